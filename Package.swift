@@ -1,0 +1,75 @@
+// swift-tools-version: 6.2
+// Backhaul's modules. Dependencies point downwards only: a target may use what stands above it here.
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "Backhaul",
+    products: [
+        .library(name: "BackhaulLibrary", type: .dynamic, targets: ["BackhaulABI"]),
+        .executable(name: "backhaul", targets: ["backhaul"]),
+    ],
+    targets: [
+        // System modules: a module map and typed inline shims for what Swift cannot call (variadic functions, macros).
+        .systemLibrary(name: "CBackhaul", path: "include"),
+        .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+        .systemLibrary(name: "CUV", path: "Sources/CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(
+            name: "CCurl", path: "Sources/CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+
+        // Threads, locks, descriptors, clocks: the only module that knows pthread.
+        .target(name: "BackhaulPlatform", dependencies: ["CLinux"], swiftSettings: strict),
+        // Values and decisions, without any I/O.
+        .target(name: "BackhaulModel", swiftSettings: strict),
+        // The database. The only SQL.
+        .target(
+            name: "BackhaulStore", dependencies: ["BackhaulModel", "BackhaulPlatform", "CSQLite"],
+            swiftSettings: strict),
+        // Commands, replies and notices as bytes.
+        .target(name: "BackhaulWire", dependencies: ["BackhaulModel"], swiftSettings: strict),
+        // The event loop.
+        .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CUV"], swiftSettings: strict),
+        // Part files: written, synced, finished on threads of their own.
+        .target(name: "BackhaulDisk", dependencies: ["BackhaulModel", "BackhaulPlatform"], swiftSettings: strict),
+        // HTTP.
+        .target(
+            name: "BackhaulTransport", dependencies: ["BackhaulModel", "BackhaulLoop", "BackhaulPlatform", "CCurl"],
+            swiftSettings: strict),
+        // The runner of a store: performs the model's actions with the modules above and serves the clients.
+        .target(
+            name: "BackhaulEngine",
+            dependencies: [
+                "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulLoop", "BackhaulDisk",
+                "BackhaulTransport",
+            ], swiftSettings: strict),
+        // A host's side: finds or becomes the engine, sends again, waits.
+        .target(
+            name: "BackhaulClient",
+            dependencies: ["BackhaulModel", "BackhaulPlatform", "BackhaulWire", "BackhaulEngine"],
+            swiftSettings: strict),
+        // One function per declaration of include/backhaul.h.
+        .target(
+            name: "BackhaulABI", dependencies: ["CBackhaul", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulClient"],
+            swiftSettings: strict),
+        // The command line, written against the C API like any other host.
+        .executableTarget(name: "backhaul", dependencies: ["CBackhaul", "CLinux", "BackhaulABI"], swiftSettings: strict),
+
+        .testTarget(name: "ModelTests", dependencies: ["BackhaulModel"], path: "Tests/ModelTests", swiftSettings: strict),
+        .testTarget(name: "PlatformTests", dependencies: ["BackhaulPlatform"], path: "Tests/PlatformTests", swiftSettings: strict),
+        .testTarget(name: "StoreTests", dependencies: ["BackhaulStore", "BackhaulModel", "BackhaulPlatform"], path: "Tests/StoreTests", swiftSettings: strict),
+        .testTarget(name: "WireTests", dependencies: ["BackhaulWire", "BackhaulModel"], path: "Tests/WireTests", swiftSettings: strict),
+        .testTarget(name: "LoopTests", dependencies: ["BackhaulLoop", "BackhaulPlatform"], path: "Tests/LoopTests", swiftSettings: strict),
+        .testTarget(name: "DiskTests", dependencies: ["BackhaulDisk", "BackhaulModel", "BackhaulPlatform"], path: "Tests/DiskTests", swiftSettings: strict),
+        .testTarget(name: "TransportTests", dependencies: ["BackhaulTransport", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform"], path: "Tests/TransportTests", swiftSettings: strict),
+        .testTarget(name: "EngineTests", dependencies: ["BackhaulEngine", "BackhaulClient", "BackhaulModel", "BackhaulPlatform"], path: "Tests/EngineTests", swiftSettings: strict),
+        .testTarget(name: "ABITests", dependencies: ["BackhaulABI", "CBackhaul", "BackhaulModel"], path: "Tests/ABITests", swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,49 @@
+/// Row number of a session in its store.
+public struct SessionID: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt64
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// Row number of a task in its store; grows, never used twice.
+public struct TaskID: RawRepresentable, Hashable, Comparable, Sendable {
+    public var rawValue: UInt64
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    public static func < (left: TaskID, right: TaskID) -> Bool { left.rawValue < right.rawValue }
+    public static let zero = TaskID(rawValue: 0)
+}
+
+/// Row number of an event in its store; grows in the order of commit, never used twice.
+public struct EventID: RawRepresentable, Hashable, Comparable, Sendable {
+    public var rawValue: UInt64
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    public static func < (left: EventID, right: EventID) -> Bool { left.rawValue < right.rawValue }
+    public static let zero = EventID(rawValue: 0)
+}
+
+/// One open application of one process: 128 random bits, chosen by the client.
+public struct ClientID: Hashable, Sendable {
+    public var high: UInt64
+    public var low: UInt64
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+    public static func random() -> ClientID { ClientID(high: .random(in: .min ... .max), low: .random(in: .min ... .max)) }
+}
+
+/// One open session handle of a client, numbered by the client.
+public struct HandleID: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt64
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// A command of a client: it is applied once, however often it is sent.
+public struct CommandID: Hashable, Sendable {
+    public var client: ClientID
+    /// Counts the client's commands from 1.
+    public var sequence: UInt64
+    public init(client: ClientID, sequence: UInt64) {
+        self.client = client
+        self.sequence = sequence
+    }
+}

@@ -1,0 +1,21 @@
+/// The limits that hosts meet, as include/backhaul.h names them.
+public enum Limits {
+    public static let urlSize = 16_384
+    public static let userDataSize = 65_536
+    public static let headerCount = 100
+    public static let headersSize = 65_536
+    public static let enqueueCount = 10_000_000
+    public static let keySize = 255
+    public static let identifierSize = 255
+    /// Linux's PATH_MAX, without its NUL.
+    public static let pathSize = 4_095
+    public static let batchCount = 10_000
+    public static let connectionsPerOrigin: UInt32 = 256
+    public static let runningTasks: UInt32 = 1_024
+    /// Requests of one atomic chunk of an enqueue.
+    public static let chunkCount = 4_096
+    /// Bytes of one chunk, so that a frame of the wire stays small.
+    public static let chunkSize = 1 << 20
+    /// Bytes kept of the body of an answer that was not accepted.
+    public static let errorBodySize = 4_096
+}

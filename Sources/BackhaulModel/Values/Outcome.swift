@@ -1,0 +1,70 @@
+/// How a task ended, as its event tells it.
+public struct Outcome: Equatable, Sendable {
+    /// `succeeded`, `failed` or `cancelled`.
+    public var state: TaskState
+    /// Nil when succeeded.
+    public var failure: Failure?
+    /// Where the whole, synced file lies; nil unless succeeded.
+    public var path: String?
+    public var size: UInt64 = 0
+    public var answer = AnswerSummary()
+    public var attempts: UInt32 = 0
+    /// Body bytes over all attempts.
+    public var bytesReceived: UInt64 = 0
+
+    public init(state: TaskState, failure: Failure? = nil, path: String? = nil) {
+        self.state = state
+        self.failure = failure
+        self.path = path
+    }
+}
+
+/// What is kept of the last answer of a server.
+public struct AnswerSummary: Equatable, Sendable {
+    /// 0 when no answer came.
+    public var httpStatus: Int32 = 0
+    public var finalURL: String?
+    public var mediaType: String?
+    /// The chosen ones.
+    public var headers: [HeaderField] = []
+    /// The first bytes of the body of an answer that was not accepted.
+    public var errorBody: [UInt8]?
+    public init() {}
+}
+
+/// A durable fact addressed to the host: `bh_event`.
+public struct Event: Equatable, Sendable {
+    public enum Kind: Equatable, Sendable {
+        case taskEnded(EndedTask)
+        case sessionFinished
+    }
+    public var id: EventID
+    public var round: UInt64
+    /// Unix milliseconds of the commit.
+    public var timeMilliseconds: Int64
+    public var kind: Kind
+
+    public init(id: EventID, round: UInt64, timeMilliseconds: Int64, kind: Kind) {
+        self.id = id
+        self.round = round
+        self.timeMilliseconds = timeMilliseconds
+        self.kind = kind
+    }
+}
+
+/// The task of an event, with what the host gave at enqueue.
+public struct EndedTask: Equatable, Sendable {
+    public var id: TaskID
+    public var url: String
+    public var idempotencyKey: String?
+    public var userData: [UInt8]?
+    public var outcome: Outcome
+
+    public init(id: TaskID, url: String, idempotencyKey: String?, userData: [UInt8]?, outcome: Outcome) {
+        self.id = id
+        self.url = url
+        self.idempotencyKey = idempotencyKey
+        self.userData = userData
+        self.outcome = outcome
+    }
+}

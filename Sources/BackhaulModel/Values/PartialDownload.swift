@@ -1,0 +1,51 @@
+/// What identifies a representation between attempts (RFC 9110, section 8.8).
+public struct Validator: Equatable, Sendable {
+    /// A strong entity tag, with its quotes.
+    public var entityTag: String?
+    /// As sent. Used only without a strong entity tag.
+    public var lastModified: String?
+
+    public init(entityTag: String? = nil, lastModified: String? = nil) {
+        self.entityTag = entityTag
+        self.lastModified = lastModified
+    }
+
+    /// Nil when the answer allows no safe continuation.
+    public var ifRange: String? { entityTag ?? lastModified }
+}
+
+/// What is durable about a download that is not whole.
+public struct Checkpoint: Equatable, Sendable {
+    public var validator: Validator
+    /// The URL that answered, after redirects.
+    public var finalURL: String
+    /// Bytes of the whole file, when the server told.
+    public var size: UInt64?
+    /// Bytes synced to disk.
+    public var syncedOffset: UInt64
+    /// The boot in which it was written: in the same boot all bytes of the part file are trusted, after another boot
+    /// only the synced ones.
+    public var bootID: String
+
+    public init(validator: Validator, finalURL: String, size: UInt64?, syncedOffset: UInt64, bootID: String) {
+        self.validator = validator
+        self.finalURL = finalURL
+        self.size = size
+        self.syncedOffset = syncedOffset
+        self.bootID = bootID
+    }
+}
+
+/// Which file will be renamed to the destination: recorded before the rename, so that after a crash our own file under
+/// the final name is not taken for a stranger's.
+public struct FinishIntent: Equatable, Sendable {
+    public var device: UInt64
+    public var inode: UInt64
+    public var size: UInt64
+
+    public init(device: UInt64, inode: UInt64, size: UInt64) {
+        self.device = device
+        self.inode = inode
+        self.size = size
+    }
+}

@@ -1,0 +1,90 @@
+/// A header field of a request or an answer.
+public struct HeaderField: Equatable, Sendable {
+    public var name: String
+    public var value: String
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// What to do when a file with the destination's name exists: `BH_IF_EXISTS_…`.
+public enum ExistsPolicy: Int32, Sendable, CaseIterable {
+    case fail = 0
+    case replace = 1
+}
+
+/// Where a finished file goes. The directory's device and inode are those the host saw: daemon and host may live in
+/// different mount namespaces, and the engine refuses when it sees another directory.
+public struct Destination: Equatable, Sendable {
+    /// Absolute, without a trailing slash.
+    public var path: String
+    public var directoryDevice: UInt64
+    public var directoryInode: UInt64
+
+    public init(path: String, directoryDevice: UInt64, directoryInode: UInt64) {
+        self.path = path
+        self.directoryDevice = directoryDevice
+        self.directoryInode = directoryInode
+    }
+
+    public var directory: String {
+        let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.utf8.startIndex
+        return end == path.utf8.startIndex ? "/" : String(path[..<end])
+    }
+
+    public var name: String {
+        guard let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
+        return String(path[path.utf8.index(after: end)...])
+    }
+}
+
+/// A download to make, as the host asked for it: `bh_request`.
+public struct Request: Equatable, Sendable {
+    public var url: String
+    /// Nil: kept in the store until claimed.
+    public var destination: Destination?
+    public var idempotencyKey: String?
+    public var headers: [HeaderField] = []
+    public var userData: [UInt8]?
+    public var ifExists: ExistsPolicy = .fail
+    public var priority: Int32 = 0
+    public var startsSuspended = false
+    /// Permission bits of the finished file, the host's umask already taken off.
+    public var mode: UInt32 = 0o644
+
+    public init(url: String) { self.url = url }
+}
+
+/// Scheme, host and port: what connections are counted by, and what credentials and headers belong to.
+public struct Origin: Hashable, Sendable {
+    /// "https" or "http"
+    public var scheme: String
+    /// Lower case; an IPv6 address in brackets.
+    public var server: String
+    public var port: UInt16
+
+    public init(scheme: String, server: String, port: UInt16) {
+        self.scheme = scheme
+        self.server = server
+        self.port = port
+    }
+
+    /// "https://example.org:443"
+    public var text: String { "\(scheme)://\(server):\(port)" }
+}
+
+/// What an enqueue did with one request: `bh_enqueued`.
+public struct Enqueued: Equatable, Sendable {
+    public enum Disposition: Int32, Sendable, CaseIterable {
+        case notApplied = 0
+        case new = 1
+        case existing = 2
+    }
+    public var task: TaskID
+    public var disposition: Disposition
+    public init(task: TaskID, disposition: Disposition) {
+        self.task = task
+        self.disposition = disposition
+    }
+}

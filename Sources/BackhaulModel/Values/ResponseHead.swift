@@ -1,0 +1,25 @@
+/// Status line and header of the last response of an attempt, redirects and interim responses passed over.
+public struct ResponseHead: Equatable, Sendable {
+    public var status: Int32
+    /// The URL that answered.
+    public var finalURL: String
+    public var isHTTP2: Bool
+    /// In order of arrival, names as sent. Bounded by the transport.
+    public var fields: [HeaderField]
+
+    public init(status: Int32, finalURL: String, isHTTP2: Bool, fields: [HeaderField]) {
+        self.status = status
+        self.finalURL = finalURL
+        self.isHTTP2 = isHTTP2
+        self.fields = fields
+    }
+
+    /// The value of the first field of this name, names compared without case (RFC 9110, section 5.1).
+    public func value(_ name: String) -> String? {
+        fields.first { $0.name.utf8.elementsEqual(name.utf8, by: { $0.asciiLowercase == $1.asciiLowercase }) }?.value
+    }
+}
+
+extension UInt8 {
+    var asciiLowercase: UInt8 { self >= 0x41 && self <= 0x5A ? self + 0x20 : self }
+}

@@ -1,0 +1,60 @@
+/// What is remembered with a session from its creation: `bh_session_configuration` with its defaults filled in.
+public struct SessionConfiguration: Equatable, Sendable {
+    public var identifier: String
+    public var connectionsPerOrigin: UInt32 = 6
+    public var maximumRunningTasks: UInt32 = 64
+    /// Tries in a row without new durable bytes; nil: until the resource time-out.
+    public var maximumAttempts: UInt32?
+    public var firstRetryDelayMilliseconds: UInt32 = 1_000
+    public var longestRetryDelayMilliseconds: UInt32 = 600_000
+    /// Without a byte from the server.
+    public var requestTimeoutMilliseconds: UInt32 = 60_000
+    /// From enqueue.
+    public var resourceTimeoutMilliseconds: UInt64 = 604_800_000
+    /// Absolute path of PEM certificates to trust instead of the system's.
+    public var caFile: String?
+
+    public init(identifier: String) { self.identifier = identifier }
+}
+
+/// What a session handle may do: `BH_ROLE_…`.
+public enum Role: Int32, Sendable, CaseIterable {
+    case consume = 1
+    case produce = 2
+    case observe = 3
+
+    public var mayChange: Bool { self != .observe }
+}
+
+/// A session as listings show it: `bh_session_info`.
+public struct SessionInfo: Equatable, Sendable {
+    public var identifier: String
+    public var round: UInt64
+    public var liveTasks: UInt64
+    public var events: UInt64
+    /// Whether a `session finished` is among the events.
+    public var hasFinishedRound: Bool
+    public var isInvalidating: Bool
+    /// Process id of the consumer, or 0.
+    public var consumer: Int64
+    public var createdMilliseconds: Int64
+    /// The newest committed event, acknowledged or not; zero when there was none.
+    public var newestEvent: EventID
+
+    public init(
+        identifier: String, round: UInt64, liveTasks: UInt64, events: UInt64, hasFinishedRound: Bool,
+        isInvalidating: Bool, consumer: Int64, createdMilliseconds: Int64, newestEvent: EventID
+    ) {
+        self.identifier = identifier
+        self.round = round
+        self.liveTasks = liveTasks
+        self.events = events
+        self.hasFinishedRound = hasFinishedRound
+        self.isInvalidating = isInvalidating
+        self.consumer = consumer
+        self.createdMilliseconds = createdMilliseconds
+        self.newestEvent = newestEvent
+    }
+
+    public var needsAttention: Bool { events > 0 }
+}

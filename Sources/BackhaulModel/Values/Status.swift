@@ -1,0 +1,79 @@
+/// What a call answers and why a task failed: the codes of `BH_STATUS_TABLE` in include/backhaul.h, which explains each.
+/// A test compares both.
+public enum Status: Int32, Sendable, CaseIterable {
+    case ok = 0
+    case invalidArgument = 1
+    case invalidHandle = 2
+    case forked = 3
+    case notFound = 4
+    case alreadyExists = 5
+    case keyConflict = 6
+    case destinationInUse = 7
+    case inUse = 8
+    case timeout = 9
+    case wrongState = 10
+    case wrongRole = 11
+    case invalidated = 12
+    case eventsOutstanding = 13
+    case tooMany = 14
+    case storeUnavailable = 20
+    case storeReadOnly = 21
+    case storeFull = 22
+    case storeDamaged = 23
+    case storeNewer = 24
+    case storeOnNetworkFileSystem = 25
+    case engineUnresponsive = 30
+    case engineIncompatible = 31
+    case engineFailed = 32
+    case outOfResources = 33
+    case `internal` = 34
+    case cancelled = 40
+    case nameNotResolved = 41
+    case connectionFailed = 42
+    case connectionLost = 43
+    case requestTimeout = 44
+    case resourceTimeout = 45
+    case tlsFailed = 46
+    case httpStatus = 47
+    case redirectRefused = 48
+    case badResponse = 49
+    case destinationExists = 50
+    case destinationUnavailable = 51
+    case diskFull = 52
+    case diskFailed = 53
+    case tooLarge = 54
+}
+
+/// What `Failure.detail` counts in: `BH_DOMAIN_…`.
+public enum FailureDomain: Int32, Sendable, CaseIterable {
+    case none = 0
+    case system = 1
+    case curl = 2
+    case sqlite = 3
+    case http = 4
+    case process = 5
+}
+
+/// An error as hosts see it: one status, the code below it, and one sentence that says what was wrong and what to do.
+public struct Failure: Error, Equatable, Sendable {
+    public var status: Status
+    public var domain: FailureDomain
+    public var detail: Int64
+    public var message: String
+    /// Position of the first item of an array argument that was wrong.
+    public var index: UInt64?
+
+    public init(
+        _ status: Status, _ message: String, domain: FailureDomain = .none, detail: Int64 = 0, index: UInt64? = nil
+    ) {
+        self.status = status
+        self.domain = domain
+        self.detail = detail
+        self.message = message
+        self.index = index
+    }
+
+    public static func system(_ status: Status, code: Int32, _ message: String) -> Failure {
+        Failure(status, message, domain: .system, detail: Int64(code))
+    }
+}

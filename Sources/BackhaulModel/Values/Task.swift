@@ -1,0 +1,106 @@
+/// `BH_TASK_…`
+public enum TaskState: Int32, Sendable, CaseIterable {
+    case waiting = 1
+    case running = 2
+    case suspended = 3
+    case succeeded = 4
+    case failed = 5
+    case cancelled = 6
+
+    public var hasEnded: Bool { self == .succeeded || self == .failed || self == .cancelled }
+}
+
+/// A set of task states, as the bits `1 << BH_TASK_…`.
+public struct TaskStates: OptionSet, Hashable, Sendable {
+    public var rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    public init(_ state: TaskState) { rawValue = 1 << UInt32(state.rawValue) }
+
+    public static let all = TaskStates(TaskState.allCases.map(TaskStates.init))
+    public static let live: TaskStates = [
+        TaskStates(.waiting), TaskStates(.running), TaskStates(.suspended),
+    ]
+}
+
+/// Why a task is not moving: `BH_REASON_…`.
+public enum WaitReason: Int32, Sendable, CaseIterable {
+    case none = 0
+    case turn = 1
+    case suspended = 2
+    case retry = 3
+    case connecting = 4
+    case stalled = 5
+    case finishing = 6
+    case diskFull = 7
+}
+
+/// A task as listings show it: `bh_task`.
+public struct TaskInfo: Equatable, Sendable {
+    public var id: TaskID
+    public var round: UInt64
+    public var state: TaskState
+    public var reason: WaitReason
+    /// One sentence, nil when it moves or has ended.
+    public var reasonText: String?
+    /// Unix milliseconds, or 0.
+    public var nextAttemptMilliseconds: Int64
+    public var url: String
+    public var destinationPath: String?
+    public var idempotencyKey: String?
+    public var userData: [UInt8]?
+    public var priority: Int32
+    /// Of the last failed attempt or of the end.
+    public var failure: Failure?
+    public var httpStatus: Int32
+    public var attempts: UInt32
+    /// Bytes of the file that are here.
+    public var offset: UInt64
+    public var size: UInt64?
+    public var bytesPerSecond: UInt64
+    public var enqueuedMilliseconds: Int64
+
+    public init(
+        id: TaskID, round: UInt64, state: TaskState, reason: WaitReason, reasonText: String?,
+        nextAttemptMilliseconds: Int64, url: String, destinationPath: String?, idempotencyKey: String?,
+        userData: [UInt8]?, priority: Int32, failure: Failure?, httpStatus: Int32, attempts: UInt32, offset: UInt64,
+        size: UInt64?, bytesPerSecond: UInt64, enqueuedMilliseconds: Int64
+    ) {
+        self.id = id
+        self.round = round
+        self.state = state
+        self.reason = reason
+        self.reasonText = reasonText
+        self.nextAttemptMilliseconds = nextAttemptMilliseconds
+        self.url = url
+        self.destinationPath = destinationPath
+        self.idempotencyKey = idempotencyKey
+        self.userData = userData
+        self.priority = priority
+        self.failure = failure
+        self.httpStatus = httpStatus
+        self.attempts = attempts
+        self.offset = offset
+        self.size = size
+        self.bytesPerSecond = bytesPerSecond
+        self.enqueuedMilliseconds = enqueuedMilliseconds
+    }
+}
+
+/// Which tasks a listing or a control means: `bh_task_selection`.
+public struct TaskSelection: Equatable, Sendable {
+    /// Empty: all tasks.
+    public var ids: [TaskID] = []
+    public var states: TaskStates = .all
+    public init(ids: [TaskID] = [], states: TaskStates = .all) {
+        self.ids = ids
+        self.states = states
+    }
+}
+
+/// What a control does to the selected tasks: `bh_tasks_cancel`, `…_suspend`, `…_resume`, `…_set_priority`.
+public enum TaskControl: Equatable, Sendable {
+    case cancel
+    case suspend
+    case resume
+    case setPriority(Int32)
+}

@@ -1,0 +1,30 @@
+internal import CLinux
+internal import Glibc
+
+/// A file descriptor that is closed with its last reference. Kept from forked children by `ForkGuard`.
+public final class Descriptor: Sendable {
+    public let number: Int32
+    private let device: UInt64
+    private let inode: UInt64
+
+    /// Takes over an open descriptor.
+    public init(owning number: Int32) {
+        self.number = number
+        (device, inode) = Descriptor.identity(number) ?? (0, 0)
+        ForkGuard.add(number)
+    }
+
+    /// False once the host has closed the number under us, or has opened something else that got it.
+    public var isOurs: Bool { Descriptor.identity(number).map { $0 == (device, inode) } ?? false }
+
+    deinit {
+        ForkGuard.remove(number)
+        // A host that closed every descriptor may have a file of its own under this number by now.
+        if isOurs { close(number) }
+    }
+
+    private static func identity(_ number: Int32) -> (UInt64, UInt64)? {
+        var status = stat()
+        return fstat(number, &status) == 0 ? (bhl_device(&status), UInt64(status.st_ino)) : nil
+    }
+}

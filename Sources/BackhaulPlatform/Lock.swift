@@ -1,0 +1,67 @@
+internal import CLinux
+internal import Glibc
+
+/// A value behind a mutex, with a condition to wait for a change of it. The only lock of the project.
+///
+/// Built on pthread because ThreadSanitizer does not understand `Synchronization.Mutex` and reports races that are none.
+public final class Lock<Value>: @unchecked Sendable {
+    // Unchecked: `value` is only touched between lock and unlock of `mutex`.
+    private var value: Value
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+
+    public init(_ value: sending Value) {
+        self.value = value
+        mutex = .allocate(capacity: 1)
+        condition = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+        condition.deallocate()
+    }
+
+    public func withLock<Result, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&value)
+    }
+
+    /// Changes the value and wakes everyone who waits for a change.
+    public func change<Result>(_ body: (inout sending Value) -> sending Result) -> sending Result {
+        pthread_mutex_lock(mutex)
+        defer {
+            pthread_cond_broadcast(condition)
+            pthread_mutex_unlock(mutex)
+        }
+        return body(&value)
+    }
+
+    /// Calls `body` now and after each `change` until it returns a result or the deadline has passed. A nil deadline
+    /// waits for as long as it takes, which only the library's own threads do.
+    public func wait<Result>(
+        until deadline: Deadline?, _ body: (inout sending Value) -> sending Result?
+    ) -> sending Result? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&value) { return result }
+            guard let deadline else {
+                pthread_cond_wait(condition, mutex)
+                continue
+            }
+            var time = deadline.monotonic
+            if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT { return body(&value) }
+        }
+    }
+}

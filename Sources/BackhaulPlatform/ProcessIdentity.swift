@@ -1,0 +1,51 @@
+internal import CLinux
+internal import Glibc
+
+/// A process that cannot be mistaken for a later one with the same id.
+public struct ProcessIdentity: Equatable, Hashable, Sendable {
+    public var processID: Int32
+    /// Clock ticks after boot, from /proc/PID/stat.
+    public var startTime: UInt64
+    /// /proc/sys/kernel/random/boot_id
+    public var bootID: String
+
+    public init(processID: Int32, startTime: UInt64, bootID: String) {
+        self.processID = processID
+        self.startTime = startTime
+        self.bootID = bootID
+    }
+
+    public static var current: ProcessIdentity { of(processID: getpid())! }
+
+    /// Nil when there is no such process.
+    public static func of(processID: Int32) -> ProcessIdentity? {
+        guard let startTime = startTime(of: processID) else { return nil }
+        return ProcessIdentity(processID: processID, startTime: startTime, bootID: currentBootID)
+    }
+
+    public var isAlive: Bool { ProcessIdentity.of(processID: processID) == self }
+
+    public static let currentBootID: String = {
+        let text = readSmallFile("/proc/sys/kernel/random/boot_id") ?? "unknown"
+        return String(text.prefix { $0 != "\n" })
+    }()
+
+    private static func startTime(of processID: Int32) -> UInt64? {
+        // The name in parentheses may hold spaces and parentheses: count fields from the last ')'.
+        guard let text = readSmallFile("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")") else { return nil }
+        let fields = text[text.index(after: end)...].split(separator: " ")
+        // A zombie's process is over, whoever has not reaped it yet.
+        guard fields.count > 19, fields[0] != "Z", fields[0] != "X" else { return nil }
+        return UInt64(fields[19])
+    }
+}
+
+/// The start of a file of /proc, or nil.
+func readSmallFile(_ path: String) -> String? {
+    let number = bhl_open(path, O_RDONLY, 0)
+    guard number >= 0 else { return nil }
+    defer { close(number) }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = read(number, &buffer, buffer.count)
+    return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
+}

@@ -1,0 +1,26 @@
+internal import CLinux
+internal import Glibc
+
+/// An eventfd: readable from `set` until `clear`, whoever polls it.
+public final class WakeUp: Sendable {
+    private let descriptor: Descriptor
+    public var number: Int32 { descriptor.number }
+
+    public init() throws(SystemError) {
+        let number = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard number >= 0 else { throw SystemError.last("cannot make an event descriptor") }
+        descriptor = Descriptor(owning: number)
+    }
+
+    public func set() {
+        var one: UInt64 = 1
+        _ = write(descriptor.number, &one, 8)
+    }
+
+    public func clear() {
+        var count: UInt64 = 0
+        _ = read(descriptor.number, &count, 8)
+    }
+
+    public var isOurs: Bool { descriptor.isOurs }
+}

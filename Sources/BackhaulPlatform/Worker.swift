@@ -1,0 +1,70 @@
+/// A thread that owns a context and performs jobs on it, in the order they were posted and as many at once as have
+/// gathered, so that whoever commits can commit them together.
+public final class Worker<Context>: Sendable {
+    public typealias Job = @Sendable (Context) -> Void
+
+    private struct Mailbox {
+        var jobs: [Job] = []
+        var isClosed = false
+    }
+
+    private let mailbox = Lock(Mailbox())
+    private let thread: Lock<Thread?> = Lock(nil)
+
+    /// Starts the thread. `make` runs on it and makes the context, which never leaves it; when it throws, so does this.
+    /// `perform` is given the jobs that have gathered.
+    public init(
+        name: String,
+        make: @escaping @Sendable () throws -> Context,
+        perform: @escaping @Sendable (Context, [Job]) -> Void = { context, jobs in for job in jobs { job(context) } }
+    ) throws {
+        let started = Lock<Result<Void, any Error>?>(nil)
+        let mailbox = mailbox
+        let thread = try Thread(name: name) {
+            let context: Context
+            do {
+                context = try make()
+            } catch {
+                started.change { $0 = .failure(error) }
+                return
+            }
+            started.change { $0 = .success(()) }
+            while true {
+                let jobs: [Job]? = mailbox.wait(until: nil) { state in
+                    if state.jobs.isEmpty { return state.isClosed ? .some(nil) : nil }
+                    let jobs = state.jobs
+                    state.jobs = []
+                    return .some(jobs)
+                } ?? nil
+                guard let jobs else { return }
+                perform(context, jobs)
+            }
+        }
+        do {
+            try started.wait(until: nil) { $0 }!.get()
+        } catch {
+            thread.join()
+            throw error
+        }
+        self.thread.withLock { $0 = thread }
+    }
+
+    /// Returns false when the worker is closed; the job is then dropped.
+    @discardableResult
+    public func post(_ job: @escaping Job) -> Bool {
+        mailbox.change { state in
+            if state.isClosed { return false }
+            state.jobs.append(job)
+            return true
+        }
+    }
+
+    /// Performs what was posted, ends the thread and waits for it. Harmless when repeated.
+    public func close() {
+        mailbox.change { $0.isClosed = true }
+        thread.withLock { thread in
+            thread?.join()
+            thread = nil
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// What Swift's Glibc module does not bring: variadic system calls with their one used form, macros, and what libc shows
+// under _GNU_SOURCE only. Swift parses libc without that macro, and both views of a header must agree, so the few
+// declarations behind it are repeated here.
+#pragma once
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/fs.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef F_OFD_SETLK
+#define F_OFD_SETLK 37
+#endif
+extern int pthread_setname_np(pthread_t thread, const char *name);
+extern const char *strerrordesc_np(int code);
+
+// Swift's overlay has no typed form of these variadic calls.
+static inline int bhl_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
+static inline int bhl_openat(int directory, const char *path, int flags, mode_t mode) {
+    return openat(directory, path, flags | O_CLOEXEC, mode);
+}
+static inline int bhl_fcntl_int(int descriptor, int command, int argument) {
+    return fcntl(descriptor, command, argument);
+}
+
+// An exclusive open-file-description lock on the whole file; it belongs to the description, not to the process.
+static inline int bhl_lock_exclusive(int descriptor) {
+    struct flock lock;
+    memset(&lock, 0, sizeof lock);
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+static inline int bhl_unlock(int descriptor) {
+    struct flock lock;
+    memset(&lock, 0, sizeof lock);
+    lock.l_type = F_UNLCK;
+    lock.l_whence = SEEK_SET;
+    return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+static inline int bhl_rename(int from_directory, const char *from, int to_directory, const char *to, int replace) {
+    return (int)syscall(SYS_renameat2, from_directory, from, to_directory, to, replace ? 0 : RENAME_NOREPLACE);
+}
+
+struct bhl_peer { pid_t pid; uid_t uid; gid_t gid; };
+static inline int bhl_peer_credential(int descriptor, struct bhl_peer *out) {
+    socklen_t size = sizeof *out; // the layout of struct ucred
+    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, out, &size);
+}
+
+static inline uint64_t bhl_device(const struct stat *status) { return (uint64_t)status->st_dev; }
+static inline int bhl_errno(void) { return errno; }
+
+// The form of strerror_r that fills the buffer, whatever the feature macros chose.
+static inline void bhl_strerror(int code, char *buffer, size_t size) {
+    const char *text = strerrordesc_np(code);
+    if (text) snprintf(buffer, size, "%s", text); else snprintf(buffer, size, "error %d", code);
+}

@@ -1,0 +1,598 @@
+/*
+ * Backhaul: background transfer sessions for Linux. This header is the C API and its manual.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What it does
+ *   A host opens an *application* on a *store*, creates or attaches a *session* by its identifier and enqueues
+ *   *requests*. Each becomes a *task*, durable when the enqueue returns. Tasks run in the store's *engine*. The host
+ *   may exit, crash or reboot in the meantime; it attaches again by the identifier alone, polls the *events* that
+ *   waited, and acknowledges them. What was acknowledged never comes back; what was not is never lost.
+ *
+ *       bh_application *app; bh_session *session; bh_batch *batch; bh_error error = BH_ERROR_INIT;
+ *       bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
+ *       options.identifier = "org.example.photos";
+ *       options.store = "/home/me/.local/state/photos";
+ *       bh_application_open(&options, 5000, &app, &error);
+ *       bh_session_attach(app, "gallery", BH_ROLE_CONSUME, 5000, &session, &error);
+ *       bh_session_poll(session, 0, 100, 5000, &batch, &error);
+ *       for (size_t i = 0; i < bh_batch_count(batch); i++) use(bh_batch_event_at(batch, i));
+ *
+ * Engines
+ *   Whoever holds the store's lock is the engine: here a few threads inside one of the processes that have the store
+ *   open. The others speak to it over a socket in the store, without noticing. When its process ends or closes its
+ *   last handle, another process that has the store open takes over; when there is none, transfers pause until a
+ *   process opens the store again.
+ *
+ * Threads
+ *   Every function may be called from any thread at any time; calls on one handle from several threads are ordered by
+ *   the engine. No function calls back. The library's own threads block all signals, and it installs no handler.
+ *
+ * Fork
+ *   Handles belong to the process that made them. In a forked child every call on an inherited handle returns
+ *   BH_FORKED, except the close and release functions, which free it; the child may open the application anew.
+ *
+ * Ownership
+ *   Arguments are copied before a call returns. What a function hands out through a `**` parameter is the caller's, to
+ *   be given to the close or release function of its type. Handles may be closed in any order, and NULL is accepted
+ *   there. Strings inside batches live as long as the batch. All strings are UTF-8 and NUL-terminated; where a pointer
+ *   is documented as optional, NULL stands for "none".
+ *
+ * Errors
+ *   Every call that can fail returns a bh_status and takes an optional, caller-owned bh_error for the details. Nothing
+ *   is kept per thread or per handle. Out parameters come last, before the error, and are set only on BH_OK unless the
+ *   function says otherwise.
+ *
+ * Waiting
+ *   `timeout_ms`: milliseconds the call may wait for the engine; BH_WAIT_DEFAULT (-1) means 30,000, and there is no
+ *   endless wait. On BH_TIMEOUT the operation goes on: `error->ticket` (when an error is passed and the status is
+ *   BH_TIMEOUT) is a ticket with which its outcome is asked for; do not repeat the verb. Each verb that waits has a
+ *   `_start` form that returns a ticket at once, for hosts with an event loop of their own.
+ */
+#ifndef BACKHAUL_H
+#define BACKHAUL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Version
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* Libraries with the same SONAME (libbackhaul.so.0) are ABI compatible; new fields go to the end of structs. */
+#define BH_VERSION_MAJOR 0
+#define BH_VERSION_MINOR 1
+#define BH_VERSION_PATCH 0
+#define BH_VERSION ((BH_VERSION_MAJOR << 16) | (BH_VERSION_MINOR << 8) | BH_VERSION_PATCH)
+
+/* The version of the library that is loaded, in the form of BH_VERSION. */
+uint32_t bh_version(void);
+
+/* The same as text, "0.1.0". Static; not to be freed. */
+const char *bh_version_string(void);
+
+/* A JSON document with the size and the field offsets of every struct and the value of every constant of this header,
+ * as the library was built: {"version":"0.1.0","structs":{"bh_event":{"size":…,"fields":{"id":8,…}}},
+ * "constants":{"BH_OK":0,…}}. Bindings compare it with their own declarations when they load. Static. */
+const char *bh_abi_json(void);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Status and errors
+ * ------------------------------------------------------------------------------------------------------------ */
+
+typedef int32_t bh_status;
+
+/* The only list of status codes: name, value, meaning. Values never move. Codes below 40 answer calls; codes from 40
+ * on are also why a task failed. */
+#define BH_STATUS_TABLE(X)                                                                                             \
+    X(OK, 0, "success")                                                                                                \
+    X(INVALID_ARGUMENT, 1, "an argument is missing, malformed or out of range")                                       \
+    X(INVALID_HANDLE, 2, "the handle is closed or was never one")                                                      \
+    X(FORKED, 3, "the handle belongs to the parent process; open the application again in this one")                   \
+    X(NOT_FOUND, 4, "there is no such session, task or event")                                                         \
+    X(ALREADY_EXISTS, 5, "something else is already there")                                                            \
+    X(KEY_CONFLICT, 6, "the idempotency key was used for another request")                                             \
+    X(DESTINATION_IN_USE, 7, "another task has the same destination")                                                  \
+    X(IN_USE, 8, "another consumer has the session")                                                                   \
+    X(TIMEOUT, 9, "the wait ended before the operation did; ask for its outcome with the ticket")                      \
+    X(WRONG_STATE, 10, "the session or task is not in a state that allows this")                                       \
+    X(WRONG_ROLE, 11, "the handle's role does not allow this")                                                         \
+    X(INVALIDATED, 12, "the session was invalidated")                                                                  \
+    X(EVENTS_OUTSTANDING, 13, "events were handed out and not acknowledged")                                           \
+    X(TOO_MANY, 14, "a limit of the library is reached")                                                               \
+    X(STORE_UNAVAILABLE, 20, "the store cannot be opened or made")                                                     \
+    X(STORE_READ_ONLY, 21, "the store cannot be written")                                                              \
+    X(STORE_FULL, 22, "the store's file system is full")                                                               \
+    X(STORE_DAMAGED, 23, "the store's database is damaged")                                                            \
+    X(STORE_NEWER, 24, "the store was written by a newer version of the library")                                      \
+    X(STORE_ON_NETWORK_FILE_SYSTEM, 25, "the store is on a network file system, where locks do not hold")              \
+    X(ENGINE_UNRESPONSIVE, 30, "the engine holds the store but does not answer")                                       \
+    X(ENGINE_INCOMPATIBLE, 31, "the engine speaks another version of the protocol")                                    \
+    X(ENGINE_FAILED, 32, "the engine stopped because of an error")                                                     \
+    X(OUT_OF_RESOURCES, 33, "memory, threads or descriptors are exhausted")                                            \
+    X(INTERNAL, 34, "a defect of the library; please report it")                                                       \
+    X(CANCELLED, 40, "the task was cancelled")                                                                         \
+    X(NAME_NOT_RESOLVED, 41, "the server's name cannot be resolved")                                                   \
+    X(CONNECTION_FAILED, 42, "no connection to the server can be made")                                                \
+    X(CONNECTION_LOST, 43, "the connection broke before the transfer was whole")                                       \
+    X(REQUEST_TIMEOUT, 44, "the server sent nothing for as long as the request time-out")                              \
+    X(RESOURCE_TIMEOUT, 45, "the task did not end within its resource time-out")                                       \
+    X(TLS_FAILED, 46, "the TLS connection cannot be made or the certificate does not verify")                          \
+    X(HTTP_STATUS, 47, "the server answered with a status that is not accepted")                                       \
+    X(REDIRECT_REFUSED, 48, "a redirect leads nowhere, in circles or to a scheme that is not allowed")                 \
+    X(BAD_RESPONSE, 49, "the server's answer breaks the rules of HTTP")                                                \
+    X(DESTINATION_EXISTS, 50, "a file with the destination's name is already there")                                   \
+    X(DESTINATION_UNAVAILABLE, 51, "the destination cannot be written")                                                \
+    X(DISK_FULL, 52, "the destination's file system is full")                                                          \
+    X(DISK_FAILED, 53, "the disk reported an error")                                                                   \
+    X(TOO_LARGE, 54, "the server's answer is larger than a limit allows")
+
+enum {
+#define BH_STATUS_ENUMERATOR(name, value, text) BH_##name = value,
+    BH_STATUS_TABLE(BH_STATUS_ENUMERATOR)
+#undef BH_STATUS_ENUMERATOR
+};
+
+/* "BH_IN_USE" for BH_IN_USE; "BH_UNKNOWN" for a value that this version does not know. Static. */
+const char *bh_status_name(bh_status status);
+
+/* The meaning from the table above. Static. */
+const char *bh_status_text(bh_status status);
+
+/* What `detail` of a bh_error or bh_event counts in. */
+enum {
+    BH_DOMAIN_NONE = 0,   /* detail is 0 */
+    BH_DOMAIN_SYSTEM = 1, /* errno */
+    BH_DOMAIN_CURL = 2,   /* CURLcode */
+    BH_DOMAIN_SQLITE = 3, /* extended SQLite result code */
+    BH_DOMAIN_HTTP = 4,   /* HTTP status code */
+    BH_DOMAIN_PROCESS = 5 /* process id, for BH_IN_USE and BH_ENGINE_UNRESPONSIVE */
+};
+
+typedef struct bh_application bh_application;
+typedef struct bh_session bh_session;
+typedef struct bh_ticket bh_ticket;
+typedef struct bh_batch bh_batch;
+
+#define BH_ERROR_MESSAGE_SIZE 512
+#define BH_NO_INDEX UINT64_MAX
+
+/* Caller-owned; filled by a call that fails, untouched by one that succeeds. */
+typedef struct bh_error {
+    size_t struct_size;                  /* sizeof(bh_error), set by BH_ERROR_INIT */
+    bh_status status;                    /* what the call returned */
+    int32_t domain;                      /* BH_DOMAIN_… of `detail` */
+    int64_t detail;                      /* the code below the status, or 0 */
+    uint64_t index;                      /* the first item of an array argument that was wrong, or BH_NO_INDEX */
+    bh_ticket *ticket;                   /* on BH_TIMEOUT of a verb: its ticket, to be released; otherwise NULL */
+    char message[BH_ERROR_MESSAGE_SIZE]; /* one sentence: what was wrong, and what to do */
+} bh_error;
+
+#define BH_ERROR_INIT {sizeof(bh_error), 0, 0, 0, BH_NO_INDEX, NULL, {0}}
+
+#define BH_WAIT_DEFAULT (-1)
+#define BH_WAIT_MAXIMUM 86400000 /* the longest wait of one call: a day */
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Application
+ * ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct bh_application_options {
+    size_t struct_size;
+    /* Required: the name under which hosts act, such as "org.example.photos": 1 to 255 bytes of letters, digits, '.',
+     * '-' and '_', starting with a letter or digit. Session identifiers belong to it. */
+    const char *identifier;
+    /* Required: absolute path of the store's directory; made with mode 0700 if its parent exists. Must be on a local
+     * file system and belong to the user. */
+    const char *store;
+} bh_application_options;
+
+#define BH_APPLICATION_OPTIONS_INIT {sizeof(bh_application_options), NULL, NULL}
+
+/* Opens the application on its store and waits until an engine answers: another process's, or one in this process.
+ * With timeout_ms 0 it returns at once and the first verb reports what went wrong. Several handles may be open on one
+ * store, in one process and in several. A timed-out open gives no handle and no ticket.
+ * Errors: BH_INVALID_ARGUMENT, BH_STORE_…, BH_ENGINE_…, BH_TIMEOUT, BH_OUT_OF_RESOURCES. */
+bh_status bh_application_open(const bh_application_options *options, int32_t timeout_ms, bh_application **application,
+                              bh_error *error);
+
+/* Frees the handle; its sessions' handles and tickets become invalid, their tasks go on. The last close of a process
+ * hands the store's engine over, and returns when its threads have ended (bounded: about a second). NULL is accepted. */
+void bh_application_close(bh_application *application);
+
+/* A descriptor for poll(2), select(2), epoll(7) or an event loop. Level-triggered: readable while a session attached as
+ * consumer by this handle has events that were not handed out, while bh_application_poll has something new to tell, or
+ * while an answered ticket was not fetched with bh_application_next_ticket. Owned by the library until the application
+ * is closed: do not read, write or close it. The same number for the handle's whole life. */
+bh_status bh_application_event_fd(bh_application *application, int *descriptor, bh_error *error);
+
+/* Waits up to timeout_ms for a session of this application, attached or not, that needs attention and was not
+ * told by this handle since it began to need it. The batch holds bh_session_info items and may be empty. */
+bh_status bh_application_poll(bh_application *application, int32_t timeout_ms, bh_batch **sessions, bh_error *error);
+
+/* All sessions of this application: a batch of bh_session_info. */
+bh_status bh_application_sessions(bh_application *application, int32_t timeout_ms, bh_batch **sessions,
+                                  bh_error *error);
+bh_status bh_application_sessions_start(bh_application *application, bh_ticket **ticket, bh_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Session
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* What a handle may do. Reading tasks is open to all. */
+enum {
+    BH_ROLE_CONSUME = 1, /* receives the events: one at a time; may also do all the others may */
+    BH_ROLE_PRODUCE = 2, /* enqueues, controls and cancels tasks */
+    BH_ROLE_OBSERVE = 3  /* lists and watches only */
+};
+
+/* Remembered with the session from its creation; attach needs the identifier alone. A field that is 0 or NULL stands
+ * for the default given here. */
+typedef struct bh_session_configuration {
+    size_t struct_size;
+    const char *identifier;          /* required: 1 to 255 bytes of UTF-8 without control characters */
+    uint32_t connections_per_origin; /* 6; at most 256. Over HTTP/2 tasks share one connection. */
+    uint32_t maximum_running_tasks;  /* 64; at most 1024 */
+    uint32_t maximum_attempts;       /* tries in a row without new durable bytes; default: until the resource time-out */
+    uint32_t first_retry_delay_ms;   /* 1,000; doubles with each try, with jitter */
+    uint32_t longest_retry_delay_ms; /* 600,000 */
+    uint32_t request_timeout_ms;     /* 60,000 without a byte from the server (Apple: timeoutIntervalForRequest) */
+    uint64_t resource_timeout_ms;    /* 604,800,000 (7 days) from enqueue (Apple: timeoutIntervalForResource) */
+    const char *ca_file;             /* absolute path of PEM certificates to trust instead of the system's, optional */
+} bh_session_configuration;
+
+#define BH_SESSION_CONFIGURATION_INIT {sizeof(bh_session_configuration), NULL, 0, 0, 0, 0, 0, 0, 0, NULL}
+
+/* What bh_session_create did. */
+enum {
+    BH_SESSION_CREATED = 1,
+    BH_SESSION_ATTACHED = 2 /* it was there: its remembered configuration stays; change it with bh_session_update */
+};
+
+/* Creates the session or attaches to it when it exists. `disposition` (BH_SESSION_CREATED or …_ATTACHED) is optional.
+ * Errors: as bh_session_attach, and BH_INVALID_ARGUMENT for the configuration. */
+bh_status bh_session_create(bh_application *application, const bh_session_configuration *configuration, int32_t role,
+                            int32_t timeout_ms, bh_session **session, int32_t *disposition, bh_error *error);
+bh_status bh_session_create_start(bh_application *application, const bh_session_configuration *configuration,
+                                  int32_t role, bh_ticket **ticket, bh_error *error);
+
+/* Attaches to a session by its identifier. Errors: BH_NOT_FOUND; BH_IN_USE when another living handle consumes it
+ * (`detail` is its process id); BH_INVALIDATED. */
+bh_status bh_session_attach(bh_application *application, const char *identifier, int32_t role, int32_t timeout_ms,
+                            bh_session **session, bh_error *error);
+bh_status bh_session_attach_start(bh_application *application, const char *identifier, int32_t role,
+                                  bh_ticket **ticket, bh_error *error);
+
+/* Frees the handle and gives up its role; transfers go on, unacknowledged events stay. NULL is accepted. */
+void bh_session_close(bh_session *session);
+
+/* A descriptor as bh_application_event_fd gives, readable while this session has events that were not handed out to
+ * this handle. Owned by the library until the session is closed. */
+bh_status bh_session_event_fd(bh_session *session, int *descriptor, bh_error *error);
+
+/* The remembered configuration with its defaults filled in: a batch with one bh_session_configuration. */
+bh_status bh_session_get_configuration(bh_session *session, int32_t timeout_ms, bh_batch **configuration,
+                                       bh_error *error);
+bh_status bh_session_get_configuration_start(bh_session *session, bh_ticket **ticket, bh_error *error);
+
+/* Replaces the remembered configuration; the identifier must be the session's or NULL. Applies to attempts that start
+ * from now on. */
+bh_status bh_session_update(bh_session *session, const bh_session_configuration *configuration, int32_t timeout_ms,
+                            bh_error *error);
+bh_status bh_session_update_start(bh_session *session, const bh_session_configuration *configuration,
+                                  bh_ticket **ticket, bh_error *error);
+
+/* The host has processed what it was handed and has nothing outstanding (Apple: the completion handler of
+ * handleEventsForBackgroundURLSession). Harmless when repeated. Errors: BH_EVENTS_OUTSTANDING with their number in
+ * `detail` when events handed out to this handle are not acknowledged. */
+bh_status bh_session_complete(bh_session *session, int32_t timeout_ms, bh_error *error);
+bh_status bh_session_complete_start(bh_session *session, bh_ticket **ticket, bh_error *error);
+
+enum {
+    BH_INVALIDATE_FINISH = 1, /* let the tasks end (Apple: finishTasksAndInvalidate) */
+    BH_INVALIDATE_CANCEL = 2  /* cancel them (Apple: invalidateAndCancel) */
+};
+
+/* No further task can be enqueued. When all tasks have ended and all events are acknowledged the session is removed and
+ * its identifier is free again. */
+bh_status bh_session_invalidate(bh_session *session, int32_t mode, int32_t timeout_ms, bh_error *error);
+bh_status bh_session_invalidate_start(bh_session *session, int32_t mode, bh_ticket **ticket, bh_error *error);
+
+/* Why a session needs attention: bits of bh_session_info.attention. */
+enum {
+    BH_ATTENTION_EVENTS = 1,  /* events wait to be acknowledged */
+    BH_ATTENTION_FINISHED = 2 /* among them a `session finished` */
+};
+
+typedef struct bh_session_info {
+    size_t struct_size;
+    const char *identifier;
+    uint64_t round;        /* number of the current or last round; 0 before the first enqueue */
+    uint64_t live_tasks;   /* tasks that have not ended */
+    uint64_t events;       /* events not acknowledged */
+    uint32_t attention;    /* BH_ATTENTION_… bits */
+    int32_t invalidating;  /* 1 after bh_session_invalidate */
+    int64_t consumer;      /* process id of the consumer, or 0 */
+    int64_t created_ms;    /* Unix time in milliseconds */
+} bh_session_info;
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Enqueue
+ * ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct bh_header {
+    const char *name;
+    const char *value;
+} bh_header;
+
+/* What to do when a file with the destination's name exists, at enqueue and when the download finishes. */
+enum {
+    BH_IF_EXISTS_FAIL = 0,
+    BH_IF_EXISTS_REPLACE = 1 /* replaced in one step by rename(2); a directory is never replaced */
+};
+
+enum { BH_REQUEST_STARTS_SUSPENDED = 1 };
+
+#define BH_URL_SIZE_MAXIMUM 16384
+#define BH_USER_DATA_SIZE_MAXIMUM 65536
+#define BH_HEADER_COUNT_MAXIMUM 100
+#define BH_HEADERS_SIZE_MAXIMUM 65536
+#define BH_ENQUEUE_COUNT_MAXIMUM 10000000
+
+/* A download. */
+typedef struct bh_request {
+    size_t struct_size;
+    const char *url;             /* required: http or https, without user name or password */
+    const char *destination;     /* absolute path of the file to make; NULL: kept in the store until claimed */
+    const char *idempotency_key; /* optional, 1 to 255 bytes: the same key again finds the same task, until its end is
+                                    acknowledged; with another request it is BH_KEY_CONFLICT naming the field */
+    const bh_header *headers;    /* optional; stored (mode 0600), sent to the URL's origin only */
+    size_t header_count;
+    const void *user_data;       /* optional, any bytes: comes back with each event and listing */
+    size_t user_data_size;
+    int32_t if_exists;           /* BH_IF_EXISTS_… */
+    int32_t priority;            /* higher runs first within the session; -100 to 100 */
+    uint32_t flags;              /* BH_REQUEST_… bits */
+    uint32_t mode;               /* permission bits of the file; 0: 0666 less the host's umask */
+} bh_request;
+
+#define BH_REQUEST_INIT {sizeof(bh_request), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0}
+
+enum {
+    BH_ENQUEUE_NOT_APPLIED = 0,
+    BH_ENQUEUE_NEW = 1,
+    BH_ENQUEUE_EXISTING = 2 /* the idempotency key found its task */
+};
+
+typedef struct bh_enqueued {
+    uint64_t task_id;    /* 0 when not applied */
+    int32_t disposition; /* BH_ENQUEUE_… */
+    bh_status status;    /* BH_OK, or why this item was refused */
+} bh_enqueued;
+
+/* Makes `count` tasks, durably: when it returns BH_OK they survive kill -9 and power loss. `stride` is the distance of
+ * two requests in bytes, sizeof(bh_request) as the host knows it. All requests are checked before anything is applied;
+ * a bad one refuses the whole call, with its number in error->index. Then they are applied in chunks, each atomic; if a
+ * chunk is refused, `*applied` is the length of the applied prefix and error->index the first refused request.
+ * `results` (optional) has room for `count` items and is filled in both cases; so is `applied` (optional).
+ * Errors: BH_INVALID_ARGUMENT, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DESTINATION_IN_USE,
+ * BH_KEY_CONFLICT, BH_WRONG_ROLE, BH_INVALIDATED, BH_STORE_FULL, BH_TIMEOUT. */
+bh_status bh_session_enqueue(bh_session *session, const bh_request *requests, size_t count, size_t stride,
+                             int32_t timeout_ms, bh_enqueued *results, size_t *applied, bh_error *error);
+bh_status bh_session_enqueue_start(bh_session *session, const bh_request *requests, size_t count, size_t stride,
+                                   bh_ticket **ticket, bh_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Events
+ * ------------------------------------------------------------------------------------------------------------ */
+
+enum {
+    BH_EVENT_TASK_ENDED = 1,      /* one for each task, in the order of commit */
+    BH_EVENT_SESSION_FINISHED = 2 /* the round's last task has ended (Apple: urlSessionDidFinishEvents) */
+};
+
+enum {
+    BH_TASK_WAITING = 1,
+    BH_TASK_RUNNING = 2,
+    BH_TASK_SUSPENDED = 3,
+    BH_TASK_SUCCEEDED = 4,
+    BH_TASK_FAILED = 5,
+    BH_TASK_CANCELLED = 6
+};
+
+typedef struct bh_event {
+    size_t struct_size;
+    uint64_t id;           /* grows; never used twice in a store */
+    uint64_t task_id;      /* 0 for BH_EVENT_SESSION_FINISHED, and so are the fields of a task */
+    uint64_t round;        /* which round ended, or to which the task belonged */
+    int64_t time_ms;       /* Unix time of the commit in milliseconds */
+    int32_t kind;          /* BH_EVENT_… */
+    int32_t task_state;    /* BH_TASK_SUCCEEDED, …_FAILED or …_CANCELLED */
+    bh_status status;      /* BH_OK, or why the task did not succeed */
+    int32_t error_domain;  /* BH_DOMAIN_… of error_detail */
+    int64_t error_detail;
+    const char *error_message; /* one sentence, or NULL */
+    const char *url;       /* as enqueued */
+    const char *final_url; /* after redirects; NULL when no answer came */
+    const char *path;      /* where the whole, synced file lies; NULL unless succeeded */
+    const char *media_type;
+    const char *idempotency_key;
+    int32_t http_status;   /* of the last answer, or 0 */
+    uint32_t attempts;     /* how many requests were sent */
+    uint64_t size;         /* bytes of the file */
+    uint64_t bytes_received; /* body bytes received over all attempts */
+    const void *user_data;
+    size_t user_data_size;
+    const bh_header *headers; /* chosen headers of the last answer: ETag, Last-Modified, Content-Disposition, … */
+    size_t header_count;
+    const void *error_body; /* the first bytes of the body of an answer that was not accepted, or NULL */
+    size_t error_body_size;
+} bh_event;
+
+/* Hands out up to `maximum` (1 to 10,000) events with ids greater than `after` (0: from the first unacknowledged one),
+ * waiting up to timeout_ms for the first; an empty batch is no error. The caller holds the cursor: polling again after
+ * the same id gives the same events until they are acknowledged. Consumers only. When bh_batch_more says 0, everything
+ * committed so far has been handed out. The _start form does not wait for events. */
+bh_status bh_session_poll(bh_session *session, uint64_t after, size_t maximum, int32_t timeout_ms, bh_batch **events,
+                          bh_error *error);
+bh_status bh_session_poll_start(bh_session *session, uint64_t after, size_t maximum, bh_ticket **ticket,
+                                bh_error *error);
+
+/* Acknowledges events by id: they never come again, and an unclaimed kept file of theirs is removed. Ids that are not
+ * there are passed over, so repeating is harmless. `*acknowledged` (optional) is how many were removed. Only events
+ * that were handed out to some consumer of the session can be acknowledged. */
+bh_status bh_session_acknowledge(bh_session *session, const uint64_t *ids, size_t count, int32_t timeout_ms,
+                                 uint64_t *acknowledged, bh_error *error);
+bh_status bh_session_acknowledge_start(bh_session *session, const uint64_t *ids, size_t count, bh_ticket **ticket,
+                                       bh_error *error);
+
+/* Acknowledges all events handed out up to and including `id`. */
+bh_status bh_session_acknowledge_through(bh_session *session, uint64_t id, int32_t timeout_ms, uint64_t *acknowledged,
+                                         bh_error *error);
+bh_status bh_session_acknowledge_through_start(bh_session *session, uint64_t id, bh_ticket **ticket, bh_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Tasks
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* Why a task is not moving. */
+enum {
+    BH_REASON_NONE = 0,      /* it is moving, or has ended */
+    BH_REASON_TURN = 1,      /* other tasks run before it: limits on connections or running tasks */
+    BH_REASON_SUSPENDED = 2, /* until resumed */
+    BH_REASON_RETRY = 3,     /* after an error, until next_attempt_ms */
+    BH_REASON_CONNECTING = 4, /* the server has not answered yet */
+    BH_REASON_STALLED = 5,   /* the server sends nothing */
+    BH_REASON_FINISHING = 6, /* all bytes are here and being made durable */
+    BH_REASON_DISK_FULL = 7  /* until there is space, looked at again at next_attempt_ms */
+};
+
+/* Size of a file that no answer has told yet. */
+#define BH_SIZE_UNKNOWN UINT64_MAX
+
+typedef struct bh_task {
+    size_t struct_size;
+    uint64_t id;
+    uint64_t round;
+    int32_t state;            /* BH_TASK_… */
+    int32_t reason;           /* BH_REASON_… */
+    const char *reason_text;  /* one sentence; NULL with BH_REASON_NONE */
+    int64_t next_attempt_ms;  /* Unix time in milliseconds when it will be looked at again, or 0 */
+    const char *url;
+    const char *destination;  /* NULL: kept in the store */
+    const char *idempotency_key;
+    const void *user_data;
+    size_t user_data_size;
+    int32_t priority;
+    bh_status status;         /* of the last failed attempt or of the end, else BH_OK */
+    const char *error_message; /* of the same, or NULL */
+    int32_t http_status;
+    uint32_t attempts;
+    uint64_t offset;          /* bytes of the file that are here */
+    uint64_t size;            /* bytes of the whole file, or BH_SIZE_UNKNOWN */
+    uint64_t bytes_per_second; /* over the last seconds; 0 when not moving */
+    int64_t enqueued_ms;      /* Unix time in milliseconds */
+} bh_task;
+
+/* Which tasks: those with one of `ids`, or all when id_count is 0, that are in one of `states` (bits 1 << BH_TASK_…; 0:
+ * any). A NULL selection means all. */
+typedef struct bh_task_selection {
+    size_t struct_size;
+    const uint64_t *ids;
+    size_t id_count;
+    uint32_t states;
+} bh_task_selection;
+
+#define BH_TASK_SELECTION_INIT {sizeof(bh_task_selection), NULL, 0, 0}
+
+/* Lists tasks by id, those with ids greater than `after`, up to `maximum` (1 to 10,000), with their live progress: a
+ * batch of bh_task. Ended tasks are listed until their event is acknowledged. */
+bh_status bh_session_tasks(bh_session *session, const bh_task_selection *selection, uint64_t after, size_t maximum,
+                           int32_t timeout_ms, bh_batch **tasks, bh_error *error);
+bh_status bh_session_tasks_start(bh_session *session, const bh_task_selection *selection, uint64_t after,
+                                 size_t maximum, bh_ticket **ticket, bh_error *error);
+
+/* One task: a batch with one bh_task, or BH_NOT_FOUND. */
+bh_status bh_task_info(bh_session *session, uint64_t task_id, int32_t timeout_ms, bh_batch **task, bh_error *error);
+bh_status bh_task_info_start(bh_session *session, uint64_t task_id, bh_ticket **ticket, bh_error *error);
+
+/* Cancel ends the tasks as cancelled and removes their part files; suspend stops them and keeps what is there; resume
+ * lets suspended ones run and sends waiting ones to their next attempt at once; set_priority as bh_request.priority.
+ * `*affected` (optional) counts the tasks that changed; those that have ended or already are so are passed over. */
+bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *selection, int32_t timeout_ms,
+                          uint64_t *affected, bh_error *error);
+bh_status bh_tasks_cancel_start(bh_session *session, const bh_task_selection *selection, bh_ticket **ticket,
+                                bh_error *error);
+bh_status bh_tasks_suspend(bh_session *session, const bh_task_selection *selection, int32_t timeout_ms,
+                           uint64_t *affected, bh_error *error);
+bh_status bh_tasks_suspend_start(bh_session *session, const bh_task_selection *selection, bh_ticket **ticket,
+                                 bh_error *error);
+bh_status bh_tasks_resume(bh_session *session, const bh_task_selection *selection, int32_t timeout_ms,
+                          uint64_t *affected, bh_error *error);
+bh_status bh_tasks_resume_start(bh_session *session, const bh_task_selection *selection, bh_ticket **ticket,
+                                bh_error *error);
+bh_status bh_tasks_set_priority(bh_session *session, const bh_task_selection *selection, int32_t priority,
+                                int32_t timeout_ms, uint64_t *affected, bh_error *error);
+bh_status bh_tasks_set_priority_start(bh_session *session, const bh_task_selection *selection, int32_t priority,
+                                      bh_ticket **ticket, bh_error *error);
+
+/* Moves the kept file of a succeeded task to `destination` (absolute path), synced, across file systems if needed. Once:
+ * then its event's path is the new one. Repeating it with the same destination is harmless. Errors: BH_NOT_FOUND,
+ * BH_WRONG_STATE (not succeeded, or claimed elsewhere), BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DISK_…. */
+bh_status bh_task_claim(bh_session *session, uint64_t task_id, const char *destination, int32_t if_exists,
+                        int32_t timeout_ms, bh_error *error);
+bh_status bh_task_claim_start(bh_session *session, uint64_t task_id, const char *destination, int32_t if_exists,
+                              bh_ticket **ticket, bh_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Batches: what listings and polls hand out. Immutable; any thread may read them.
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* 0 for NULL. */
+size_t bh_batch_count(const bh_batch *batch);
+
+/* 1 when there was more than `maximum` allowed, else 0. */
+int32_t bh_batch_more(const bh_batch *batch);
+
+/* The item at `index`, or NULL when the batch holds another kind or fewer items. Lives as long as the batch. */
+const bh_event *bh_batch_event_at(const bh_batch *batch, size_t index);
+const bh_task *bh_batch_task_at(const bh_batch *batch, size_t index);
+const bh_session_info *bh_batch_session_at(const bh_batch *batch, size_t index);
+const bh_session_configuration *bh_batch_configuration_at(const bh_batch *batch, size_t index);
+
+/* NULL is accepted. */
+void bh_batch_release(bh_batch *batch);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Tickets: the outcome of a verb that was started, or whose wait timed out.
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* An answered ticket of this application that was not given by this function before, in the order of the answers, or
+ * NULL in `*ticket` when there is none. Borrowed: it is the pointer that the host got when it started the verb. */
+bh_status bh_application_next_ticket(bh_application *application, bh_ticket **ticket, bh_error *error);
+
+/* Waits for the answer and returns the status of the verb, or BH_TIMEOUT. May be repeated. */
+bh_status bh_ticket_wait(bh_ticket *ticket, int32_t timeout_ms, bh_error *error);
+
+/* The results of an answered verb; BH_WRONG_STATE when it was of another kind, BH_TIMEOUT when it is not answered yet,
+ * the verb's own status when it failed. A session or batch can be taken once. */
+bh_status bh_ticket_session(bh_ticket *ticket, bh_session **session, int32_t *disposition, bh_error *error);
+bh_status bh_ticket_batch(bh_ticket *ticket, bh_batch **batch, bh_error *error);
+bh_status bh_ticket_count(bh_ticket *ticket, uint64_t *count, bh_error *error);
+
+/* As the out parameters of bh_session_enqueue; `capacity` is the room in `results`. Filled also when the verb failed. */
+bh_status bh_ticket_enqueued(bh_ticket *ticket, bh_enqueued *results, size_t capacity, size_t *applied,
+                             bh_error *error);
+
+/* Forgets the ticket; a started verb goes on. A session that was not taken is closed. NULL is accepted. */
+void bh_ticket_release(bh_ticket *ticket);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
