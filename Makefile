@@ -1,0 +1,80 @@
+# Every way into the project. Everything that is built lies in build/.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+BUILD := build
+LIBRARY := $(BUILD)/lib/libbackhaul.so.0
+COMMAND := $(BUILD)/bin/backhaul
+SWIFT_SOURCES := $(shell find Sources include -type f) Package.swift packaging/symbols.map
+VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", dot, $$3; dot = "."}' include/backhaul.h)
+
+# The runtime is linked in, so that the library needs no Swift where it runs. See docs/ARCHITECTURE.md.
+SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release -Xswiftc -static-stdlib -Xlinker --gc-sections
+LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.0 \
+    -Xlinker -z -Xlinker nodelete
+
+CC := clang
+C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
+
+.PHONY: all demo test soak bench install clean help setup-build
+
+all: $(LIBRARY) $(COMMAND) ## build the library and the command line
+
+setup-build:
+	@scripts/setup build
+
+$(LIBRARY): $(SWIFT_SOURCES) | setup-build
+	$(SWIFT_RELEASE) $(LIBRARY_LINK) --product BackhaulLibrary
+	@mkdir -p $(@D)
+	cp $(BUILD)/swift/release/release/libBackhaulLibrary.so $@
+	@ln -sf libbackhaul.so.0 $(@D)/libbackhaul.so
+
+# After the library, not beside it: both come out of one scratch folder.
+$(COMMAND): $(SWIFT_SOURCES) $(LIBRARY)
+	$(SWIFT_RELEASE) --product backhaul
+	@mkdir -p $(@D)
+	cp $(BUILD)/swift/release/release/backhaul $@
+
+$(BUILD)/examples/photos: examples/c/photos.c include/backhaul.h $(LIBRARY)
+	@mkdir -p $(@D)
+	$(CC) $(C_FLAGS) -o $@ $< -L$(BUILD)/lib -lbackhaul -Wl,-rpath,'$$ORIGIN/../lib'
+
+demo: ## the story in one minute: hand over, kill, attach, finish, compare
+	@scripts/setup build demo
+	@$(MAKE) --no-print-directory $(BUILD)/examples/photos
+	@scripts/demo $(BUILD)/examples/photos
+
+test: ## everything that must hold, under 15 minutes
+	@scripts/setup build test
+	@$(MAKE) --no-print-directory all $(BUILD)/examples/photos
+	@scripts/test
+
+soak: ## the long runs: random kills, hosts that exit in mid-transfer
+	@scripts/setup build test
+	@$(MAKE) --no-print-directory all
+	@scripts/test soak
+
+bench: ## time Backhaul beside curl, aria2c and wget2
+	@scripts/setup build bench
+	@$(MAKE) --no-print-directory $(LIBRARY)
+	@bench/run
+
+install: all ## install below PREFIX (default /usr/local), inside DESTDIR
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/backhaul $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/libbackhaul.so.0
+	strip --strip-unneeded $(DESTDIR)$(PREFIX)/lib/libbackhaul.so.0
+	ln -sf libbackhaul.so.0 $(DESTDIR)$(PREFIX)/lib/libbackhaul.so
+	install -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/backhaul
+	strip $(DESTDIR)$(PREFIX)/bin/backhaul
+	install -m 644 include/backhaul.h $(DESTDIR)$(PREFIX)/include/backhaul.h
+	# In a folder of its own: a module map in include/ itself would speak for every header there.
+	sed 's|"backhaul.h"|"../backhaul.h"|' include/module.modulemap >$(DESTDIR)$(PREFIX)/include/backhaul/module.modulemap
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' packaging/backhaul.pc.in \
+	    >$(DESTDIR)$(PREFIX)/lib/pkgconfig/backhaul.pc
+
+clean: ## remove everything that was built
+	rm -rf $(BUILD) .build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,0 +1,115 @@
+/*
+ * A small host: it downloads the files of a list, whatever happens to it in the meantime.
+ *
+ *   photos STORE LIST   hands over the list's files, one "URL<tab>destination" a line, and waits for them
+ *   photos STORE        attaches to what was handed over before, and waits for the rest
+ *
+ * Kill it at any moment and start it again: nothing is lost, and nothing is downloaded twice.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <backhaul.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bh_error error = BH_ERROR_INIT;
+
+static void check(bh_status status, const char *what) {
+    if (status == BH_OK) return;
+    fprintf(stderr, "photos: cannot %s: %s (%s)\n", what, error.message, bh_status_name(status));
+    exit(1);
+}
+
+/* One call hands over all of it. The keys make a repetition harmless, should the host die before it returns. */
+static void enqueue_list(bh_session *session, const char *path) {
+    bh_request *requests = NULL;
+    size_t count = 0, room = 0, applied = 0;
+    char *line = NULL;
+    FILE *list = fopen(path, "r");
+    if (!list) {
+        perror(path);
+        exit(1);
+    }
+    while (getline(&line, &room, list) > 0) {
+        char key[24], *url = strtok(line, "\t\n"), *destination = strtok(NULL, "\t\n");
+        if (!destination) continue;
+        snprintf(key, sizeof key, "photo-%zu", count);
+        requests = realloc(requests, (count + 1) * sizeof *requests);
+        if (!requests) abort();
+        requests[count] = (bh_request)BH_REQUEST_INIT;
+        requests[count].url = strdup(url);
+        requests[count].destination = strdup(destination);
+        requests[count].idempotency_key = strdup(key);
+        count++;
+    }
+    check(bh_session_enqueue(session, requests, count, sizeof *requests, BH_WAIT_DEFAULT, NULL, &applied, &error),
+          "hand the list over");
+    printf("handed over %zu files\n", applied);
+    while (count--) {
+        free((char *)requests[count].url);
+        free((char *)requests[count].destination);
+        free((char *)requests[count].idempotency_key);
+    }
+    free(requests);
+    free(line);
+    fclose(list);
+}
+
+/* Returns 1 when the event is the last of the round. */
+static int show(const bh_event *event) {
+    if (event->kind == BH_EVENT_SESSION_FINISHED) {
+        printf("round %" PRIu64 " finished\n", event->round);
+        return 1;
+    }
+    if (event->task_state == BH_TASK_SUCCEEDED)
+        printf("done %" PRIu64 " %" PRIu64 " %s\n", event->task_id, event->size, event->path);
+    else
+        printf("lost %" PRIu64 " %s: %s\n", event->task_id, event->url, event->error_message);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    bh_application *application = NULL;
+    bh_session *session = NULL;
+    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
+    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    int finished = 0;
+    if (argc < 2 || argc > 3) {
+        fprintf(stderr, "usage: photos STORE [LIST]\n");
+        return 2;
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    options.identifier = "org.example.photos";
+    options.store = argv[1];
+    check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open the store");
+    if (argc == 3) {
+        configuration.identifier = "gallery";
+        check(bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_WAIT_DEFAULT, &session, NULL, &error),
+              "create the session");
+        enqueue_list(session, argv[2]);
+    } else {
+        check(bh_session_attach(application, "gallery", BH_ROLE_CONSUME, BH_WAIT_DEFAULT, &session, &error),
+              "attach to the session");
+    }
+    while (!finished) {
+        bh_batch *events = NULL;
+        check(bh_session_poll(session, 0, 100, 1000, &events, &error), "poll");
+        size_t count = bh_batch_count(events);
+        for (size_t i = 0; i < count; i++) finished |= show(bh_batch_event_at(events, i));
+        if (count)
+            check(bh_session_acknowledge_through(session, bh_batch_event_at(events, count - 1)->id, BH_WAIT_DEFAULT,
+                                                 NULL, &error), "acknowledge");
+        else { /* an earlier start may have acknowledged the last event: then no task is left */
+            bh_batch *tasks = NULL;
+            check(bh_session_tasks(session, NULL, 0, 1, BH_WAIT_DEFAULT, &tasks, &error), "list the tasks");
+            finished = bh_batch_count(tasks) == 0;
+            bh_batch_release(tasks);
+        }
+        bh_batch_release(events);
+    }
+    check(bh_session_complete(session, BH_WAIT_DEFAULT, &error), "complete the session");
+    bh_session_close(session);
+    bh_application_close(application);
+    return 0;
+}
