@@ -6,12 +6,17 @@ public struct ResponseHead: Equatable, Sendable {
     public var isHTTP2: Bool
     /// In order of arrival, names as sent. Bounded by the transport.
     public var fields: [HeaderField]
+    /// From Retry-After, in either of its forms (RFC 9110, section 10.2.3).
+    public var retryAfterSeconds: Int64?
 
-    public init(status: Int32, finalURL: String, isHTTP2: Bool, fields: [HeaderField]) {
+    public init(
+        status: Int32, finalURL: String, isHTTP2: Bool, fields: [HeaderField], retryAfterSeconds: Int64? = nil
+    ) {
         self.status = status
         self.finalURL = finalURL
         self.isHTTP2 = isHTTP2
         self.fields = fields
+        self.retryAfterSeconds = retryAfterSeconds
     }
 
     /// The value of the first field of this name, names compared without case (RFC 9110, section 5.1).

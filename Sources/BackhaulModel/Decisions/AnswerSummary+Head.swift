@@ -1,0 +1,20 @@
+extension AnswerSummary {
+    /// Headers of an answer that hosts ask for; the rest is not kept.
+    static let chosen = [
+        "ETag", "Last-Modified", "Content-Type", "Content-Disposition", "Content-Language", "Date", "Cache-Control",
+        "Expires", "Retry-After", "Repr-Digest", "Content-Digest", "Link",
+    ]
+
+    /// Longer values are left out: a server's words take bounded room in the store.
+    static let valueSize = 4_096
+
+    public init(_ head: ResponseHead) {
+        self.init()
+        httpStatus = head.status
+        finalURL = head.finalURL
+        mediaType = head.value("Content-Type")
+        headers = Self.chosen.compactMap { name in
+            head.value(name).flatMap { $0.utf8.count <= Self.valueSize ? HeaderField(name, $0) : nil }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/// The value of Content-Range for bytes (RFC 9110, section 14.4).
+public struct ContentRange: Equatable, Sendable {
+    /// First and last byte; nil in the form `bytes */total` of a 416.
+    public var range: ClosedRange<UInt64>?
+    /// Nil for `*`.
+    public var size: UInt64?
+
+    public init?(_ text: String) {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
+        let sides = parts[1].split(separator: "/", omittingEmptySubsequences: false)
+        guard sides.count == 2 else { return nil }
+        if sides[1] != "*" {
+            guard let total = Self.number(sides[1]) else { return nil }
+            size = total
+        }
+        if sides[0] == "*" {
+            guard size != nil else { return nil }
+            return
+        }
+        let ends = sides[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last,
+            size.map({ last < $0 }) ?? true
+        else { return nil }
+        range = first...last
+    }
+
+    /// Digits only: Swift's initializer would take a sign.
+    static func number(_ text: Substring) -> UInt64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return UInt64(text)
+    }
+}

@@ -1,0 +1,65 @@
+/// Checks of a request that need nothing but the request. The URL itself is checked by whoever can parse URLs.
+public enum RequestCheck {
+    public static func check(_ request: Request) throws(Failure) {
+        let size = request.url.utf8.count
+        guard size > 0 else { throw invalid("the request has no URL") }
+        guard size <= Limits.urlSize else {
+            throw invalid("the URL has \(size) bytes; at most \(Limits.urlSize) are allowed")
+        }
+        if let key = request.idempotencyKey {
+            try checkText(key, "the idempotency key", atMost: Limits.keySize)
+        }
+        if let data = request.userData, data.count > Limits.userDataSize {
+            throw invalid("user_data has \(data.count) bytes; at most \(Limits.userDataSize) are allowed")
+        }
+        guard (-100...100).contains(request.priority) else {
+            throw invalid("the priority \(request.priority) is outside of -100 to 100")
+        }
+        guard request.mode <= 0o777 else { throw invalid("the mode has bits that are not permission bits") }
+        try checkHeaders(request.headers)
+    }
+
+    /// Names that belong to the transport: a host that set them would break ranges, framing or connections.
+    private static let reserved: Set<String> = [
+        "range", "if-range", "host", "content-length", "transfer-encoding", "connection", "accept-encoding", "te",
+        "upgrade", "keep-alive", "proxy-connection", "proxy-authorization", "trailer", "expect",
+    ]
+
+    private static func checkHeaders(_ headers: [HeaderField]) throws(Failure) {
+        guard headers.count <= Limits.headerCount else {
+            throw invalid("the request has \(headers.count) headers; at most \(Limits.headerCount) are allowed")
+        }
+        var size = 0
+        for field in headers {
+            guard !field.name.isEmpty, field.name.utf8.allSatisfy(isTokenByte) else {
+                throw invalid("a header name is not a token of letters, digits and !#$%&'*+-.^_`|~ (RFC 9110, 5.6.2)")
+            }
+            // No line break can end the field, no control byte can hide in it (RFC 9110, section 5.5).
+            guard field.value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
+                throw invalid("the value of header \(field.name) has a line break or another control character")
+            }
+            guard !reserved.contains(String(decoding: field.name.utf8.map(\.asciiLowercase), as: UTF8.self)) else {
+                throw invalid("the header \(field.name) is set by the engine; leave it out of the request")
+            }
+            size += field.name.utf8.count + field.value.utf8.count
+        }
+        guard size <= Limits.headersSize else {
+            throw invalid("the headers have \(size) bytes; at most \(Limits.headersSize) are allowed")
+        }
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
+    private static func checkText(_ text: String, _ name: String, atMost limit: Int) throws(Failure) {
+        guard !text.isEmpty else { throw invalid("\(name) is empty; leave it out instead") }
+        let size = text.utf8.count
+        guard size <= limit else { throw invalid("\(name) has \(size) bytes; at most \(limit) are allowed") }
+    }
+
+    private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }
+}
