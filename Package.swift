@@ -56,20 +56,42 @@ let package = Package(
             swiftSettings: strict),
         // One function per declaration of include/backhaul.h.
         .target(
-            name: "BackhaulABI", dependencies: ["CBackhaul", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulClient"],
+            name: "BackhaulABI",
+            dependencies: ["CBackhaul", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulClient"],
             swiftSettings: strict),
         // The command line, written against the C API like any other host.
-        .executableTarget(name: "backhaul", dependencies: ["CBackhaul", "CLinux", "BackhaulABI"], swiftSettings: strict),
+        .executableTarget(
+            name: "backhaul", dependencies: ["CBackhaul", "CLinux", "BackhaulABI"], swiftSettings: strict),
 
-        .testTarget(name: "ModelTests", dependencies: ["BackhaulModel"], path: "Tests/ModelTests", swiftSettings: strict),
-        .testTarget(name: "PlatformTests", dependencies: ["BackhaulPlatform"], path: "Tests/PlatformTests", swiftSettings: strict),
-        .testTarget(name: "StoreTests", dependencies: ["BackhaulStore", "BackhaulModel", "BackhaulPlatform"], path: "Tests/StoreTests", swiftSettings: strict),
-        .testTarget(name: "WireTests", dependencies: ["BackhaulWire", "BackhaulModel"], path: "Tests/WireTests", swiftSettings: strict),
-        .testTarget(name: "LoopTests", dependencies: ["BackhaulLoop", "BackhaulPlatform"], path: "Tests/LoopTests", swiftSettings: strict),
-        .testTarget(name: "DiskTests", dependencies: ["BackhaulDisk", "BackhaulModel", "BackhaulPlatform"], path: "Tests/DiskTests", swiftSettings: strict),
-        .testTarget(name: "TransportTests", dependencies: ["BackhaulTransport", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform"], path: "Tests/TransportTests", swiftSettings: strict),
-        .testTarget(name: "EngineTests", dependencies: ["BackhaulEngine", "BackhaulClient", "BackhaulModel", "BackhaulPlatform"], path: "Tests/EngineTests", swiftSettings: strict),
-        .testTarget(name: "ABITests", dependencies: ["BackhaulABI", "CBackhaul", "BackhaulModel"], path: "Tests/ABITests", swiftSettings: strict),
+        .testTarget(
+            name: "ModelTests", dependencies: ["BackhaulModel"],
+            path: "Tests/ModelTests", swiftSettings: strict),
+        .testTarget(
+            name: "PlatformTests", dependencies: ["BackhaulPlatform"],
+            path: "Tests/PlatformTests", swiftSettings: strict),
+        .testTarget(
+            name: "StoreTests", dependencies: ["BackhaulStore", "BackhaulModel", "BackhaulPlatform"],
+            path: "Tests/StoreTests", swiftSettings: strict),
+        .testTarget(
+            name: "WireTests", dependencies: ["BackhaulWire", "BackhaulModel"],
+            path: "Tests/WireTests", swiftSettings: strict),
+        .testTarget(
+            name: "LoopTests", dependencies: ["BackhaulLoop", "BackhaulPlatform"],
+            path: "Tests/LoopTests", swiftSettings: strict),
+        .testTarget(
+            name: "DiskTests", dependencies: ["BackhaulDisk", "BackhaulModel", "BackhaulPlatform"],
+            path: "Tests/DiskTests", swiftSettings: strict),
+        .testTarget(
+            name: "TransportTests",
+            dependencies: ["BackhaulTransport", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform"],
+            path: "Tests/TransportTests", swiftSettings: strict),
+        .testTarget(
+            name: "EngineTests",
+            dependencies: ["BackhaulEngine", "BackhaulClient", "BackhaulModel", "BackhaulPlatform"],
+            path: "Tests/EngineTests", swiftSettings: strict),
+        .testTarget(
+            name: "ABITests", dependencies: ["BackhaulABI", "CBackhaul", "BackhaulModel"],
+            path: "Tests/ABITests", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

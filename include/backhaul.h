@@ -201,7 +201,8 @@ bh_status bh_application_open(const bh_application_options *options, int32_t tim
                               bh_error *error);
 
 /* Frees the handle; its sessions' handles and tickets become invalid, their tasks go on. The last close of a process
- * hands the store's engine over, and returns when its threads have ended (bounded: about a second). NULL is accepted. */
+ * hands the store's engine over, and returns when its threads have ended (bounded: about a second). NULL is accepted.
+ */
 void bh_application_close(bh_application *application);
 
 /* A descriptor for poll(2), select(2), epoll(7) or an event loop. Level-triggered: readable while a session attached as
@@ -237,7 +238,8 @@ typedef struct bh_session_configuration {
     const char *identifier;          /* required: 1 to 255 bytes of UTF-8 without control characters */
     uint32_t connections_per_origin; /* 6; at most 256. Over HTTP/2 tasks share one connection. */
     uint32_t maximum_running_tasks;  /* 64; at most 1024 */
-    uint32_t maximum_attempts;       /* tries in a row without new durable bytes; default: until the resource time-out */
+    uint32_t maximum_attempts;       /* tries in a row without new durable bytes; default: no limit but the resource
+                                        time-out */
     uint32_t first_retry_delay_ms;   /* 1,000; doubles with each try, with jitter */
     uint32_t longest_retry_delay_ms; /* 600,000 */
     uint32_t request_timeout_ms;     /* 60,000 without a byte from the server (Apple: timeoutIntervalForRequest) */
@@ -540,9 +542,10 @@ bh_status bh_tasks_set_priority(bh_session *session, const bh_task_selection *se
 bh_status bh_tasks_set_priority_start(bh_session *session, const bh_task_selection *selection, int32_t priority,
                                       bh_ticket **ticket, bh_error *error);
 
-/* Moves the kept file of a succeeded task to `destination` (absolute path), synced, across file systems if needed. Once:
- * then its event's path is the new one. Repeating it with the same destination is harmless. Errors: BH_NOT_FOUND,
- * BH_WRONG_STATE (not succeeded, or claimed elsewhere), BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DISK_…. */
+/* Moves the kept file of a succeeded task to `destination` (absolute path), synced, across file systems if needed, and
+ * once: then its event's path is the new one. Repeating it with the same destination is harmless.
+ * Errors: BH_NOT_FOUND, BH_WRONG_STATE (not succeeded, or claimed elsewhere), BH_DESTINATION_EXISTS,
+ * BH_DESTINATION_UNAVAILABLE, BH_DISK_…. */
 bh_status bh_task_claim(bh_session *session, uint64_t task_id, const char *destination, int32_t if_exists,
                         int32_t timeout_ms, bh_error *error);
 bh_status bh_task_claim_start(bh_session *session, uint64_t task_id, const char *destination, int32_t if_exists,
@@ -584,7 +587,7 @@ bh_status bh_ticket_session(bh_ticket *ticket, bh_session **session, int32_t *di
 bh_status bh_ticket_batch(bh_ticket *ticket, bh_batch **batch, bh_error *error);
 bh_status bh_ticket_count(bh_ticket *ticket, uint64_t *count, bh_error *error);
 
-/* As the out parameters of bh_session_enqueue; `capacity` is the room in `results`. Filled also when the verb failed. */
+/* As the out parameters of bh_session_enqueue; `capacity` is the room in `results`. Filled also when it failed. */
 bh_status bh_ticket_enqueued(bh_ticket *ticket, bh_enqueued *results, size_t capacity, size_t *applied,
                              bh_error *error);
 

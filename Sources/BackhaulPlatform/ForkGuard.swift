@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// Closes the engine's descriptors in forked children. An open-file-description lock and a connected socket live as long
-/// as any copy of their descriptor: without this, a forked child would hold the store of its dead parent.
+/// Closes the engine's descriptors in forked children. An open-file-description lock and a connected socket live as
+/// long as any copy of their descriptor: without this, a forked child would hold the store of its dead parent.
 public enum ForkGuard {
     private static let capacity = 4096
 

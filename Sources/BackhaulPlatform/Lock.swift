@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A value behind a mutex, with a condition to wait for a change of it. The only lock of the project.
 ///
-/// Built on pthread because ThreadSanitizer does not understand `Synchronization.Mutex` and reports races that are none.
+/// Built on pthread because ThreadSanitizer does not understand `Synchronization.Mutex` and reports false races.
 public final class Lock<Value>: @unchecked Sendable {
     // Unchecked: `value` is only touched between lock and unlock of `mutex`.
     private var value: Value

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A thread of the library. It blocks all signals, so that the host's handlers never run on it and no SIGPIPE reaches it.
+/// A thread of the library. It blocks all signals: the host's handlers never run on it and no SIGPIPE reaches it.
 public final class Thread: @unchecked Sendable {
     // Unchecked: `handle` is written once, before the object is shared.
     private var handle = pthread_t()

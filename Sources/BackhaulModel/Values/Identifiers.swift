@@ -28,7 +28,9 @@ public struct ClientID: Hashable, Sendable {
         self.high = high
         self.low = low
     }
-    public static func random() -> ClientID { ClientID(high: .random(in: .min ... .max), low: .random(in: .min ... .max)) }
+    public static func random() -> ClientID {
+        ClientID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+    }
 }
 
 /// One open session handle of a client, numbered by the client.

@@ -1,4 +1,4 @@
-/// What a call answers and why a task failed: the codes of `BH_STATUS_TABLE` in include/backhaul.h, which explains each.
+/// What a call answers and why a task failed: the codes of `BH_STATUS_TABLE` in include/backhaul.h, explained there.
 /// A test compares both.
 public enum Status: Int32, Sendable, CaseIterable {
     case ok = 0
