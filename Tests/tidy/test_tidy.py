@@ -1,0 +1,161 @@
+"""What every file of the project keeps to. Each failure lists its places as path:line."""
+
+import re
+
+import pytest
+
+from tree import PROJECT, sources, swift, targets
+
+# The one module that may import each library.
+OWNERS = {"CSQLite": "BackhaulStore", "CCurl": "BackhaulTransport", "CUV": "BackhaulLoop"}
+# What comes with the language, for every module.
+LANGUAGE = {"Swift", "Glibc", "Synchronization"}
+# Modules of the C library behind Glibc: a file that imports one of these talks to C.
+C_MODULES = {"CBackhaul", "CLinux", "CUV", "CCurl", "CSQLite", "Glibc"}
+
+LONGEST_LINE = 120
+LONGEST_FILE = 300
+LONGEST_TEST = 400
+LONGEST_WITH_REASON = {
+    "include/backhaul.h": "the API and its manual, read by chapter",
+}
+
+
+def expect_none(places):
+    """Fails with the places, triples of source, line number and what is wrong there."""
+    if places:
+        pytest.fail("\n".join(f"{source.name}:{number}: {text}" for source, number, text in places), pytrace=False)
+
+
+def test_each_module_imports_what_the_package_says_and_nothing_else():
+    wrong = []
+    for target, dependencies in targets().items():
+        for source in swift(f"Sources/{target}"):
+            wrong += [(source, number, f"imports {module}") for number, module in source.imports()
+                      if module not in dependencies | LANGUAGE]
+    expect_none(wrong)
+
+
+def test_each_library_is_imported_by_one_module_only():
+    wrong = [(source, number, f"only {OWNERS[module]} imports {module}")
+             for source in swift("Sources") for number, module in source.imports()
+             if module in OWNERS and not source.name.startswith(f"Sources/{OWNERS[module]}/")]
+    expect_none(wrong)
+
+
+def test_foundation_stays_out_of_what_ships():
+    wrong = [(source, number, module) for source in swift("Sources", "bindings/swift/Sources")
+             if "BackhaulFoundation" not in source.name
+             for number, module in source.imports() if module.startswith("Foundation")]
+    expect_none(wrong)
+
+
+def test_the_library_prints_nothing():
+    printing = r"(?<![\w.])(print|debugPrint|dump|puts|printf|NSLog|perror)\("
+    wrong = [(source, number, "prints") for source in swift("Sources") for number in source.matches(printing)
+             if not source.name.startswith("Sources/backhaul/")]
+    expect_none(wrong)
+
+
+def test_no_marker_was_left_behind():
+    # In two parts, so that this file is not a place of its own.
+    markers = re.compile(r"\b(" + "|".join(("TO" "DO", "FIX" "ME", "XX" "X", "HA" "CK", "break" r"point\(\)")) + r")\b")
+    wrong = [(source, number, line.strip()) for source in sources()
+             for number, line in enumerate(source.lines, 1) if markers.search(line)]
+    expect_none(wrong)
+
+
+def test_no_file_knows_a_path_of_the_machine_it_was_written_on():
+    paths = re.compile("/(" + "|".join(("wo" "rk/", "ro" "ot/", "tm" "p/wt-", "op" "t/swift")) + ")")
+    wrong = [(source, number, line.strip()) for source in sources()
+             for number, line in enumerate(source.lines, 1) if paths.search(line)]
+    expect_none(wrong)
+
+
+def test_every_promise_that_the_compiler_cannot_check_says_why_it_holds():
+    """`Unchecked:` or `Unsafe:` in a comment just above the declaration or as the first line of its body."""
+    wrong = [(source, number, "say why in a comment that begins with Unchecked: or Unsafe:")
+             for source in swift("Sources", "bindings/swift/Sources")
+             for number in source.matches(r"@unchecked|nonisolated\(unsafe\)|unsafeBitCast|unsafeDowncast")
+             if not source.says_why(number, ("Unchecked:", "Unsafe:"))]
+    expect_none(wrong)
+
+
+def test_pointers_are_used_at_the_border_to_c_only():
+    """There a file gives its reason once (`Unsafe:` or `Unchecked:`); anywhere else each use does."""
+    wrong = []
+    for source in swift("Sources", "bindings/swift/Sources"):
+        uses = source.matches(r"\b(Unsafe(Mutable)?(Raw)?(Buffer)?Pointer|OpaquePointer|Unmanaged)\b")
+        at_the_border = bool(C_MODULES & {module for _, module in source.imports()})
+        if at_the_border and re.search(r"//.*\b(Unsafe|Unchecked): ", source.text):
+            continue
+        wrong += [(source, number, "a pointer without its reason (Unsafe: …)") for number in uses
+                  if not source.says_why(number, ("Unsafe:", "Unchecked:"))]
+    expect_none(wrong)
+
+
+def test_nothing_in_the_library_ends_the_host():
+    wrong = [(source, number, "traps") for source in swift("Sources")
+             for number in source.matches(r"\b(fatalError|preconditionFailure|abort|exit)\(|\btry!|\bas!")
+             if not source.name.startswith("Sources/backhaul/") and not source.says_why(number, ("Cannot fail:",))]
+    expect_none(wrong)
+
+
+def test_no_file_has_outgrown_its_idea():
+    wrong = []
+    for source in sources():
+        if source.path.suffix not in {".swift", ".c", ".h", ".py"} or source.name in LONGEST_WITH_REASON:
+            continue
+        limit = LONGEST_TEST if "ests/" in source.name else LONGEST_FILE
+        if len(source.lines) > limit:
+            wrong.append((source, len(source.lines), f"more than {limit} lines"))
+    expect_none(wrong)
+
+
+def test_lines_fit_into_120_columns():
+    unbreakable = re.compile(r"\s*\||.*https?://")
+    wrong = [(source, number, f"{len(line)} columns") for source in sources()
+             for number, line in enumerate(source.lines, 1) if len(line) > LONGEST_LINE
+             if not (source.path.suffix == ".md" and unbreakable.match(line))]
+    expect_none(wrong)
+
+
+def test_no_line_ends_in_blanks_and_none_is_indented_by_tabs():
+    wrong = [(source, number, "blanks or tabs") for source in sources()
+             for number, line in enumerate(source.lines, 1)
+             if line != line.rstrip() or (line.startswith("\t") and source.path.name != "Makefile")]
+    expect_none(wrong)
+
+
+def header_functions():
+    """Triples of line number, name and whether a comment stands above; declarations without a blank line between them
+    share the comment of the first."""
+    header = next(source for source in sources() if source.name == "include/backhaul.h")
+    documented = False
+    for number, line in enumerate(header.lines, 1):
+        if line.strip() == "":
+            documented = False
+        elif line.rstrip().endswith("*/"):
+            documented = True
+        elif (match := re.match(r"[a-z].*?\b(bh_\w+)\(", line)) and not line.startswith("typedef"):
+            yield header, number, match[1], documented
+
+
+def test_each_function_of_the_header_is_documented():
+    wrong = [(header, number, f"{name} has no comment") for header, number, name, documented in header_functions()
+             if not documented]
+    expect_none(wrong)
+
+
+def test_each_function_of_the_header_has_its_implementation_checked_by_the_compiler():
+    pattern = re.compile(r"@c\s+@implementation\s+public\s+func\s+(bh_\w+)")
+    implemented = {name for source in swift("Sources/BackhaulABI") for name in pattern.findall(source.text)}
+    declared = {name for _, _, name, _ in header_functions()}
+    assert len(declared) > 60
+    assert declared - implemented == set(), "without @c @implementation"
+    assert implemented - declared == set(), "not in the header"
+
+
+def test_each_swift_module_of_the_tree_is_a_target_of_the_package():
+    folders = {path.name for path in (PROJECT / "Sources").iterdir() if path.is_dir()}
+    assert folders == {name for name in targets() if not name.endswith("Tests") and name != "CBackhaul"}

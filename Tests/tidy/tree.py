@@ -1,0 +1,73 @@
+"""The project's own files, as the tidy tests read them."""
+
+import functools
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+BUILT = {"build", ".build", ".git", "__pycache__"}
+TEXT = {"", ".swift", ".c", ".cpp", ".h", ".py", ".md", ".toml", ".txt", ".map", ".in", ".modulemap", ".yml", ".cfg"}
+
+
+@dataclass(frozen=True)
+class Source:
+    path: Path
+    lines: tuple
+
+    @property
+    def name(self):
+        return str(self.path.relative_to(PROJECT))
+
+    @property
+    def text(self):
+        return "\n".join(self.lines)
+
+    def imports(self):
+        """Pairs of line number and module."""
+        pattern = re.compile(r"\s*(?:@\S+\s+)*(?:\w+ )?import (?:(?:struct|class|enum|func|var) )?(\w+)")
+        return [(number, match[1]) for number, line in enumerate(self.lines, 1) if (match := pattern.match(line))]
+
+    def matches(self, pattern):
+        """Line numbers of code, comments left out, in which the pattern occurs."""
+        return [number for number, line in enumerate(self.lines, 1)
+                if not line.lstrip().startswith(("//", "#", "*", "/*")) and re.search(pattern, line.split(" // ")[0])]
+
+    def says_why(self, number, words):
+        """True when a comment with one of the words stands in the lines just above, or opens the body just below."""
+        above = number - 1
+        while above > 0 and re.match(r"\s*(//|@)", self.lines[above - 1]):
+            above -= 1
+        near = [*self.lines[above:number - 1], *self.lines[number:number + 1], self.lines[number - 1]]
+        return any("//" in line and any(word in line for word in words) for line in near)
+
+
+@functools.cache
+def sources():
+    """All text files of the working tree that git would keep."""
+    names = subprocess.run(["git", "-C", PROJECT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                           check=True, capture_output=True, text=True).stdout.split("\0")
+    found = []
+    for name in filter(None, sorted(names)):
+        path = PROJECT / name
+        if path.suffix in TEXT and path.is_file() and not BUILT & set(path.relative_to(PROJECT).parts):
+            found.append(Source(path, tuple(path.read_text(encoding="utf-8").splitlines())))
+    return found
+
+
+def swift(*folders):
+    """The Swift files below the folders, given from the project's root."""
+    return [source for source in sources()
+            if source.path.suffix == ".swift" and source.name.startswith(tuple(f"{folder}/" for folder in folders))]
+
+
+@functools.cache
+def targets():
+    """Target name -> the targets that it may import, as Package.swift says."""
+    package = subprocess.run(
+        ["swift", "package", "--package-path", PROJECT, "--scratch-path", PROJECT / "build" / "swift" / "debug",
+         "dump-package"], check=True, capture_output=True, text=True).stdout
+    return {target["name"]: {next(iter(dependency.values()))[0] for dependency in target["dependencies"]}
+            for target in json.loads(package)["targets"]}
