@@ -28,6 +28,10 @@
 #endif
 extern int pthread_setname_np(pthread_t thread, const char *name);
 extern const char *strerrordesc_np(int code);
+extern int sync_file_range(int descriptor, __off64_t offset, __off64_t size, unsigned flags);
+#ifndef SYNC_FILE_RANGE_WRITE
+#define SYNC_FILE_RANGE_WRITE 2
+#endif
 
 // Swift's overlay has no typed form of these variadic calls.
 static inline int bhl_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
