@@ -1,0 +1,85 @@
+public import BackhaulModel
+internal import BackhaulPlatform
+internal import Glibc
+
+/// Looks, in the host's process and with its rights, whether a download may go to a path. A value of its own for each
+/// enqueue: it remembers the directories of earlier requests.
+public struct DestinationCheck: Sendable {
+    private static let nameSize = 255
+    private static let rememberedDirectories = 64
+
+    private let files = FileSystem()
+    private var directories: [String: FileStatus] = [:]
+
+    public init() {}
+
+    /// One destination alone.
+    public static func check(path: String, ifExists: ExistsPolicy) throws(Failure) -> Destination {
+        var check = DestinationCheck()
+        return try check.check(path: path, ifExists: ifExists)
+    }
+
+    /// The destination with the identity of its directory. Throws `invalidArgument` for a malformed path,
+    /// `destinationUnavailable` for a directory that is not there or cannot be written, and `destinationExists`.
+    public mutating func check(path: String, ifExists: ExistsPolicy) throws(Failure) -> Destination {
+        try DestinationCheck.checkForm(path)
+        var destination = Destination(path: path, directoryDevice: 0, directoryInode: 0)
+        let directory = try status(ofDirectory: destination.directory)
+        destination.directoryDevice = directory.device
+        destination.directoryInode = directory.inode
+        do throws(SystemError) {
+            guard let existing = try files.status(in: AT_FDCWD, path) else { return destination }
+            if existing.isDirectory {
+                throw SystemError(code: EISDIR, attempt: "Cannot put a file in the place of")
+            }
+            if ifExists == .fail { throw SystemError(code: EEXIST, attempt: "") }
+            return destination
+        } catch {
+            throw .disk(error, path)
+        }
+    }
+
+    private static func checkForm(_ path: String) throws(Failure) {
+        func malformed(_ reason: String) -> Failure { Failure(.invalidArgument, "The destination \(reason).") }
+        guard path.utf8.first == UInt8(ascii: "/") else {
+            throw malformed(path.isEmpty ? "is empty; give an absolute path" : "\(path) is not an absolute path")
+        }
+        guard !path.utf8.contains(0) else { throw malformed("contains a NUL byte") }
+        guard path.utf8.count <= Limits.pathSize else {
+            throw malformed("has \(path.utf8.count) bytes; a path has at most \(Limits.pathSize)")
+        }
+        let name = path.utf8.suffix(while: { $0 != UInt8(ascii: "/") })
+        guard name.count <= nameSize else {
+            throw malformed("\(path) has a name of \(name.count) bytes; a name has at most \(nameSize)")
+        }
+        guard !name.isEmpty, !name.elementsEqual(".".utf8), !name.elementsEqual("..".utf8) else {
+            throw malformed("\(path) names a directory; end it with the name of a file")
+        }
+    }
+
+    private mutating func status(ofDirectory path: String) throws(Failure) -> FileStatus {
+        if let known = directories[path] { return known }
+        do throws(SystemError) {
+            // All three rights: to find the part file, to make and rename it, and to open the directory for its sync.
+            try files.checkAccess(path, R_OK | W_OK | X_OK)
+            guard let status = try files.status(of: path) else {
+                throw SystemError(code: ENOENT, attempt: "Cannot use the directory")
+            }
+            guard status.isDirectory else { throw SystemError(code: ENOTDIR, attempt: "Cannot use the directory") }
+            if directories.count >= DestinationCheck.rememberedDirectories { directories.removeAll() }
+            directories[path] = status
+            return status
+        } catch {
+            throw .disk(SystemError(code: error.code, attempt: "Cannot use the directory"), path)
+        }
+    }
+}
+
+extension BidirectionalCollection {
+    /// The longest ending whose elements all satisfy the predicate.
+    func suffix(while predicate: (Element) -> Bool) -> SubSequence {
+        var start = endIndex
+        while start > startIndex, predicate(self[index(before: start)]) { start = index(before: start) }
+        return self[start...]
+    }
+}

@@ -1,0 +1,35 @@
+#if DEBUG
+internal import BackhaulPlatform
+
+/// Which system calls fail, for tests: a real disk cannot be told to break at the third sync.
+final class FaultPlan: Sendable {
+    private struct Fault {
+        var operation: FileOperation
+        var callsBefore: Int
+        var code: Int32
+    }
+
+    private let faults = Lock<[Fault]>([])
+    private let performed = Lock<[FileOperation]>([])
+
+    /// The calls of one kind fail once with this errno, after so many have gone well.
+    func fail(_ operation: FileOperation, after callsBefore: Int = 0, with code: Int32) {
+        faults.withLock { $0.append(Fault(operation: operation, callsBefore: callsBefore, code: code)) }
+    }
+
+    /// Every call so far, in order.
+    var operations: [FileOperation] { performed.withLock { $0 } }
+
+    func next(_ operation: FileOperation) -> Int32? {
+        performed.withLock { $0.append(operation) }
+        return faults.withLock { faults -> Int32? in
+            guard let index = faults.firstIndex(where: { $0.operation == operation }) else { return nil }
+            if faults[index].callsBefore > 0 {
+                faults[index].callsBefore -= 1
+                return nil
+            }
+            return faults.remove(at: index).code
+        }
+    }
+}
+#endif

@@ -1,0 +1,36 @@
+/// The system calls of this module by what they are for, so that tests can choose which one fails.
+enum FileOperation: Sendable {
+    case open
+    case create
+    case read
+    case write
+    case truncate
+    case changeMode
+    case startWriteBack
+    case sync
+    case status
+    case rename
+    case link
+    case unlink
+    case openDirectory
+    case syncDirectory
+
+    /// The start of a sentence that goes on with a path.
+    var attempt: String {
+        switch self {
+        case .open: "Cannot open"
+        case .create: "Cannot create"
+        case .read: "Cannot read"
+        case .write: "Cannot write"
+        case .truncate: "Cannot shorten"
+        case .changeMode: "Cannot set the permissions of"
+        case .startWriteBack: "Cannot write back"
+        case .sync: "Cannot sync"
+        case .status: "Cannot look at"
+        case .rename, .link: "Cannot give its final name to"
+        case .unlink: "Cannot remove"
+        case .openDirectory: "Cannot open the directory of"
+        case .syncDirectory: "Cannot sync the directory of"
+        }
+    }
+}

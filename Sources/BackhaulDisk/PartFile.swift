@@ -1,0 +1,90 @@
+public import BackhaulModel
+internal import BackhaulPlatform
+
+/// The file of one download until it has its final name: written strictly in order, so that its size is its offset.
+///
+/// Every function returns at once. Its completion is called on the disk thread.
+public final class PartFile: Sendable {
+    public let location: PartLocation
+    private let id: UInt64
+    private let worker: Worker<DiskContext>
+
+    init(id: UInt64, location: PartLocation, worker: Worker<DiskContext>) {
+        self.id = id
+        self.location = location
+        self.worker = worker
+    }
+
+    /// Opens what an earlier attempt has left, if it is ours (a regular file of this user with one link), shortens it to
+    /// what is trusted, and answers the length to continue from. 0 when there is nothing to continue; then no file is
+    /// made yet.
+    public func openResuming(
+        trusting trusted: TrustedLength, then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
+    ) {
+        worker.post { [id, location] context in
+            let part = context.part(id, location)
+            then(Result { () throws(Failure) in try part.resume(trusting: trusted, &context.directories) })
+        }
+    }
+
+    /// Writes at the end; the first call creates the file, with mode 0600. Answers the length then written. A failed
+    /// append (`diskFull` above all) leaves the length as it was and may be tried again.
+    public func append(_ bytes: [UInt8], then: @escaping @Sendable (Result<UInt64, Failure>) -> Void) {
+        worker.post { [id, location] context in
+            let part = context.part(id, location)
+            then(Result { () throws(Failure) in try part.append(bytes[...], &context.directories) })
+        }
+    }
+
+    /// Answers the length that is on the disk. A failure is final for what was written since the last sync: everything
+    /// fails until `openResuming` has gone back to the last synced length.
+    public func sync(then: @escaping @Sendable (Result<UInt64, Failure>) -> Void) {
+        worker.post { [id, location] context in
+            let part = context.part(id, location)
+            then(Result { () throws(Failure) in try part.sync(&context.directories) })
+        }
+    }
+
+    /// Writes the rest, creates the file if it never was (an empty one too), gives it its permissions and syncs it.
+    /// Answers what `place` needs, to be made durable in between. Fails with `connectionLost` or `badResponse` when the
+    /// length is not `size`; a failed sync is final as with `sync`.
+    public func seal(
+        _ last: [UInt8], expected size: UInt64?, then: @escaping @Sendable (Result<FinishIntent, Failure>) -> Void
+    ) {
+        worker.post { [id, location] context in
+            context.seal(id, location, last, expected: size, then: then)
+        }
+    }
+
+    /// Gives the sealed file its final name and syncs the directory. Also right when that was done before a crash. Fails
+    /// with `destinationExists` when another file has the name and is not to be replaced; a directory is never replaced.
+    /// After `diskFailed` the name may or may not last: do not ask again.
+    public func place(_ intent: FinishIntent, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
+        worker.post { [id, location] context in context.place(id, location, intent, then: then) }
+    }
+
+    /// How far an earlier process had come with `intent`, for recovery.
+    public func look(for intent: FinishIntent, then: @escaping @Sendable (Result<Placement, Failure>) -> Void) {
+        worker.post { [location] context in
+            then(
+                Result { () throws(Failure) in
+                    let directory = try context.directories.descriptor(of: location.destination)
+                    return try Placing(files: context.files, location: location, intent: intent).look(in: directory)
+                })
+        }
+    }
+
+    /// Closes and removes the part file. Absent is fine.
+    public func discard(then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
+        worker.post { [id, location] context in
+            then(Result { () throws(Failure) in try context.discard(id, location) })
+        }
+    }
+
+    /// Closes the file and leaves it where it is.
+    public func close() {
+        worker.post { [id] context in context.close(id) }
+    }
+
+    deinit { close() }
+}

@@ -1,0 +1,60 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import Glibc
+
+/// Gives a sealed part file its final name, or finds that this was done before a crash.
+struct Placing {
+    let files: FileSystem
+    let location: PartLocation
+    let intent: FinishIntent
+
+    private var name: String { location.destination.name }
+
+    /// Everything but the sync of the directory.
+    func rename(in directory: Descriptor) throws(Failure) {
+        do throws(SystemError) {
+            if let part = try files.status(in: directory.number, location.partName), isIntended(part) {
+                do {
+                    try files.rename(
+                        location.partName, in: directory.number, to: name, in: directory.number,
+                        replace: location.replace)
+                    return
+                } catch where error.code == EEXIST {
+                    // Linked before a crash, its old name not yet removed.
+                    guard let final = try files.status(in: directory.number, name), isIntended(final) else { throw error }
+                    try files.remove(location.partName, in: directory.number)
+                    return
+                }
+            }
+            if let final = try files.status(in: directory.number, name), isIntended(final) { return }
+        } catch {
+            throw .disk(error, location.destination.path)
+        }
+        throw .changedByOthers(location.destination.path)
+    }
+
+    func look(in directory: Descriptor) throws(Failure) -> Placement {
+        do throws(SystemError) {
+            if let final = try files.status(in: directory.number, name), isIntended(final) { return .placed }
+            if let part = try files.status(in: directory.number, location.partName), isIntended(part) {
+                return .partThere
+            }
+            return .gone
+        } catch {
+            throw .disk(error, location.destination.path)
+        }
+    }
+
+    private func isIntended(_ status: FileStatus) -> Bool {
+        status.isRegular && status.device == intent.device && status.inode == intent.inode && status.size == intent.size
+    }
+}
+
+/// How far the finishing of a file had come before a crash.
+public enum Placement: Equatable, Sendable {
+    /// It has its final name; whether that is on the disk is for `PartFile.place` to make sure.
+    case placed
+    /// The sealed part file waits for its final name.
+    case partThere
+    case gone
+}

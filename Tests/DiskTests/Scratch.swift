@@ -1,0 +1,109 @@
+import BackhaulDisk
+import BackhaulModel
+import Glibc
+import Testing
+
+/// A directory of its own for one test, removed with it.
+final class Scratch {
+    let path: String
+
+    init() throws {
+        var template = Array("/var/tmp/backhaul-disk-XXXXXX".utf8CString)
+        let made = template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) != nil }
+        try #require(made)
+        path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    }
+
+    deinit { removeTree(path) }
+
+    func path(_ name: String) -> String { "\(path)/\(name)" }
+
+    func location(_ name: String, mode: UInt32 = 0o644, replace: Bool = false) throws -> PartLocation {
+        let destination = try DestinationCheck.check(path: path(name), ifExists: .replace)
+        return PartLocation(
+            destination: destination, partName: ".backhaul-test-\(name).part", mode: mode, replace: replace)
+    }
+
+    func partPath(_ location: PartLocation) -> String { path(location.partName) }
+
+    func names() -> [String] { directoryNames(path) }
+}
+
+func directoryNames(_ path: String) -> [String] {
+    guard let directory = opendir(path) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+            $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+}
+
+private func removeTree(_ path: String) {
+    chmod(path, 0o700)
+    for name in directoryNames(path) {
+        if unlink("\(path)/\(name)") != 0 { removeTree("\(path)/\(name)") }
+    }
+    rmdir(path)
+}
+
+func contents(_ path: String) -> [UInt8]? {
+    guard let file = fopen(path, "rb") else { return nil }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+        let count = fread(&buffer, 1, buffer.count, file)
+        if count == 0 { return bytes }
+        bytes += buffer[..<count]
+    }
+}
+
+func write(_ bytes: [UInt8], to path: String) throws {
+    let file = try #require(fopen(path, "wb"))
+    defer { fclose(file) }
+    try #require(fwrite(bytes, 1, bytes.count, file) == bytes.count)
+}
+
+func permissions(_ path: String) -> UInt32? {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+}
+
+/// Waits for one completion of a disk thread.
+func answer<Value: Sendable>(
+    _ start: (@escaping @Sendable (Result<Value, Failure>) -> Void) -> Void
+) async -> Result<Value, Failure> {
+    await withCheckedContinuation { continuation in start { continuation.resume(returning: $0) } }
+}
+
+extension PartFile {
+    func openResuming(trusting trusted: TrustedLength) async throws -> UInt64 {
+        try await answer { openResuming(trusting: trusted, then: $0) }.get()
+    }
+    @discardableResult
+    func append(_ bytes: [UInt8]) async throws -> UInt64 { try await answer { append(bytes, then: $0) }.get() }
+    @discardableResult
+    func sync() async throws -> UInt64 { try await answer { sync(then: $0) }.get() }
+    func seal(_ last: [UInt8] = [], expected size: UInt64? = nil) async throws -> FinishIntent {
+        try await answer { seal(last, expected: size, then: $0) }.get()
+    }
+    func place(_ intent: FinishIntent) async throws { try await answer { place(intent, then: $0) }.get() }
+    func look(for intent: FinishIntent) async throws -> Placement {
+        try await answer { look(for: intent, then: $0) }.get()
+    }
+    func discard() async throws { try await answer { discard(then: $0) }.get() }
+}
+
+/// The status of the failure that the body throws.
+func status(_ body: () async throws -> Void) async -> Status? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return (error as? Failure)?.status
+    }
+}
