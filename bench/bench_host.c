@@ -1,0 +1,106 @@
+/*
+ * The host that the bench times: hands a list over, waits for the session to finish, acknowledges every event.
+ *
+ *   bench_host STORE LIST [CA_FILE]      LIST: one "URL<tab>destination" a line
+ *
+ * Without idempotency keys and with 32 transfers at once, like the programs beside it. Ends with 1 when a task failed.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <backhaul.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT_ONCE 32
+
+static bh_error error = BH_ERROR_INIT;
+
+static void check(bh_status status, const char *what) {
+    if (status == BH_OK) return;
+    fprintf(stderr, "bench_host: %s: %s (%s)\n", what, error.message, bh_status_name(status));
+    exit(1);
+}
+
+static char *whole_file(const char *path) {
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    long size = -1;
+    if (file && fseek(file, 0, SEEK_END) == 0) size = ftell(file);
+    if (size >= 0) text = calloc(1, (size_t)size + 1);
+    if (!text || fseek(file, 0, SEEK_SET) != 0 || fread(text, 1, (size_t)size, file) != (size_t)size) {
+        perror(path);
+        exit(1);
+    }
+    fclose(file);
+    return text;
+}
+
+static void enqueue(bh_session *session, char *text) {
+    size_t count = 0, room = 0;
+    bh_request *requests = NULL;
+    for (char *url = strtok(text, "\t\n"); url; url = strtok(NULL, "\t\n")) {
+        if (count == room) {
+            room = room ? room * 2 : 1024;
+            requests = realloc(requests, room * sizeof *requests);
+            if (!requests) abort();
+        }
+        requests[count] = (bh_request)BH_REQUEST_INIT;
+        requests[count].url = url;
+        requests[count].destination = strtok(NULL, "\t\n");
+        count++;
+    }
+    check(bh_session_enqueue(session, requests, count, sizeof *requests, BH_WAIT_DEFAULT, NULL, NULL, &error),
+          "enqueue");
+    free(requests);
+}
+
+/* Returns how many tasks failed. */
+static int wait_and_acknowledge(bh_session *session) {
+    int finished = 0, failed = 0;
+    while (!finished) {
+        bh_batch *events = NULL;
+        check(bh_session_poll(session, 0, 10000, BH_WAIT_DEFAULT, &events, &error), "poll");
+        size_t count = bh_batch_count(events);
+        for (size_t i = 0; i < count; i++) {
+            const bh_event *event = bh_batch_event_at(events, i);
+            if (event->kind == BH_EVENT_SESSION_FINISHED) finished = 1;
+            else if (event->task_state != BH_TASK_SUCCEEDED) {
+                fprintf(stderr, "bench_host: %s: %s\n", event->url, event->error_message);
+                failed++;
+            }
+        }
+        if (count)
+            check(bh_session_acknowledge_through(session, bh_batch_event_at(events, count - 1)->id, BH_WAIT_DEFAULT,
+                                                 NULL, &error), "acknowledge");
+        bh_batch_release(events);
+    }
+    return failed;
+}
+
+int main(int argc, char **argv) {
+    bh_application *application = NULL;
+    bh_session *session = NULL;
+    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
+    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    if (argc < 3 || argc > 4) {
+        fprintf(stderr, "usage: bench_host STORE LIST [CA_FILE]\n");
+        return 2;
+    }
+    options.identifier = "org.example.bench";
+    options.store = argv[1];
+    check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open");
+    configuration.identifier = "bench";
+    configuration.connections_per_origin = AT_ONCE;
+    configuration.maximum_running_tasks = AT_ONCE;
+    configuration.ca_file = argv[3];
+    check(bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_WAIT_DEFAULT, &session, NULL, &error),
+          "create");
+    char *text = whole_file(argv[2]);
+    enqueue(session, text);
+    free(text);
+    int failed = wait_and_acknowledge(session);
+    check(bh_session_complete(session, BH_WAIT_DEFAULT, &error), "complete");
+    bh_session_close(session);
+    bh_application_close(application);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,85 @@
+"""The programs that are timed: how each is told what to fetch, and what it promises."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+AT_ONCE = "32"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One cell's work for one contender: where to fetch from and an empty folder to fill."""
+
+    urls: list
+    destinations: list
+    folder: Path
+    scratch: Path
+    certificate: Path
+    tls: bool
+
+    def write(self, name, lines):
+        path = self.scratch / name
+        path.write_text("".join(f"{line}\n" for line in lines))
+        return path
+
+    def pairs(self):
+        return self.write("list", (f"{url}\t{path}" for url, path in zip(self.urls, self.destinations)))
+
+
+@dataclass(frozen=True)
+class Contender:
+    name: str
+    command: Callable
+    durable: bool = False
+    http2: bool = True
+    keeps_files: bool = True
+    # Which sizes it is timed at.
+    many: bool = True
+    large: bool = True
+
+
+def curl(job):
+    config = job.write("config", (f'url = "{url}"\noutput = "{path}"' for url, path in zip(job.urls, job.destinations)))
+    command = ["curl", "-q", "-Z", "--parallel-max", AT_ONCE, "--no-progress-meter", "--fail", "--config", config]
+    return command + (["--cacert", job.certificate] if job.tls else [])
+
+
+def curl_and_sync(job):
+    command = " ".join(f"'{word}'" for word in curl(job))
+    files = " ".join(f"'{path}'" for path in job.destinations)
+    return ["sh", "-c", f"{command} && sync {files}"]
+
+
+def aria2c(*options):
+    def command(job):
+        listing = job.write("list", (f"{url}\n dir={path.parent}\n out={path.name}"
+                                     for url, path in zip(job.urls, job.destinations)))
+        certificate = [f"--ca-certificate={job.certificate}"] if job.tls else []
+        return ["aria2c", "--no-conf", "--quiet", f"--max-concurrent-downloads={AT_ONCE}", f"--input-file={listing}",
+                *options, *certificate]
+    return command
+
+
+def wget2(job):
+    listing = job.write("list", job.urls)
+    certificate = [f"--ca-certificate={job.certificate}"] if job.tls else []
+    return ["wget2", "--no-config", "--quiet", "--progress=none", "--no-hsts", "--no-ocsp", "--no-ocsp-stapling",
+            f"--max-threads={AT_ONCE}", f"--directory-prefix={job.folder}", f"--input-file={listing}", *certificate]
+
+
+def contenders(build, library):
+    """`build`: where bench_host and raw lie. In the order of a round; aria2c is last, because its control files'
+    unlinking slows down whoever comes after it."""
+    certificate = lambda job: [job.certificate] if job.tls else []
+    return [
+        Contender("Backhaul", lambda job: [build / "bench_host", job.scratch / "store", job.pairs(),
+                                           *certificate(job)], durable=True),
+        Contender("curl -Z", curl),
+        Contender("curl + sync", curl_and_sync, durable=True, many=False),
+        Contender("wget2", wget2),
+        Contender("raw libcurl", lambda job: [build / "raw", job.pairs(), *certificate(job)], keeps_files=False),
+        Contender("aria2c none", aria2c("--file-allocation=none"), http2=False),
+        Contender("aria2c", aria2c(), http2=False),
+    ]
