@@ -14,6 +14,8 @@ public final class Descriptor: Sendable {
         ForkGuard.add(number)
     }
 
+    public var identity: (device: UInt64, inode: UInt64) { (device, inode) }
+
     /// False once the host has closed the number under us, or has opened something else that got it.
     public var isOurs: Bool { Descriptor.identity(number).map { $0 == (device, inode) } ?? false }
 

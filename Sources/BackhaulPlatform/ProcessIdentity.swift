@@ -30,13 +30,25 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
         return String(text.prefix { $0 != "\n" })
     }()
 
+    /// Whether a signal or a debugger has stopped it.
+    public static func isStopped(processID: Int32) -> Bool {
+        let state = statusFields(of: processID)?.first
+        return state == "T" || state == "t"
+    }
+
     private static func startTime(of processID: Int32) -> UInt64? {
+        // A zombie's process is over, whoever has not reaped it yet.
+        guard let fields = statusFields(of: processID), fields.count > 19, fields[0] != "Z", fields[0] != "X" else {
+            return nil
+        }
+        return UInt64(fields[19])
+    }
+
+    /// Fields of /proc/PID/stat from the third, the state, on (proc(5)).
+    private static func statusFields(of processID: Int32) -> [Substring]? {
         // The name in parentheses may hold spaces and parentheses: count fields from the last ')'.
         guard let text = readSmallFile("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")") else { return nil }
-        let fields = text[text.index(after: end)...].split(separator: " ")
-        // A zombie's process is over, whoever has not reaped it yet.
-        guard fields.count > 19, fields[0] != "Z", fields[0] != "X" else { return nil }
-        return UInt64(fields[19])
+        return text[text.index(after: end)...].split(separator: " ")
     }
 }
 

@@ -12,12 +12,20 @@ public final class WakeUp: Sendable {
         descriptor = Descriptor(owning: number)
     }
 
+    /// Level-triggered: says what it is to show from now on.
+    public func set(_ isSet: Bool) {
+        if isSet { set() } else { clear() }
+    }
+
     public func set() {
+        // A host that closed every descriptor may have a file of its own under this number by now.
+        guard descriptor.isOurs else { return }
         var one: UInt64 = 1
         _ = write(descriptor.number, &one, 8)
     }
 
     public func clear() {
+        guard descriptor.isOurs else { return }
         var count: UInt64 = 0
         _ = read(descriptor.number, &count, 8)
     }

@@ -76,3 +76,6 @@ static inline void bhl_strerror(int code, char *buffer, size_t size) {
     const char *text = strerrordesc_np(code);
     if (text) snprintf(buffer, size, "%s", text); else snprintf(buffer, size, "error %d", code);
 }
+
+extern int accept4(int descriptor, struct sockaddr *address, socklen_t *size, int flags);
+static inline int bhl_accept(int descriptor) { return accept4(descriptor, 0, 0, SOCK_CLOEXEC | SOCK_NONBLOCK); }

@@ -1,0 +1,131 @@
+internal import CLinux
+internal import Glibc
+
+/// A process at the other end of a socket, as the kernel knows it (unix(7), SO_PEERCRED).
+public struct PeerCredential: Equatable, Sendable {
+    public let processID: Int32
+    public let userID: UInt32
+    public var isSameUser: Bool { userID == geteuid() }
+}
+
+/// A listening Unix stream socket in a directory. Reached through the directory's descriptor, because the address of a
+/// socket ends at about 100 bytes and a path may be longer.
+public final class UnixListener: Sendable {
+    private let descriptor: Descriptor
+    private let directory: Descriptor
+    private let name: String
+    public var number: Int32 { descriptor.number }
+
+    /// Replaces a socket that an earlier process left behind: the caller holds the lock that says it is stale.
+    public init(name: String, in directory: Descriptor) throws(SystemError) {
+        let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard number >= 0 else { throw SystemError.last("cannot make a socket") }
+        descriptor = Descriptor(owning: number)
+        self.directory = directory
+        self.name = name
+        unlinkat(directory.number, name, 0)
+        var address = try UnixAddress.make(name, in: directory)
+        guard UnixAddress.with(&address, { bind(number, $0, $1) }) == 0,
+            // The directory is closed to others; the socket says so once more.
+            fchmodat(directory.number, name, 0o600, 0) == 0, listen(number, 128) == 0
+        else { throw SystemError.last("cannot listen on the socket \(name)") }
+    }
+
+    /// Nil when nobody waits.
+    public func accept() -> UnixStream? {
+        let number = bhl_accept(descriptor.number)
+        return number < 0 ? nil : UnixStream(owning: number)
+    }
+
+    public func remove() { unlinkat(directory.number, name, 0) }
+}
+
+/// A connected, non-blocking Unix stream socket.
+public final class UnixStream: Sendable {
+    private let descriptor: Descriptor
+    public var number: Int32 { descriptor.number }
+
+    init(owning number: Int32) { descriptor = Descriptor(owning: number) }
+
+    public static func connect(name: String, in directory: Descriptor) throws(SystemError) -> UnixStream {
+        let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard number >= 0 else { throw SystemError.last("cannot make a socket") }
+        let stream = UnixStream(owning: number)
+        var address = try UnixAddress.make(name, in: directory)
+        guard UnixAddress.with(&address, { Glibc.connect(number, $0, $1) }) == 0 else {
+            throw SystemError.last("cannot connect to the socket \(name)")
+        }
+        return stream
+    }
+
+    public var peer: PeerCredential? {
+        var credential = bhl_peer()
+        guard bhl_peer_credential(descriptor.number, &credential) == 0 else { return nil }
+        return PeerCredential(processID: credential.pid, userID: credential.uid)
+    }
+
+    public enum ReadResult: Sendable {
+        case bytes([UInt8])
+        case later
+        case closed
+    }
+
+    /// Up to 64 KiB of what is there.
+    public func read() -> ReadResult {
+        var count = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, filled in
+            count = recv(descriptor.number, buffer.baseAddress, buffer.count, 0)
+            filled = max(0, count)
+        }
+        if count > 0 { return .bytes(bytes) }
+        return count < 0 && Self.isForNow(bhl_errno()) ? .later : .closed
+    }
+
+    public enum WriteResult: Equatable, Sendable {
+        case written(Int)
+        case later
+        case closed
+    }
+
+    public func write(_ bytes: [UInt8], from start: Int) -> WriteResult {
+        let count = bytes.withUnsafeBytes { buffer in
+            send(descriptor.number, buffer.baseAddress.map { $0 + start }, buffer.count - start, Int32(MSG_NOSIGNAL))
+        }
+        if count >= 0 { return .written(count) }
+        return Self.isForNow(bhl_errno()) ? .later : .closed
+    }
+
+    /// Waits until there is something to read, or room to write when `forWriting`, or `wake` is set, or time is up.
+    public func wait(forWriting: Bool, orSet wake: WakeUp, until deadline: Deadline?) {
+        var items = [
+            pollfd(fd: descriptor.number, events: Int16(forWriting ? POLLIN | POLLOUT : POLLIN), revents: 0),
+            pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0),
+        ]
+        poll(&items, 2, deadline.map { Int32(clamping: $0.millisecondsLeft) } ?? -1)
+    }
+
+    private static func isForNow(_ code: Int32) -> Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
+}
+
+enum UnixAddress {
+    static func make(_ name: String, in directory: Descriptor) throws(SystemError) -> sockaddr_un {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = "/proc/self/fd/\(directory.number)/\(name)"
+        let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
+            guard path.utf8.count < room.count else { return false }
+            room.copyBytes(from: path.utf8)
+            return true
+        }
+        guard fits else { throw SystemError(code: ENAMETOOLONG, attempt: "cannot name the socket \(name)") }
+        return address
+    }
+
+    static func with(_ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}
