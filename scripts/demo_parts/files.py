@@ -1,5 +1,6 @@
 """Which of the machine's own files the demo serves: the same ones as long as the machine stays the same."""
 
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,4 +45,4 @@ def choose_files():
         chosen += [candidates[int(index * step)] for index in range(min(count, len(candidates)))]
     readable = [File(Path(path), size) for path, size in chosen if os.access(path, os.R_OK)]
     # Large and small mixed, in an order that depends on nothing but the names.
-    return sorted(readable, key=lambda file: (file.path.name, str(file.path)))
+    return sorted(readable, key=lambda file: hashlib.sha256(bytes(file.path)).digest())
