@@ -27,16 +27,18 @@ public struct DestinationCheck: Sendable {
         let directory = try status(ofDirectory: destination.directory)
         destination.directoryDevice = directory.device
         destination.directoryInode = directory.inode
+        let isThere: Bool
         do throws(SystemError) {
-            guard let existing = try files.status(in: AT_FDCWD, path) else { return destination }
-            if existing.isDirectory {
+            let existing = try files.status(in: AT_FDCWD, path)
+            isThere = existing != nil
+            if existing?.isDirectory == true {
                 throw SystemError(code: EISDIR, attempt: "Cannot put a file in the place of")
             }
-            if ifExists == .fail { throw SystemError(code: EEXIST, attempt: "") }
-            return destination
         } catch {
             throw .disk(error, path)
         }
+        guard !isThere || ifExists == .replace else { throw .exists(path) }
+        return destination
     }
 
     private static func checkForm(_ path: String) throws(Failure) {

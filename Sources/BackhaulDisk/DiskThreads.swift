@@ -38,9 +38,7 @@ public final class DiskThreads: Sendable {
 
     /// Removes a file, such as a kept one whose event was acknowledged, and syncs its directory. Absent is fine.
     public func remove(path: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
-        worker(for: path).post { context in
-            then(Result { () throws(Failure) in try KeptFile(path: path, files: context.files).remove() })
-        }
+        worker(for: path).post { context in context.remove(path: path, then: then) }
     }
 
     /// Moves a kept file of `size` bytes to its claimed destination, synced: by rename, or across file systems by copy,
@@ -64,9 +62,7 @@ public final class DiskThreads: Sendable {
         worker.post { context in
             guard let move = context.moves[id] else { return }
             do throws(Failure) {
-                if case .copying = try move.advance(&context.directories) {
-                    return advance(id, worker, then: then)
-                }
+                guard try move.advance(&context.directories) else { return advance(id, worker, then: then) }
                 context.moves[id] = nil
                 then(.success(()))
             } catch {

@@ -151,6 +151,7 @@ struct FileStatus: Equatable, Sendable {
     var size: UInt64
     var isRegular: Bool
     var isDirectory: Bool
+    var linkCount: UInt64
     /// Regular, owned by us, known by one name only: no stranger put it there.
     var isOurs: Bool
 
@@ -161,7 +162,8 @@ struct FileStatus: Equatable, Sendable {
         size = UInt64(max(0, status.st_size))
         isRegular = status.st_mode & S_IFMT == S_IFREG
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
-        isOurs = isRegular && status.st_uid == geteuid() && status.st_nlink == 1
+        linkCount = UInt64(status.st_nlink)
+        isOurs = isRegular && status.st_uid == geteuid() && linkCount == 1
     }
 
     func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }

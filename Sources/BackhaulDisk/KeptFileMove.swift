@@ -8,11 +8,14 @@ final class KeptFileMove {
     enum Progress {
         case moved
         case copying
+        case gone
+        case blocked
     }
 
     private static let sliceSize = 4 << 20
 
-    private let kept: KeptFile
+    private let kept: SplitPath
+    private let keptPath: String
     private let target: PartLocation
     private let size: UInt64
     private let files: FileSystem
@@ -22,101 +25,106 @@ final class KeptFileMove {
     private var buffer: [UInt8] = []
 
     init(from path: String, to target: PartLocation, size: UInt64, files: FileSystem) {
-        kept = KeptFile(path: path, files: files)
+        kept = SplitPath(path)
+        keptPath = path
         self.target = target
         self.size = size
         self.files = files
     }
 
-    /// Does the next piece of the work.
-    func advance(_ directories: inout DirectoryCache) throws(Failure) -> Progress {
-        let directory = try directories.descriptor(of: target.destination)
+    /// Does the next piece of the work; false when there is more.
+    func advance(_ directories: inout Directories) throws(Failure) -> Bool {
+        let from = try directories.directory(at: kept.directory)
+        let to = try directories.directory(of: target.destination)
+        let progress: Progress
         do throws(SystemError) {
-            return copy == nil ? try start(directory) : try continueCopy(directory)
-        } catch where error.code == Self.gone {
-            throw Failure(
-                .notFound, "The kept file \(kept.path) is gone, and it is not at \(target.destination.path) either.")
+            progress = copy == nil ? try start(from, to) : try continueCopy(from, to)
         } catch {
             throw .disk(error, target.destination.path)
         }
+        switch progress {
+        case .moved: return true
+        case .copying: return false
+        case .blocked: throw .exists(target.destination.path)
+        case .gone:
+            throw Failure(
+                .notFound, "The kept file \(keptPath) is gone, and it is not at \(target.destination.path) either.")
+        }
     }
 
-    /// Not an errno.
-    private static let gone: Int32 = -1
-
-    private func start(_ directory: Descriptor) throws(SystemError) -> Progress {
+    private func start(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Progress {
         let name = target.destination.name
-        guard let status = try files.status(in: AT_FDCWD, kept.path) else {
-            // Moved before a crash, if anything of the right size is there.
-            guard let final = try files.status(in: directory.number, name), final.isRegular, final.size == size else {
-                throw SystemError(code: Self.gone, attempt: "")
-            }
-            try files.syncDirectory(directory.number)
+        let final = try files.status(in: to.number, name)
+        guard let status = try files.status(in: from.number, kept.name), status.isRegular else {
+            // Moved before a crash, if something of its size is there.
+            guard let final, final.isRegular, final.size == size else { return .gone }
+            try files.syncDirectory(to.number)
             return .moved
         }
-        let source = try files.openForReading(kept.path)
+        let source = try files.open(in: from.number, kept.name)
         self.source = source
-        do {
-            try files.changeMode(source.number, target.mode)
-            try files.sync(source.number)
-            try files.rename(kept.path, in: AT_FDCWD, to: name, in: directory.number, replace: target.replace)
-            try files.syncDirectory(directory.number)
-            try kept.syncDirectory()
-            return .moved
-        } catch where error.code == EXDEV {
-            if !target.replace, let final = try files.status(in: directory.number, name) {
-                // Copied before a crash, the kept file not yet removed: only then are they alike.
-                guard final.isRegular, final.size == status.size, try isCopy(name, in: directory) else {
-                    throw SystemError(code: EEXIST, attempt: FileOperation.rename.attempt)
-                }
-                return try removeSource(directory)
-            }
-            try files.remove(target.partName, in: directory.number)
-            copy = try files.create(in: directory.number, target.partName)
-            buffer = [UInt8](repeating: 0, count: Self.sliceSize)
-            return .copying
-        } catch where error.code == EEXIST {
-            // Linked before a crash on a file system without RENAME_NOREPLACE.
-            guard let final = try files.status(in: directory.number, name), final.isSameFile(as: status) else {
-                throw error
-            }
-            return try removeSource(directory)
+        if let final, final.isSameFile(as: status) {
+            let isOneName = from.status.isSameFile(as: to.status) && name == kept.name
+            if isOneName || final.linkCount == 1 { return .moved }
+            // Linked before a crash, on a file system without a rename that does not replace.
+            return try removeSource(from, to)
         }
+        try files.changeMode(source.number, target.mode)
+        try files.sync(source.number)
+        do {
+            try files.rename(kept.name, in: from.number, to: name, in: to.number, replace: target.replace)
+        } catch where error.code == EEXIST {
+            return .blocked
+        } catch where error.code == EXDEV {
+            if !target.replace, let final {
+                // Copied before a crash, if it is the same.
+                guard final.isRegular, final.size == status.size, try isCopy(name, in: to) else { return .blocked }
+                return try removeSource(from, to)
+            }
+            try files.remove(target.partName, in: to.number)
+            copy = try files.create(in: to.number, target.partName)
+            buffer = [UInt8](repeating: 0, count: KeptFileMove.sliceSize)
+            return .copying
+        }
+        try files.syncDirectory(to.number)
+        try files.syncDirectory(from.number)
+        return .moved
     }
 
-    private func continueCopy(_ directory: Descriptor) throws(SystemError) -> Progress {
-        guard let source, let copy else { return .copying }
+    private func continueCopy(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Progress {
+        guard let source, let copy else { return .gone }
         do {
             let count = try files.read(source.number, into: &buffer, at: copied)
             if count > 0 {
                 try files.write(copy.number, buffer[..<count], at: copied)
+                files.startWriteBack(copy.number)
                 copied += UInt64(count)
                 return .copying
             }
             try files.changeMode(copy.number, target.mode)
             try files.sync(copy.number)
             try files.rename(
-                target.partName, in: directory.number, to: target.destination.name, in: directory.number,
-                replace: target.replace)
+                target.partName, in: to.number, to: target.destination.name, in: to.number, replace: target.replace)
         } catch {
-            try? files.remove(target.partName, in: directory.number)
+            try? files.remove(target.partName, in: to.number)
+            if error.code == EEXIST { return .blocked }
             throw error
         }
-        return try removeSource(directory)
+        return try removeSource(from, to)
     }
 
-    private func removeSource(_ directory: Descriptor) throws(SystemError) -> Progress {
+    private func removeSource(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Progress {
         // The new name is on the disk before the old one goes.
-        try files.syncDirectory(directory.number)
-        try files.remove(kept.path, in: AT_FDCWD)
-        try kept.syncDirectory()
+        try files.syncDirectory(to.number)
+        try files.remove(kept.name, in: from.number)
+        try files.syncDirectory(from.number)
         return .moved
     }
 
-    private func isCopy(_ name: String, in directory: Descriptor) throws(SystemError) -> Bool {
+    private func isCopy(_ name: String, in directory: OpenDirectory) throws(SystemError) -> Bool {
         guard let source else { return false }
         let final = try files.open(in: directory.number, name)
-        var ours = [UInt8](repeating: 0, count: Self.sliceSize)
+        var ours = [UInt8](repeating: 0, count: KeptFileMove.sliceSize)
         var theirs = ours
         var offset: UInt64 = 0
         while true {

@@ -4,12 +4,16 @@ internal import Glibc
 
 /// A part file between its first byte and its sealing. Belongs to one disk thread.
 final class OpenPart {
+    /// So much is gathered before the kernel is told to begin writing: a sync of a large file then finds little to do.
+    private static let writeBackSize: UInt64 = 8 << 20
+
     private let files: FileSystem
     private let location: PartLocation
     private var descriptor: Descriptor?
     private var inode: UInt64 = 0
     /// Bytes of the download that are in the file.
     private var length: UInt64 = 0
+    private var writeBackStarted: UInt64 = 0
     /// Set by a failed sync: nothing more is believed until the caller has gone back to what was synced.
     private var broken: Failure?
 
@@ -20,11 +24,9 @@ final class OpenPart {
         self.files = files
     }
 
-    func resume(trusting trusted: TrustedLength, _ directories: inout DirectoryCache) throws(Failure) -> UInt64 {
-        descriptor = nil
-        broken = nil
-        length = 0
-        let directory = try directories.descriptor(of: location.destination)
+    func resume(trusting trusted: TrustedLength, _ directories: inout Directories) throws(Failure) -> UInt64 {
+        close()
+        let directory = try directories.directory(of: location.destination)
         let (least, most): (UInt64, UInt64) =
             switch trusted {
             case .nothing: (0, 0)
@@ -32,8 +34,8 @@ final class OpenPart {
             case .allWritten(let synced): (synced, .max)
             }
         guard most > 0 else { return 0 }
-        do throws(SystemError) {
-            // What is there may be a stranger's link to a file of ours: looked at before it is opened for writing.
+        return try reporting { () throws(SystemError) in
+            // What is there may be a stranger's: looked at before it is opened for writing, and again afterwards.
             guard let named = try files.status(in: directory.number, location.partName), named.isOurs else { return 0 }
             let file = try files.open(in: directory.number, location.partName)
             let status = try files.status(file.number)
@@ -42,40 +44,39 @@ final class OpenPart {
             descriptor = file
             inode = status.inode
             length = min(status.size, most)
+            writeBackStarted = length
             return length
-        } catch {
-            throw .disk(error, path)
         }
     }
 
-    func append(_ bytes: ArraySlice<UInt8>, _ directories: inout DirectoryCache) throws(Failure) -> UInt64 {
+    func append(_ bytes: [UInt8], _ directories: inout Directories) throws(Failure) -> UInt64 {
         let file = try current(&directories)
-        do throws(SystemError) {
-            try files.write(file.number, bytes, at: length)
-        } catch {
-            // Back to whole appends; what is left behind when even this fails is overwritten or refused by `seal`.
-            try? files.truncate(file.number, to: length)
-            throw .disk(error, path)
+        try reporting { () throws(SystemError) in
+            do throws(SystemError) {
+                try files.write(file.number, bytes[...], at: length)
+            } catch {
+                // Back to whole appends. What stays behind when even this fails is overwritten, or refused by the seal.
+                try? files.truncate(file.number, to: length)
+                throw error
+            }
         }
         length += UInt64(bytes.count)
-        return length
-    }
-
-    func sync(_ directories: inout DirectoryCache) throws(Failure) -> UInt64 {
-        if let broken { throw broken }
-        guard descriptor != nil else { return 0 }
-        let file = try current(&directories)
-        do throws(SystemError) {
-            try files.syncData(file.number)
-        } catch {
-            throw breaks(.disk(error, path))
+        if length - writeBackStarted >= OpenPart.writeBackSize {
+            files.startWriteBack(file.number)
+            writeBackStarted = length
         }
         return length
     }
 
-    /// Everything of sealing but the sync, which is done for many files at once.
+    /// The file to sync and the length that is then on the disk; nil when there is no file yet.
+    func prepareSync(_ directories: inout Directories) throws(Failure) -> (file: Descriptor, length: UInt64)? {
+        if let broken { throw broken }
+        return descriptor == nil ? nil : (try current(&directories), length)
+    }
+
+    /// Everything of sealing but the sync.
     func prepareSeal(
-        _ last: [UInt8], expected: UInt64?, _ directories: inout DirectoryCache
+        _ last: [UInt8], expected: UInt64?, _ directories: inout Directories
     ) throws(Failure) -> (file: Descriptor, intent: FinishIntent) {
         if let broken { throw broken }
         let whole = length + UInt64(last.count)
@@ -84,60 +85,67 @@ final class OpenPart {
                 whole < expected ? .connectionLost : .badResponse,
                 "The server announced \(expected) bytes for \(path) and sent \(whole).")
         }
-        if last.isEmpty { _ = try current(&directories) } else { _ = try append(last[...], &directories) }
+        if !last.isEmpty { _ = try append(last, &directories) }
         let file = try current(&directories)
-        let status: FileStatus
-        do throws(SystemError) {
+        let status = try reporting { () throws(SystemError) in
             try files.changeMode(file.number, location.mode)
-            status = try files.status(file.number)
-        } catch {
-            throw .disk(error, path)
+            return try files.status(file.number)
         }
         guard status.size == length else { throw breaks(.changedByOthers(path)) }
         return (file, FinishIntent(device: status.device, inode: status.inode, size: length))
     }
 
-    /// Closes the file. It is opened again only from a length that is trusted.
+    /// Nothing is believed any more. The file is opened again only from a length that is trusted.
     @discardableResult
     func breaks(_ failure: Failure) -> Failure {
-        descriptor = nil
+        close()
         broken = failure
         return failure
     }
 
-    func close() { descriptor = nil }
+    private func close() {
+        descriptor = nil
+        broken = nil
+        length = 0
+        writeBackStarted = 0
+    }
 
     /// The open file, created or opened again where needed.
-    private func current(_ directories: inout DirectoryCache) throws(Failure) -> Descriptor {
+    private func current(_ directories: inout Directories) throws(Failure) -> Descriptor {
         if let broken { throw broken }
         if let descriptor, descriptor.isOurs { return descriptor }
-        let directory = try directories.descriptor(of: location.destination)
-        do throws(SystemError) {
-            if descriptor == nil {
+        let directory = try directories.directory(of: location.destination)
+        let (file, isIntact) = try reporting { () throws(SystemError) in
+            guard descriptor != nil else {
                 let file = try create(in: directory)
                 inode = try files.status(file.number).inode
-                descriptor = file
-                return file
+                return (file, true)
             }
             // The host closed our descriptor, and other data may go to its number by now.
             let file = try files.open(in: directory.number, location.partName)
             let status = try files.status(file.number)
-            if status.isOurs, status.inode == inode, status.size >= length {
-                descriptor = file
-                return file
-            }
-        } catch {
-            throw .disk(error, path)
+            return (file, status.isOurs && status.inode == inode && status.size >= length)
         }
-        throw breaks(.changedByOthers(path))
+        guard isIntact else { throw breaks(.changedByOthers(path)) }
+        descriptor = file
+        return file
     }
 
-    private func create(in directory: Descriptor) throws(SystemError) -> Descriptor {
+    /// What has the part's name before the first byte is an old part of ours, or stands in our way.
+    private func create(in directory: OpenDirectory) throws(SystemError) -> Descriptor {
         do {
             return try files.create(in: directory.number, location.partName)
         } catch where error.code == EEXIST {
             try files.remove(location.partName, in: directory.number)
             return try files.create(in: directory.number, location.partName)
+        }
+    }
+
+    private func reporting<Value>(_ body: () throws(SystemError) -> Value) throws(Failure) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw .disk(error, location.partDescription)
         }
     }
 }

@@ -32,7 +32,7 @@ public final class PartFile: Sendable {
     public func append(_ bytes: [UInt8], then: @escaping @Sendable (Result<UInt64, Failure>) -> Void) {
         worker.post { [id, location] context in
             let part = context.part(id, location)
-            then(Result { () throws(Failure) in try part.append(bytes[...], &context.directories) })
+            then(Result { () throws(Failure) in try part.append(bytes, &context.directories) })
         }
     }
 
@@ -40,8 +40,7 @@ public final class PartFile: Sendable {
     /// fails until `openResuming` has gone back to the last synced length.
     public func sync(then: @escaping @Sendable (Result<UInt64, Failure>) -> Void) {
         worker.post { [id, location] context in
-            let part = context.part(id, location)
-            then(Result { () throws(Failure) in try part.sync(&context.directories) })
+            context.sync(id, location, then: then)
         }
     }
 
@@ -68,7 +67,7 @@ public final class PartFile: Sendable {
         worker.post { [location] context in
             then(
                 Result { () throws(Failure) in
-                    let directory = try context.directories.descriptor(of: location.destination)
+                    let directory = try context.directories.directory(of: location.destination)
                     return try Placing(files: context.files, location: location, intent: intent).look(in: directory)
                 })
         }

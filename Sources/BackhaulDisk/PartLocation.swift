@@ -18,6 +18,9 @@ public struct PartLocation: Equatable, Sendable {
         self.mode = mode
         self.replace = replace
     }
+
+    /// The part file in a message, by the name that the host knows.
+    var partDescription: String { "the part file of \(destination.path)" }
 }
 
 /// How much of a part file that is there already may be believed.

@@ -1,6 +1,24 @@
-internal import BackhaulModel
+public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
+
+/// How far the finishing of a file had come before a crash.
+public enum Placement: Equatable, Sendable {
+    /// It has its final name; whether the name is on the disk is for `PartFile.place` to make sure.
+    case placed
+    /// The sealed part file waits for its final name.
+    case partThere
+    case gone
+
+    /// Looks at once, on the calling thread. Fails when the directory cannot be looked at, which says nothing about the
+    /// file: its disk may not be mounted yet.
+    public static func look(_ location: PartLocation, _ intent: FinishIntent) throws(Failure) -> Placement {
+        let files = FileSystem()
+        var directories = Directories(files: files)
+        let directory = try directories.directory(of: location.destination)
+        return try Placing(files: files, location: location, intent: intent).look(in: directory)
+    }
+}
 
 /// Gives a sealed part file its final name, or finds that this was done before a crash.
 struct Placing {
@@ -11,7 +29,7 @@ struct Placing {
     private var name: String { location.destination.name }
 
     /// Everything but the sync of the directory.
-    func rename(in directory: Descriptor) throws(Failure) {
+    func rename(in directory: OpenDirectory) throws(Failure) {
         do throws(SystemError) {
             if let part = try files.status(in: directory.number, location.partName), isIntended(part) {
                 do {
@@ -28,12 +46,12 @@ struct Placing {
             }
             if let final = try files.status(in: directory.number, name), isIntended(final) { return }
         } catch {
-            throw .disk(error, location.destination.path)
+            throw error.code == EEXIST ? .exists(location.destination.path) : .disk(error, location.destination.path)
         }
         throw .changedByOthers(location.destination.path)
     }
 
-    func look(in directory: Descriptor) throws(Failure) -> Placement {
+    func look(in directory: OpenDirectory) throws(Failure) -> Placement {
         do throws(SystemError) {
             if let final = try files.status(in: directory.number, name), isIntended(final) { return .placed }
             if let part = try files.status(in: directory.number, location.partName), isIntended(part) {
@@ -48,13 +66,4 @@ struct Placing {
     private func isIntended(_ status: FileStatus) -> Bool {
         status.isRegular && status.device == intent.device && status.inode == intent.inode && status.size == intent.size
     }
-}
-
-/// How far the finishing of a file had come before a crash.
-public enum Placement: Equatable, Sendable {
-    /// It has its final name; whether that is on the disk is for `PartFile.place` to make sure.
-    case placed
-    /// The sealed part file waits for its final name.
-    case partThere
-    case gone
 }

@@ -1,0 +1,63 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// The directories of the batch that a disk thread works on. Open no longer than that: an open descriptor would keep
+/// the user from unmounting the disk, and another directory may lie at the path when the next batch comes.
+struct Directories {
+    /// Bounds the descriptors; a batch with more directories opens some again.
+    static let capacity = 16
+
+    private let files: FileSystem
+    private var open: [String: OpenDirectory] = [:]
+
+    init(files: FileSystem) { self.files = files }
+
+    /// The destination's directory, which must be the one that the host saw.
+    mutating func directory(of destination: Destination) throws(Failure) -> OpenDirectory {
+        let directory = try directory(at: destination.directory)
+        guard directory.status.device == destination.directoryDevice,
+            directory.status.inode == destination.directoryInode
+        else {
+            throw Failure(
+                .destinationUnavailable,
+                "The engine sees another directory at \(destination.directory) than the program that asked for the "
+                    + "download; start both in the same mount namespace, and do not replace the directory.")
+        }
+        return directory
+    }
+
+    mutating func directory(at path: String) throws(Failure) -> OpenDirectory {
+        if let known = open[path] { return known }
+        do throws(SystemError) {
+            let descriptor = try files.openDirectory(path)
+            let directory = OpenDirectory(
+                path: path, descriptor: descriptor, status: try files.status(descriptor.number))
+            if open.count >= Directories.capacity { open.removeAll() }
+            open[path] = directory
+            return directory
+        } catch {
+            throw .disk(error, path)
+        }
+    }
+
+    mutating func closeAll() { open.removeAll(keepingCapacity: true) }
+}
+
+struct OpenDirectory {
+    let path: String
+    let descriptor: Descriptor
+    let status: FileStatus
+    var number: Int32 { descriptor.number }
+}
+
+/// The directory part of an absolute path and the name in it.
+struct SplitPath {
+    let directory: String
+    let name: String
+
+    init(_ path: String) {
+        let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.utf8.startIndex
+        directory = end == path.utf8.startIndex ? "/" : String(path[..<end])
+        name = String(path[end...].drop { $0 == "/" })
+    }
+}

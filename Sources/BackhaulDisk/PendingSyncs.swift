@@ -1,0 +1,83 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import CLinux
+internal import Glibc
+
+/// The syncs of one batch. They are what costs: started together, files share the file system's journal commits, and
+/// names in one directory share its sync.
+struct PendingSyncs {
+    private struct File {
+        var descriptor: Descriptor
+        var dataOnly: Bool
+        var then: (SystemError?) -> Void
+    }
+
+    private struct Name {
+        var directory: OpenDirectory
+        var then: (SystemError?) -> Void
+    }
+
+    private let files: FileSystem
+    private var pendingFiles: [File] = []
+    private var pendingNames: [Name] = []
+
+    init(files: FileSystem) { self.files = files }
+
+    var count: Int { pendingFiles.count + pendingNames.count }
+
+    /// `dataOnly`: content and length; otherwise the permissions too.
+    mutating func add(_ file: Descriptor, dataOnly: Bool, then: @escaping (SystemError?) -> Void) {
+        pendingFiles.append(File(descriptor: file, dataOnly: dataOnly, then: then))
+    }
+
+    /// A name that was given or removed in this directory.
+    mutating func add(_ directory: OpenDirectory, then: @escaping (SystemError?) -> Void) {
+        pendingNames.append(Name(directory: directory, then: then))
+    }
+
+    mutating func finish() {
+        let files = pendingFiles
+        let names = pendingNames
+        pendingFiles.removeAll(keepingCapacity: true)
+        pendingNames.removeAll(keepingCapacity: true)
+        // Measured: 10,000 files of 16 KiB take 1.2 times as long without.
+        if files.count > 1 {
+            for file in files { self.files.startWriteBack(file.descriptor.number) }
+        }
+        for file in files { file.then(sync(file)) }
+        finish(names)
+    }
+
+    private func sync(_ file: File) -> SystemError? {
+        do throws(SystemError) {
+            if file.dataOnly {
+                try files.syncData(file.descriptor.number)
+            } else {
+                try files.sync(file.descriptor.number)
+            }
+            try checkStillOurs(file.descriptor, .sync)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func finish(_ names: [Name]) {
+        var outcomes: [String: SystemError?] = [:]
+        for name in names where outcomes[name.directory.path] == nil {
+            do throws(SystemError) {
+                try files.syncDirectory(name.directory.number)
+                try checkStillOurs(name.directory.descriptor, .syncDirectory)
+                outcomes.updateValue(nil, forKey: name.directory.path)
+            } catch {
+                outcomes.updateValue(error, forKey: name.directory.path)
+            }
+        }
+        for name in names { name.then(outcomes[name.directory.path] ?? nil) }
+    }
+
+    /// A host that closes every descriptor and opens its own may have made us sync one of those.
+    private func checkStillOurs(_ descriptor: Descriptor, _ operation: FileOperation) throws(SystemError) {
+        if !descriptor.isOurs { throw SystemError(code: EBADF, attempt: operation.attempt) }
+    }
+}
