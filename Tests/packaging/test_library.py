@@ -13,8 +13,8 @@ HEADER = PROJECT / "include" / "backhaul.h"
 EXAMPLE = PROJECT / "examples" / "c" / "photos.c"
 
 # Every machine that can use the library has these; Swift's runtime is linked in.
-MAY_NEED = {"libcurl.so.4", "libuv.so.1", "libsqlite3.so.0", "libstdc++.so.6", "libm.so.6", "libgcc_s.so.1", "libc.so.6",
-            "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+MAY_NEED = {"libcurl.so.4", "libuv.so.1", "libsqlite3.so.0", "libstdc++.so.6", "libm.so.6", "libgcc_s.so.1",
+            "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 
 def output(*command, **options):
@@ -22,7 +22,8 @@ def output(*command, **options):
 
 
 def test_exactly_the_functions_of_the_header_are_exported():
-    exported = {line.split()[-1].partition("@")[0] for line in output("nm", "-D", "--defined-only", LIBRARY).splitlines()}
+    symbols = output("nm", "-D", "--defined-only", LIBRARY).splitlines()
+    exported = {line.split()[-1].partition("@")[0] for line in symbols}
     declared = set(re.findall(r"^[a-z][^/;{]*?\b(bh_\w+)\(", HEADER.read_text(encoding="utf-8"), flags=re.M))
     assert exported == declared
 
