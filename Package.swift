@@ -17,6 +17,7 @@ let package = Package(
     targets: [
         // System modules: a module map and typed inline shims for what Swift cannot call (variadic functions, macros).
         .systemLibrary(name: "CBackhaul", path: "include"),
+        .systemLibrary(name: "CBackhaulTables", path: "Sources/CBackhaulTables"),
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
         .systemLibrary(name: "CUV", path: "Sources/CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(
@@ -57,7 +58,9 @@ let package = Package(
         // One function per declaration of include/backhaul.h.
         .target(
             name: "BackhaulABI",
-            dependencies: ["CBackhaul", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulClient"],
+            dependencies: [
+                "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulClient",
+            ],
             swiftSettings: strict),
         // The command line, written against the C API like any other host.
         .executableTarget(
