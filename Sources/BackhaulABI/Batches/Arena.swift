@@ -1,0 +1,62 @@
+internal import CBackhaul
+
+// Unsafe: memory that was reserved is only handed out initialized, and freed with the arena, which the batch keeps.
+
+/// Memory of a batch: what was placed in it stays at its address until the arena goes, all at once.
+struct Arena: ~Copyable {
+    private static let blockSize = 64 << 10
+
+    private var blocks: [UnsafeMutableRawPointer] = []
+    private var free: UnsafeMutableRawPointer?
+    private var freeSize = 0
+
+    deinit { for block in blocks { block.deallocate() } }
+
+    /// A NUL-terminated copy.
+    mutating func place(_ text: String) -> UnsafePointer<CChar> {
+        var text = text
+        return text.withUTF8 { bytes in
+            let copy = reserve(bytes.count + 1, alignment: 1)
+            UnsafeMutableRawBufferPointer(start: copy, count: bytes.count).copyBytes(from: bytes)
+            copy.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
+            return UnsafePointer(copy.assumingMemoryBound(to: CChar.self))
+        }
+    }
+
+    mutating func place(_ text: String?) -> UnsafePointer<CChar>? {
+        guard let text else { return nil }
+        return place(text)
+    }
+
+    /// Aligned for any type that a host may have stored in it.
+    mutating func place(_ bytes: [UInt8]?) -> UnsafeRawPointer? {
+        guard let bytes else { return nil }
+        let copy = reserve(bytes.count, alignment: 16)
+        UnsafeMutableRawBufferPointer(start: copy, count: bytes.count).copyBytes(from: bytes)
+        return UnsafeRawPointer(copy)
+    }
+
+    /// Uninitialized room for an array.
+    mutating func room<Element: BitwiseCopyable>(for count: Int, of type: Element.Type) -> UnsafeMutablePointer<Element> {
+        reserve(count * MemoryLayout<Element>.stride, alignment: MemoryLayout<Element>.alignment)
+            .bindMemory(to: type, capacity: count)
+    }
+
+    private mutating func reserve(_ size: Int, alignment: Int) -> UnsafeMutableRawPointer {
+        if let start = free?.alignedUp(toMultipleOf: alignment), let used = free?.distance(to: start),
+            used + size <= freeSize
+        {
+            free = start + size
+            freeSize -= used + size
+            return start
+        }
+        let block = UnsafeMutableRawPointer.allocate(byteCount: max(size, Arena.blockSize), alignment: 16)
+        blocks.append(block)
+        // A large item gets a block of its own, and the begun one goes on.
+        if size < Arena.blockSize {
+            free = block + size
+            freeSize = Arena.blockSize - size
+        }
+        return block
+    }
+}

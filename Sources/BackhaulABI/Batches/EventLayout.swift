@@ -1,0 +1,58 @@
+internal import BackhaulModel
+internal import CBackhaul
+
+extension bh_event {
+    init(_ event: Event, in arena: inout Arena) {
+        self.init()
+        struct_size = MemoryLayout<bh_event>.size
+        id = event.id.rawValue
+        round = event.round
+        time_ms = event.timeMilliseconds
+        switch event.kind {
+        case .sessionFinished: kind = Int32(BH_EVENT_SESSION_FINISHED)
+        case .taskEnded(let task):
+            kind = Int32(BH_EVENT_TASK_ENDED)
+            set(task, in: &arena)
+        }
+    }
+
+    private mutating func set(_ task: EndedTask, in arena: inout Arena) {
+        task_id = task.id.rawValue
+        url = arena.place(task.url)
+        idempotency_key = arena.place(task.idempotencyKey)
+        user_data = arena.place(task.userData)
+        user_data_size = task.userData?.count ?? 0
+        set(task.outcome, in: &arena)
+    }
+
+    private mutating func set(_ outcome: Outcome, in arena: inout Arena) {
+        task_state = outcome.state.rawValue
+        status = (outcome.failure?.status ?? .ok).rawValue
+        error_domain = (outcome.failure?.domain ?? .none).rawValue
+        error_detail = outcome.failure?.detail ?? 0
+        error_message = arena.place(outcome.failure?.message)
+        path = arena.place(outcome.path)
+        size = outcome.size
+        attempts = outcome.attempts
+        bytes_received = outcome.bytesReceived
+        final_url = arena.place(outcome.answer.finalURL)
+        media_type = arena.place(outcome.answer.mediaType)
+        http_status = outcome.answer.httpStatus
+        headers = arena.place(outcome.answer.headers)
+        header_count = outcome.answer.headers.count
+        error_body = arena.place(outcome.answer.errorBody)
+        error_body_size = outcome.answer.errorBody?.count ?? 0
+    }
+}
+
+extension Arena {
+    /// Nil when there is none.
+    fileprivate mutating func place(_ fields: [HeaderField]) -> UnsafePointer<bh_header>? {
+        guard !fields.isEmpty else { return nil }
+        let headers = room(for: fields.count, of: bh_header.self)
+        for (index, field) in fields.enumerated() {
+            (headers + index).initialize(to: bh_header(name: place(field.name), value: place(field.value)))
+        }
+        return UnsafePointer(headers)
+    }
+}

@@ -1,0 +1,34 @@
+internal import BackhaulModel
+internal import CBackhaul
+
+extension bh_session_info {
+    init(_ session: SessionInfo, in arena: inout Arena) {
+        self.init()
+        struct_size = MemoryLayout<bh_session_info>.size
+        identifier = arena.place(session.identifier)
+        round = session.round
+        live_tasks = session.liveTasks
+        events = session.events
+        if session.events > 0 { attention |= UInt32(BH_ATTENTION_EVENTS) }
+        if session.hasFinishedRound { attention |= UInt32(BH_ATTENTION_FINISHED) }
+        invalidating = session.isInvalidating ? 1 : 0
+        consumer = session.consumer
+        created_ms = session.createdMilliseconds
+    }
+}
+
+extension bh_session_configuration {
+    init(_ configuration: SessionConfiguration, in arena: inout Arena) {
+        self.init()
+        struct_size = MemoryLayout<bh_session_configuration>.size
+        identifier = arena.place(configuration.identifier)
+        connections_per_origin = configuration.connectionsPerOrigin
+        maximum_running_tasks = configuration.maximumRunningTasks
+        maximum_attempts = configuration.maximumAttempts ?? 0
+        first_retry_delay_ms = configuration.firstRetryDelayMilliseconds
+        longest_retry_delay_ms = configuration.longestRetryDelayMilliseconds
+        request_timeout_ms = configuration.requestTimeoutMilliseconds
+        resource_timeout_ms = configuration.resourceTimeoutMilliseconds
+        ca_file = arena.place(configuration.caFile)
+    }
+}

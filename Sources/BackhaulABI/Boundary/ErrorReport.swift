@@ -1,0 +1,66 @@
+internal import BackhaulModel
+internal import CBackhaul
+internal import CBackhaulTables
+
+// Unsafe: the host promises that its `bh_error` can be written until the call returns, as far as its struct_size says.
+
+/// Tells the host why a call failed.
+enum ErrorReport {
+    /// Fills the host's `bh_error`, when it gave a usable one, and returns the status for it.
+    static func report(
+        _ failure: Failure, ticket: OpaquePointer? = nil, to error: UnsafeMutablePointer<bh_error>?
+    ) -> bh_status {
+        if let destination = HostError(error) {
+            destination.store(failure.status.rawValue, \.status)
+            destination.store(failure.domain.rawValue, \.domain)
+            destination.store(failure.detail, \.detail)
+            destination.store(failure.index ?? bht_no_index(), \.index)
+            destination.store(ticket, \.ticket)
+            destination.storeMessage(failure.message)
+        }
+        return failure.status.rawValue
+    }
+
+    /// Whether the host can be given a ticket in it.
+    static func isUsable(_ error: UnsafeMutablePointer<bh_error>?) -> Bool { HostError(error) != nil }
+
+    /// The text and a NUL in at most `capacity` bytes, cut between characters of UTF-8.
+    static func write(_ text: String, to destination: UnsafeMutableRawPointer, capacity: Int) {
+        var text = text
+        let size = text.withUTF8 { bytes in
+            var size = min(bytes.count, capacity - 1)
+            // A byte 10xxxxxx continues a character: do not end before one.
+            if size < bytes.count { while size > 0, bytes[size] & 0xC0 == 0x80 { size -= 1 } }
+            UnsafeMutableRawBufferPointer(start: destination, count: size).copyBytes(from: bytes[..<size])
+            return size
+        }
+        destination.storeBytes(of: 0, toByteOffset: size, as: UInt8.self)
+    }
+}
+
+/// The host's `bh_error`, written as far as its version of the struct goes.
+private struct HostError {
+    private static let firstSize = StructArgument.end(of: \bh_error.message)
+
+    private let base: UnsafeMutableRawPointer
+    private let size: Int
+
+    init?(_ error: UnsafeMutablePointer<bh_error>?) {
+        guard let error else { return nil }
+        base = UnsafeMutableRawPointer(error)
+        size = base.loadUnaligned(as: Int.self)
+        guard size >= HostError.firstSize, size <= StructArgument.largestSize else { return nil }
+    }
+
+    func store<Field: BitwiseCopyable>(_ value: Field, _ field: KeyPath<bh_error, Field>) {
+        guard let offset = MemoryLayout<bh_error>.offset(of: field), offset + MemoryLayout<Field>.size <= size else {
+            return
+        }
+        base.storeBytes(of: value, toByteOffset: offset, as: Field.self)
+    }
+
+    func storeMessage(_ message: String) {
+        guard let offset = MemoryLayout<bh_error>.offset(of: \.message) else { return }
+        ErrorReport.write(message, to: base + offset, capacity: Int(BH_ERROR_MESSAGE_SIZE))
+    }
+}

@@ -1,0 +1,28 @@
+internal import CLinux
+internal import Glibc
+
+/// The host's umask. Read from /proc, because umask(2) can only be read by changing it, for all threads of the host.
+enum FileCreationMask {
+    /// What most systems have, for hosts that do not see /proc or run on a kernel before 4.7.
+    static let fallback: UInt32 = 0o022
+
+    /// Of the calling thread, which may have unshared it from the others.
+    static func current() -> UInt32 {
+        let descriptor = bhl_open("/proc/thread-self/status", O_RDONLY, 0)
+        guard descriptor >= 0 else { return fallback }
+        defer { close(descriptor) }
+        // "Umask:" is the second line; the name above it has at most 64 bytes.
+        var buffer = [UInt8](repeating: 0, count: 512)
+        let count = read(descriptor, &buffer, buffer.count)
+        return count > 0 ? parse(buffer[..<count]) ?? fallback : fallback
+    }
+
+    /// The value of the line "Umask:\t0022" (proc_pid_status(5)).
+    static func parse(_ status: ArraySlice<UInt8>) -> UInt32? {
+        for line in status.split(separator: UInt8(ascii: "\n")) where line.starts(with: "Umask:".utf8) {
+            let value = String(decoding: line.dropFirst(6), as: UTF8.self).drop { $0 == "\t" || $0 == " " }
+            return UInt32(value, radix: 8)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,49 @@
+internal import BackhaulModel
+internal import CBackhaul
+
+// Unsafe: an array is only used during the call, for which the host promises that it can be read.
+
+/// Numbers that stand for values or must lie in a range, and pointers that must be there.
+enum NumberArgument {
+    /// `names`: the constants that can be, for the message.
+    static func value<Value: RawRepresentable>(
+        _ number: Int32, _ name: String, of names: String
+    ) throws(Failure) -> Value where Value.RawValue == Int32 {
+        guard let value = Value(rawValue: number) else {
+            throw Failure(.invalidArgument, "\(name) is \(number); give \(names)")
+        }
+        return value
+    }
+
+    /// A size_t, which Swift sees as Int: what exceeds Int's range arrives negative.
+    static func count(_ count: Int, _ name: String, in range: ClosedRange<Int>) throws(Failure) -> Int {
+        guard range.contains(count) else {
+            throw Failure(
+                .invalidArgument,
+                "\(name) is \(UInt(bitPattern: count)); give \(range.lowerBound) to \(range.upperBound)")
+        }
+        return count
+    }
+
+    static func checkPriority(_ priority: Int32) throws(Failure) {
+        guard (-100...100).contains(priority) else {
+            throw Failure(.invalidArgument, "priority is \(priority); give -100 to 100")
+        }
+    }
+
+    static func `required`<Pointer>(_ pointer: Pointer?, _ name: String) throws(Failure) -> Pointer {
+        guard let pointer else { throw Failure(.invalidArgument, "\(name) is NULL, but it is required") }
+        return pointer
+    }
+
+    /// The array behind a pointer and its count, not copied.
+    static func array<Element>(
+        _ pointer: UnsafePointer<Element>?, _ name: String, count: Int, _ countName: String, limit: Int
+    ) throws(Failure) -> UnsafeBufferPointer<Element> {
+        let count = try NumberArgument.count(count, countName, in: 0...limit)
+        guard pointer != nil || count == 0 else {
+            throw Failure(.invalidArgument, "\(name) is NULL, but \(countName) is \(count)")
+        }
+        return UnsafeBufferPointer(start: pointer, count: count)
+    }
+}

@@ -1,0 +1,24 @@
+internal import BackhaulModel
+internal import CBackhaul
+
+// Unsafe: the host promises that a struct it passes can be read until the call returns; all of it is copied here.
+
+/// `bh_task_selection`; NULL means all tasks.
+enum SelectionArgument {
+    private static let firstSize = StructArgument.end(of: \bh_task_selection.states)
+
+    static func read(_ pointer: UnsafePointer<bh_task_selection>?) throws(Failure) -> TaskSelection {
+        guard let pointer else { return TaskSelection() }
+        let given = try StructArgument.read(pointer, "selection", into: bh_task_selection(), firstSize: firstSize)
+        let ids = try NumberArgument.array(
+            given.ids, "selection.ids", count: given.id_count, "selection.id_count", limit: Limits.enqueueCount)
+        let unknown = given.states & ~TaskStates.all.rawValue
+        guard unknown == 0 else {
+            throw Failure(
+                .invalidArgument,
+                "selection.states has the bits 0x\(String(unknown, radix: 16)), which are 1 << BH_TASK_… of no state")
+        }
+        return TaskSelection(
+            ids: ids.map(TaskID.init(ofHost:)), states: given.states == 0 ? .all : TaskStates(rawValue: given.states))
+    }
+}

@@ -1,0 +1,34 @@
+internal import BackhaulModel
+internal import CBackhaul
+
+// Unsafe: the host promises that a struct can be read as far as its struct_size says, until the call returns.
+
+/// Structs of the host that begin with `size_t struct_size`: its version of them may be older or newer than ours.
+enum StructArgument {
+    /// No version of a struct is larger; what says so was not initialized.
+    static let largestSize = 65_536
+
+    /// A copy of as much as the host's version has; fields that it does not know yet are as in `empty`, that is zero.
+    /// `firstSize`: size of the struct's first version. `room`: bytes that surely belong to the struct, when known.
+    static func read<Struct: BitwiseCopyable>(
+        _ pointer: UnsafeRawPointer, _ name: String, into empty: Struct, firstSize: Int, room: Int = largestSize
+    ) throws(Failure) -> Struct {
+        let size = pointer.loadUnaligned(as: Int.self)
+        guard size >= firstSize, size <= room else {
+            let told = UInt(bitPattern: size)
+            throw Failure(
+                .invalidArgument,
+                "\(name) has struct_size \(told), but \(firstSize) to \(room) can be; start with its initializer")
+        }
+        var copy = empty
+        withUnsafeMutableBytes(of: &copy) { bytes in
+            bytes.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(size, bytes.count)))
+        }
+        return copy
+    }
+
+    /// Where a field ends: the size of the version of a struct whose last field it is. Padding may follow.
+    static func end<Struct, Field>(of field: KeyPath<Struct, Field>) -> Int {
+        (MemoryLayout<Struct>.offset(of: field) ?? 0) + MemoryLayout<Field>.size
+    }
+}

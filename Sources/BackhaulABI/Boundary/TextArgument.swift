@@ -1,0 +1,40 @@
+internal import BackhaulModel
+internal import Glibc
+
+// Unsafe: the host promises that its strings can be read until the call returns.
+
+/// Copies of the host's NUL-terminated strings, read no further than their limits and never repaired.
+enum TextArgument {
+    static func required(
+        _ pointer: UnsafePointer<CChar>?, _ name: String, limit: Int
+    ) throws(Failure) -> String {
+        guard let text = try optional(pointer, name, limit: limit) else {
+            throw Failure(.invalidArgument, "\(name) is NULL, but it is required")
+        }
+        return text
+    }
+
+    static func optional(
+        _ pointer: UnsafePointer<CChar>?, _ name: String, limit: Int
+    ) throws(Failure) -> String? {
+        guard let pointer else { return nil }
+        let text = try bounded(pointer, name, limit: limit)
+        guard !text.isEmpty else { throw Failure(.invalidArgument, "\(name) is an empty string") }
+        return text
+    }
+
+    /// As `required`, and may be empty.
+    static func bounded(
+        _ pointer: UnsafePointer<CChar>, _ name: String, limit: Int
+    ) throws(Failure) -> String {
+        let size = strnlen(pointer, limit + 1)
+        guard size <= limit else {
+            throw Failure(.invalidArgument, "\(name) is longer than \(limit) bytes")
+        }
+        let bytes = UnsafeRawBufferPointer(start: pointer, count: size)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(.invalidArgument, "\(name) is not valid UTF-8")
+        }
+        return text
+    }
+}

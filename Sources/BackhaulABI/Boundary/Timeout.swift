@@ -1,0 +1,22 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import CBackhaul
+
+/// The `timeout_ms` argument.
+enum Timeout {
+    private static let standardMilliseconds: Int64 = 30_000
+
+    static func milliseconds(_ argument: Int32) throws(Failure) -> Int64 {
+        if argument == BH_WAIT_DEFAULT { return standardMilliseconds }
+        guard argument >= 0, argument <= BH_WAIT_MAXIMUM else {
+            throw Failure(
+                .invalidArgument,
+                "timeout_ms is \(argument); give 0 to \(BH_WAIT_MAXIMUM) milliseconds, or BH_WAIT_DEFAULT")
+        }
+        return Int64(argument)
+    }
+
+    static func deadline(_ argument: Int32) throws(Failure) -> Deadline {
+        .after(milliseconds: try milliseconds(argument))
+    }
+}

@@ -1,0 +1,20 @@
+internal import CBackhaulTables
+internal import Glibc
+
+/// The document of `bh_abi_json`.
+enum LayoutManifest {
+    // Unsafe: never written after its first use and never freed, as the header promises.
+    nonisolated(unsafe) static let json: UnsafePointer<CChar>? = UnsafePointer(strdup(text))
+
+    // Written by hand: names and digits need no escaping, and the standard library has no JSON.
+    private static var text: String {
+        let structs = StructLayout.all.map { layout in
+            let fields = layout.fields.map { "\"\($0.name)\":\($0.offset)" }.joined(separator: ",")
+            return "\"\(layout.name)\":{\"size\":\(layout.size),\"fields\":{\(fields)}}"
+        }
+        let constants = Constant.all.map { "\"\($0.name)\":\($0.value)" }
+        return "{\"version\":\"\(String(cString: bht_version_string()))\","
+            + "\"structs\":{\(structs.joined(separator: ","))},"
+            + "\"constants\":{\(constants.joined(separator: ","))}}"
+    }
+}

@@ -1,0 +1,10 @@
+public import CBackhaul
+internal import CBackhaulTables
+
+// Unsafe: the texts are static.
+
+@c @implementation
+public func bh_status_name(_ status: bh_status) -> UnsafePointer<CChar>? { bht_status_name(status) }
+
+@c @implementation
+public func bh_status_text(_ status: bh_status) -> UnsafePointer<CChar>? { bht_status_text(status) }

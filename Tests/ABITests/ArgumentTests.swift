@@ -1,0 +1,143 @@
+import BackhaulModel
+import CBackhaul
+import Testing
+
+@testable import BackhaulABI
+
+@Suite("A timeout")
+struct TimeoutTests {
+    @Test("is the standard 30 seconds for BH_WAIT_DEFAULT")
+    func standard() throws { #expect(try Timeout.milliseconds(-1) == 30_000) }
+
+    @Test("is taken as it is up to a day", arguments: [0, 1, 86_400_000] as [Int32])
+    func usual(milliseconds: Int32) throws { #expect(try Timeout.milliseconds(milliseconds) == Int64(milliseconds)) }
+
+    @Test("beyond is refused with its number", arguments: [-2, 86_400_001, .min, .max] as [Int32])
+    func refused(milliseconds: Int32) {
+        let failure = failure { () throws(Failure) in try Timeout.milliseconds(milliseconds) }
+        #expect(failure?.status == .invalidArgument)
+        #expect(failure?.message.contains("timeout_ms is \(milliseconds)") == true)
+    }
+}
+
+@Suite("A text of the host")
+struct TextArgumentTests {
+    private func read(_ bytes: [UInt8], limit: Int = 10) throws(Failure) -> String {
+        var text: String?
+        var failure: Failure?
+        (bytes + [0]).withUnsafeBytes { buffer in
+            do throws(Failure) {
+                text = try TextArgument.required(
+                    buffer.assumingMemoryBound(to: CChar.self).baseAddress, "url", limit: limit)
+            } catch let thrown {
+                failure = thrown
+            }
+        }
+        if let failure { throw failure }
+        return text ?? ""
+    }
+
+    @Test("is copied byte by byte")
+    func copied() throws {
+        #expect(try read(Array("h\u{E9}\u{1F680}".utf8)) == "h\u{E9}\u{1F680}")
+    }
+
+    @Test("may be as long as its limit and no longer")
+    func limit() throws {
+        #expect(try read(Array("0123456789".utf8)) == "0123456789")
+        let failure = failure { () throws(Failure) in try read(Array("0123456789x".utf8)) }
+        #expect(failure?.message == "url is longer than 10 bytes")
+    }
+
+    @Test("is read no further than its limit")
+    func bounded() {
+        // No NUL at all: reading on would leave the array.
+        let bytes = [UInt8](repeating: 0x61, count: 11)
+        bytes.withUnsafeBytes { buffer in
+            let failure = failure { () throws(Failure) in
+                try TextArgument.required(
+                    buffer.assumingMemoryBound(to: CChar.self).baseAddress, "url", limit: 10)
+            }
+            #expect(failure?.status == .invalidArgument)
+        }
+    }
+
+    @Test(
+        "that is not UTF-8 is refused and not repaired",
+        arguments: [[0xFF], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80]] as [[UInt8]])
+    func notUTF8(bytes: [UInt8]) {
+        let failure = failure { () throws(Failure) in try read(bytes) }
+        #expect(failure?.message == "url is not valid UTF-8")
+    }
+
+    @Test("is refused when it is empty, and when it is missing but required")
+    func missing() throws {
+        #expect(failure { () throws(Failure) in try read([]) }?.message == "url is an empty string")
+        let failure = failure { () throws(Failure) in try TextArgument.required(nil, "url", limit: 10) }
+        #expect(failure?.message == "url is NULL, but it is required")
+        #expect(try TextArgument.optional(nil, "url", limit: 10) == nil)
+    }
+}
+
+@Suite("A struct of the host")
+struct StructArgumentTests {
+    private let firstSize = MemoryLayout<bh_application_options>.size
+
+    private func read(_ options: bh_application_options, structSize: Int) throws(Failure) -> bh_application_options {
+        var options = options
+        options.struct_size = structSize
+        return try StructArgument.read(&options, "options", into: bh_application_options(), firstSize: 16)
+    }
+
+    private var filled: bh_application_options {
+        bh_application_options(
+            struct_size: 0, identifier: UnsafePointer(bitPattern: 0x10), store: UnsafePointer(bitPattern: 0x20))
+    }
+
+    @Test("is copied whole when its size is ours")
+    func whole() throws {
+        let copy = try read(filled, structSize: firstSize)
+        #expect(copy.identifier == filled.identifier && copy.store == filled.store)
+    }
+
+    @Test("of an older host is read as far as it goes")
+    func older() throws {
+        let copy = try read(filled, structSize: 16)
+        #expect(copy.identifier == filled.identifier && copy.store == nil)
+    }
+
+    @Test("of a newer host is read as far as we know it")
+    func newer() throws {
+        let copy = try read(filled, structSize: firstSize + 4_096)
+        #expect(copy.store == filled.store)
+    }
+
+    @Test("whose size cannot be is refused with name and sizes", arguments: [0, 15, 65_537, .max, -1])
+    func refused(size: Int) {
+        let failure = failure { () throws(Failure) in try read(filled, structSize: size) }
+        #expect(failure?.status == .invalidArgument)
+        #expect(failure?.message.hasPrefix("options has struct_size \(UInt(bitPattern: size)), but 16 to") == true)
+    }
+
+    @Test("in its first version ends with its last field, and the compiler's padding")
+    func firstSizes() {
+        #expect(StructArgument.end(of: \bh_error.message) == MemoryLayout<bh_error>.size)
+        #expect(StructArgument.end(of: \bh_session_configuration.ca_file) == 56)
+        #expect(StructArgument.end(of: \bh_request.mode) == 80)
+        #expect(StructArgument.end(of: \bh_task_selection.states) == 28)
+    }
+}
+
+@Suite("The host's umask")
+struct FileCreationMaskTests {
+    @Test("is the octal number of its line in /proc")
+    func parse() {
+        #expect(FileCreationMask.parse(Array("Name:\tUmask: 7\nUmask:\t0027\nState:\tR\n".utf8)[...]) == 0o027)
+    }
+
+    @Test("is unknown on kernels that do not tell it")
+    func unknown() {
+        #expect(FileCreationMask.parse(Array("Name:\thost\nState:\tR\n".utf8)[...]) == nil)
+        #expect(FileCreationMask.parse(Array("Umask:\tlots\n".utf8)[...]) == nil)
+    }
+}

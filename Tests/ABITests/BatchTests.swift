@@ -1,0 +1,145 @@
+import BackhaulModel
+import CBackhaul
+import Testing
+
+@testable import BackhaulABI
+
+@Suite("A batch")
+struct BatchTests {
+    private func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
+
+    private func ended(_ id: UInt64, _ outcome: Outcome, userData: [UInt8]? = nil) -> Event {
+        let task = EndedTask(
+            id: TaskID(rawValue: id), url: "https://example.org/\(id)", idempotencyKey: "key \(id)",
+            userData: userData, outcome: outcome)
+        return Event(id: EventID(rawValue: id + 100), round: 2, timeMilliseconds: 1_700, kind: .taskEnded(task))
+    }
+
+    @Test("holds the event of a task that succeeded")
+    func succeeded() throws {
+        var outcome = Outcome(state: .succeeded, path: "/photos/1.jpg")
+        outcome.size = 4_096
+        outcome.attempts = 2
+        outcome.bytesReceived = 5_000
+        outcome.answer.httpStatus = 206
+        outcome.answer.finalURL = "https://cdn.example.org/1"
+        outcome.answer.mediaType = "image/jpeg"
+        outcome.answer.headers = [HeaderField("ETag", "\"abc\""), HeaderField("X-Empty", "")]
+        let batch = Batch(.events([ended(1, outcome, userData: [1, 0, 255])], more: true))
+        #expect(batch.count == 1 && batch.more)
+        let event = try #require(batch.event(at: 0)).pointee
+        #expect(event.struct_size == MemoryLayout<bh_event>.size)
+        #expect(event.id == 101 && event.task_id == 1 && event.round == 2 && event.time_ms == 1_700)
+        #expect(event.kind == BH_EVENT_TASK_ENDED && event.task_state == BH_TASK_SUCCEEDED && event.status == BH_OK)
+        #expect(event.error_domain == 0 && event.error_detail == 0 && event.error_message == nil)
+        #expect(text(event.url) == "https://example.org/1" && text(event.final_url) == "https://cdn.example.org/1")
+        #expect(text(event.path) == "/photos/1.jpg" && text(event.media_type) == "image/jpeg")
+        #expect(text(event.idempotency_key) == "key 1")
+        #expect(event.http_status == 206 && event.attempts == 2)
+        #expect(event.size == 4_096 && event.bytes_received == 5_000)
+        #expect(Array(UnsafeRawBufferPointer(start: event.user_data, count: event.user_data_size)) == [1, 0, 255])
+        let headers = UnsafeBufferPointer(start: event.headers, count: event.header_count)
+        #expect(headers.map { text($0.name) } == ["ETag", "X-Empty"])
+        #expect(headers.map { text($0.value) } == ["\"abc\"", ""])
+        #expect(event.error_body == nil && event.error_body_size == 0)
+    }
+
+    @Test("holds the event of a task that failed, with the code below and the error's body")
+    func failed() throws {
+        var outcome = Outcome(
+            state: .failed, failure: Failure(.httpStatus, "the server answered 404", domain: .http, detail: 404))
+        outcome.answer.errorBody = Array("no such page".utf8)
+        let batch = Batch(.events([ended(7, outcome)], more: false))
+        let event = try #require(batch.event(at: 0)).pointee
+        #expect(event.task_state == BH_TASK_FAILED && event.status == BH_HTTP_STATUS)
+        #expect(event.error_domain == BH_DOMAIN_HTTP && event.error_detail == 404)
+        #expect(text(event.error_message) == "the server answered 404")
+        #expect(event.path == nil && event.final_url == nil && event.media_type == nil && event.headers == nil)
+        #expect(event.user_data == nil && event.user_data_size == 0)
+        let body = UnsafeRawBufferPointer(start: event.error_body, count: event.error_body_size)
+        #expect(String(decoding: body, as: UTF8.self) == "no such page")
+    }
+
+    @Test("holds a session finished, with nothing of a task")
+    func finished() throws {
+        let batch = Batch(.events(
+            [Event(id: EventID(rawValue: 9), round: 3, timeMilliseconds: 5, kind: .sessionFinished)], more: false))
+        let event = try #require(batch.event(at: 0)).pointee
+        #expect(event.kind == BH_EVENT_SESSION_FINISHED && event.id == 9 && event.round == 3 && event.time_ms == 5)
+        #expect(event.task_id == 0 && event.task_state == 0 && event.url == nil && event.size == 0)
+    }
+
+    @Test("holds tasks with their live progress")
+    func tasks() throws {
+        let task = TaskInfo(
+            id: TaskID(rawValue: 4), round: 1, state: .waiting, reason: .retry, reasonText: "tried again at noon",
+            nextAttemptMilliseconds: 99, url: "http://example.org/", destinationPath: "/x/y", idempotencyKey: nil,
+            userData: [], priority: -7, failure: Failure(.connectionLost, "it broke"), httpStatus: 200, attempts: 3,
+            offset: 10, size: nil, bytesPerSecond: 11, enqueuedMilliseconds: 12)
+        let item = try #require(Batch(.tasks([task], more: false)).task(at: 0)).pointee
+        #expect(item.struct_size == MemoryLayout<bh_task>.size)
+        #expect(item.id == 4 && item.round == 1 && item.state == BH_TASK_WAITING && item.reason == BH_REASON_RETRY)
+        #expect(item.next_attempt_ms == 99 && item.priority == -7)
+        #expect(item.status == BH_CONNECTION_LOST && item.http_status == 200 && item.attempts == 3)
+        #expect(item.offset == 10 && item.size == .max && item.bytes_per_second == 11 && item.enqueued_ms == 12)
+        #expect(item.idempotency_key == nil && item.user_data != nil && item.user_data_size == 0)
+    }
+
+    @Test("keeps its texts for as long as it lives")
+    func texts() throws {
+        let batch = Batch(.events((1...2_000).map { ended($0, Outcome(state: .cancelled)) }, more: false))
+        for index in 0..<2_000 {
+            let event = try #require(batch.event(at: index)).pointee
+            #expect(text(event.url) == "https://example.org/\(index + 1)")
+            #expect(text(event.idempotency_key) == "key \(index + 1)")
+        }
+    }
+
+    @Test("has room for items larger than its blocks, and aligns the host's bytes for any type")
+    func large() throws {
+        let large = [UInt8](repeating: 3, count: 200_000)
+        let batch = Batch(.events(
+            [[1], large, [2, 2]].map { ended(1, Outcome(state: .cancelled), userData: $0) }, more: false))
+        for (index, size) in [1, 200_000, 2].enumerated() {
+            let event = try #require(batch.event(at: index)).pointee
+            #expect(event.user_data_size == size)
+            #expect(UInt(bitPattern: event.user_data) % 16 == 0)
+            #expect(text(event.url) == "https://example.org/1")
+        }
+    }
+
+    @Test("holds sessions with what needs attention")
+    func sessions() throws {
+        let quiet = SessionInfo(
+            identifier: "quiet", round: 0, liveTasks: 0, events: 0, hasFinishedRound: false, isInvalidating: false,
+            consumer: 0, createdMilliseconds: 1, newestEvent: .zero)
+        let busy = SessionInfo(
+            identifier: "b\u{FC}sy", round: 5, liveTasks: 6, events: 7, hasFinishedRound: true, isInvalidating: true,
+            consumer: 8, createdMilliseconds: 9, newestEvent: EventID(rawValue: 10))
+        let batch = Batch(.sessions([quiet, busy]))
+        let first = try #require(batch.session(at: 0)).pointee
+        #expect(text(first.identifier) == "quiet" && first.attention == 0 && first.invalidating == 0)
+        let second = try #require(batch.session(at: 1)).pointee
+        #expect(second.struct_size == MemoryLayout<bh_session_info>.size)
+        #expect(text(second.identifier) == "b\u{FC}sy" && second.round == 5 && second.live_tasks == 6)
+        #expect(second.events == 7 && Int(second.attention) == BH_ATTENTION_EVENTS | BH_ATTENTION_FINISHED)
+        #expect(second.invalidating == 1 && second.consumer == 8 && second.created_ms == 9)
+    }
+
+    @Test("holds a configuration with its defaults filled in")
+    func configuration() throws {
+        let batch = Batch(.configuration(SessionConfiguration(identifier: "gallery")))
+        let configuration = try #require(batch.configuration(at: 0)).pointee
+        #expect(text(configuration.identifier) == "gallery" && configuration.connections_per_origin == 6)
+        #expect(configuration.maximum_attempts == 0 && configuration.resource_timeout_ms == 604_800_000)
+        #expect(configuration.ca_file == nil)
+    }
+
+    @Test("has nothing of another kind and nothing beyond its end", arguments: [-1, 1, .max, .min])
+    func nothing(index: Int) {
+        let batch = Batch(.sessions([]))
+        #expect(batch.count == 0 && !batch.more)
+        #expect(batch.session(at: 0) == nil && batch.session(at: index) == nil)
+        #expect(batch.event(at: 0) == nil && batch.task(at: 0) == nil && batch.configuration(at: 0) == nil)
+    }
+}

@@ -1,0 +1,84 @@
+import BackhaulModel
+import CBackhaul
+import Testing
+
+@testable import BackhaulABI
+
+@Suite("A failure in the host's bh_error")
+struct ErrorReportTests {
+    private let failure = Failure(.inUse, "process 7 consumes the session", domain: .process, detail: 7, index: 3)
+
+    /// A host's struct with room behind it, all bytes 0x55 but the size.
+    private func report(_ failure: Failure, structSize: Int) -> (status: bh_status, error: bh_error, behind: Bool) {
+        let room = MemoryLayout<bh_error>.size + 64
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: 16)
+        defer { memory.deallocate() }
+        memory.initializeMemory(as: UInt8.self, repeating: 0x55, count: room)
+        memory.storeBytes(of: structSize, as: Int.self)
+        let pointer = memory.bindMemory(to: bh_error.self, capacity: 1)
+        let status = ErrorReport.report(failure, to: pointer)
+        let behind = UnsafeRawBufferPointer(start: memory, count: room).dropFirst(MemoryLayout<bh_error>.size)
+        return (status, pointer.pointee, behind.allSatisfy { $0 == 0x55 })
+    }
+
+    private func message(_ error: bh_error) -> String {
+        withUnsafeBytes(of: error.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
+    @Test("fills every field and leaves the size")
+    func fields() {
+        let (status, error, _) = report(failure, structSize: MemoryLayout<bh_error>.size)
+        #expect(status == BH_IN_USE)
+        #expect(error.struct_size == MemoryLayout<bh_error>.size)
+        #expect(error.status == BH_IN_USE)
+        #expect(error.domain == BH_DOMAIN_PROCESS)
+        #expect(error.detail == 7)
+        #expect(error.index == 3)
+        #expect(error.ticket == nil)
+        #expect(message(error) == "process 7 consumes the session")
+    }
+
+    @Test("says BH_NO_INDEX when no item was wrong")
+    func noIndex() {
+        let (_, error, _) = report(Failure(.timeout, "late"), structSize: MemoryLayout<bh_error>.size)
+        #expect(error.index == .max)
+    }
+
+    @Test("keeps to our own fields in a larger struct of a newer host")
+    func newerHost() {
+        let (_, error, isUntouchedBehind) = report(failure, structSize: MemoryLayout<bh_error>.size + 64)
+        #expect(error.status == BH_IN_USE)
+        #expect(isUntouchedBehind)
+    }
+
+    @Test("writes nothing into a struct whose size cannot be", arguments: [0, 1, 8, 551, 1 << 20, -1, .min, .max])
+    func unusable(structSize: Int) {
+        let (status, error, _) = report(failure, structSize: structSize)
+        #expect(status == BH_IN_USE)
+        #expect(error.status == 0x5555_5555)
+        #expect(error.detail == 0x5555_5555_5555_5555)
+    }
+
+    @Test("returns the status without a struct")
+    func none() {
+        #expect(ErrorReport.report(failure, to: nil) == BH_IN_USE)
+    }
+
+    @Test("cuts a long message between characters", arguments: [0, 1, 2, 3])
+    func longMessage(shift: Int) {
+        let long = String(repeating: "x", count: shift) + String(repeating: "\u{1F680}", count: 200)
+        let (_, error, isUntouchedBehind) = report(
+            Failure(.internal, long), structSize: MemoryLayout<bh_error>.size)
+        let told = message(error)
+        #expect(long.hasPrefix(told))
+        #expect((508...511).contains(told.utf8.count))
+        #expect(!told.contains("\u{FFFD}"))
+        #expect(isUntouchedBehind)
+    }
+
+    @Test("keeps a message that just fits")
+    func fittingMessage() {
+        let text = String(repeating: "y", count: 511)
+        #expect(message(report(Failure(.internal, text), structSize: MemoryLayout<bh_error>.size).error) == text)
+    }
+}

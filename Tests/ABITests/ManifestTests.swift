@@ -1,0 +1,47 @@
+import CBackhaul
+import Foundation
+import Testing
+
+@testable import BackhaulABI
+
+@Suite("The layout manifest")
+struct ManifestTests {
+    let header: Header
+    let manifest: Manifest
+
+    init() throws {
+        header = try Header()
+        manifest = try JSONDecoder().decode(Manifest.self, from: Data(String(cString: bh_abi_json()).utf8))
+    }
+
+    @Test("has every struct of the header with every field")
+    func structs() {
+        #expect(header.structs.count >= 10)
+        for layout in header.structs {
+            #expect(manifest.structs[layout.name].map { Set($0.fields.keys) } == Set(layout.fields), "\(layout.name)")
+        }
+    }
+
+    @Test("has every constant of the header")
+    func constants() {
+        #expect(header.constants.count > 90)
+        #expect(Set(manifest.constants.keys) == Set(header.constants))
+    }
+
+    @Test("says what a C compiler says of the header")
+    func compiled() throws {
+        #expect(try header.compiledManifest() == manifest)
+    }
+
+    @Test("is the same text at each call")
+    func isStatic() {
+        #expect(bh_abi_json() == bh_abi_json())
+    }
+
+    @Test("carries the version that the functions tell")
+    func version() {
+        let number = bh_version()
+        #expect(manifest.version == "\(number >> 16).\(number >> 8 & 0xFF).\(number & 0xFF)")
+        #expect(String(cString: bh_version_string()) == manifest.version)
+    }
+}

@@ -1,0 +1,11 @@
+import BackhaulModel
+
+/// The failure that the body throws, or nil.
+func failure<Result>(_ body: () throws(Failure) -> Result) -> Failure? {
+    do throws(Failure) {
+        _ = try body()
+        return nil
+    } catch let failure {
+        return failure
+    }
+}
