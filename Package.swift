@@ -31,7 +31,7 @@ let package = Package(
         .target(name: "BackhaulModel", swiftSettings: strict),
         // The database. The only SQL.
         .target(
-            name: "BackhaulStore", dependencies: ["BackhaulModel", "BackhaulPlatform", "CSQLite"],
+            name: "BackhaulStore", dependencies: ["BackhaulModel", "BackhaulPlatform", "CLinux", "CSQLite"],
             swiftSettings: strict),
         // Commands, replies and notices as bytes.
         .target(name: "BackhaulWire", dependencies: ["BackhaulModel"], swiftSettings: strict),
