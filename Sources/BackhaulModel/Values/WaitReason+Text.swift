@@ -1,0 +1,15 @@
+extension WaitReason {
+    /// One sentence, nil for a task that moves or has ended.
+    public var text: String? {
+        switch self {
+        case .none: nil
+        case .turn: "other tasks run before it"
+        case .suspended: "it is suspended until it is resumed"
+        case .retry: "the last attempt failed, and the next waits for its time"
+        case .connecting: "the server has not answered yet"
+        case .stalled: "the server sends nothing"
+        case .finishing: "all bytes are here and are being made durable"
+        case .diskFull: "the file system is full, and is looked at again after a while"
+        }
+    }
+}
