@@ -1,2 +1,17 @@
+// Typed forms of what Swift cannot call or name: variadic functions and casts to function pointers.
 #pragma once
 #include <sqlite3.h>
+
+static inline int bhs_configure(sqlite3 *database, int option, int on) {
+    return sqlite3_db_config(database, option, on, (int *)0);
+}
+
+// SQLite copies the bytes: they may go when the call returns.
+static inline int bhs_bind_text(sqlite3_stmt *statement, int index, const char *text, int size) {
+    return sqlite3_bind_text64(statement, index, text, (sqlite3_uint64)size, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+static inline int bhs_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int size) {
+    // A null pointer would bind NULL; an empty blob is not NULL.
+    return size == 0 ? sqlite3_bind_zeroblob(statement, index, 0)
+                     : sqlite3_bind_blob64(statement, index, bytes, (sqlite3_uint64)size, SQLITE_TRANSIENT);
+}

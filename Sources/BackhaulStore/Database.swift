@@ -1,0 +1,114 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import CSQLite
+
+/// Opens the database of a store: checks that it is ours and of a version that we know, and brings it up to date.
+struct Database {
+    let connection: Connection
+    let descriptors: DatabaseDescriptors
+
+    /// `migrations`: step N brings version N to N + 1.
+    init(directory: StoreDirectory, migrations: [String] = Schema.migrations) throws(Failure) {
+        // Made by us before SQLite opens it, so that its mode does not depend on the umask; SQLite gives its log the
+        // same. Closed again at once: SQLite's own lock on the file would go with a descriptor that is closed later.
+        _ = try directory.openFile(Schema.fileName)
+        connection = try Connection(path: "/proc/self/fd/\(directory.descriptor.number)/\(Schema.fileName)")
+        try Self.configure(connection)
+        let version = try Self.checkedVersion(of: connection, newest: migrations.count)
+        try Self.useLog(connection)
+        try Self.migrate(connection, from: version, with: migrations)
+        try connection.execute(Schema.temporary)
+        try Self.forgetOtherBoots(connection)
+        descriptors = DatabaseDescriptors(
+            directory: directory.descriptor, names: [Schema.fileName, Schema.fileName + "-wal"])
+    }
+
+    private static func configure(_ connection: Connection) throws(Failure) {
+        connection.setBusyTimeout(milliseconds: 2_000)
+        connection.configure(SQLITE_DBCONFIG_DEFENSIVE, true)
+        connection.configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, false)
+        connection.configure(SQLITE_DBCONFIG_ENABLE_VIEW, false)
+        // Exclusive before the first access: then the log's index lives in memory and no shared-memory file is made.
+        try connection.execute(
+            """
+            PRAGMA locking_mode = EXCLUSIVE;
+            PRAGMA trusted_schema = OFF;
+            PRAGMA cell_size_check = ON;
+            PRAGMA mmap_size = 0;
+            PRAGMA temp_store = MEMORY;
+            PRAGMA cache_size = -16384;
+            PRAGMA foreign_keys = ON;
+            PRAGMA synchronous = FULL;
+            PRAGMA journal_size_limit = \(GroupCommit.keptLogSize);
+            """)
+    }
+
+    /// 0 for a database that has nothing yet.
+    private static func checkedVersion(of connection: Connection, newest: Int) throws(Failure) -> Int {
+        let application = try number(connection, "PRAGMA application_id")
+        let version = try number(connection, "PRAGMA user_version")
+        let tables = try number(connection, "SELECT count(*) FROM sqlite_schema")
+        if application == 0, version == 0, tables == 0 { return 0 }
+        guard application == Schema.applicationID, version > 0, tables > 0 else {
+            throw Failure(
+                .storeDamaged,
+                "the file \(Schema.fileName) in the store is not a database of Backhaul; "
+                    + "move it away, or set the option `store` to another directory")
+        }
+        guard version <= Int64(newest) else {
+            throw Failure(
+                .storeNewer,
+                "the store has version \(version), and this library knows versions up to \(newest); "
+                    + "update the library")
+        }
+        return Int(version)
+    }
+
+    private static func useLog(_ connection: Connection) throws(Failure) {
+        let mode = try connection.pragma("PRAGMA journal_mode = WAL")
+        guard mode == "wal" else {
+            throw Failure(.storeUnavailable, "the store's database cannot use a write-ahead log; it uses \(mode ?? "none")")
+        }
+    }
+
+    private static func migrate(
+        _ connection: Connection, from version: Int, with migrations: [String]
+    ) throws(Failure) {
+        guard version < migrations.count else { return }
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(Failure) {
+            for step in migrations[version...] { try connection.execute(step) }
+            try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
+            try connection.execute("PRAGMA user_version = \(migrations.count)")
+            try connection.execute("COMMIT")
+        } catch {
+            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// Delays count by the clock that starts with a boot: after another boot they mean nothing.
+    private static func forgetOtherBoots(_ connection: Connection) throws(Failure) {
+        let boot = ProcessIdentity.currentBootID
+        let known = try connection.first(Self.readBoot) { row throws(Failure) in row.text() }
+        guard known != boot else { return }
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(Failure) {
+            try connection.run(Self.clearDelays)
+            try connection.run(Self.writeBoot, .text(boot))
+            try connection.execute("COMMIT")
+        } catch {
+            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    private static let readBoot = Query("SELECT value FROM meta WHERE key = 'boot_id'")
+    private static let writeBoot = Query("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot_id', ?)")
+    private static let clearDelays = Query(
+        "UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE due_boot_ms IS NOT NULL")
+
+    private static func number(_ connection: Connection, _ sql: String) throws(Failure) -> Int64 {
+        try connection.pragma(sql).flatMap { Int64($0) } ?? 0
+    }
+}

@@ -1,0 +1,162 @@
+public import BackhaulModel
+public import BackhaulPlatform
+internal import CLinux
+internal import Glibc
+
+/// An opened, checked store directory. Any process may have it open; only the holder of its lock is the engine.
+public final class StoreDirectory: Sendable {
+    /// Absolute, without a slash at its end.
+    public let path: String
+    /// Opened with O_DIRECTORY. The directory stays the same one when it is renamed.
+    public let descriptor: Descriptor
+
+    /// Where finished files of requests without a destination lie, each under its task's number.
+    public var keptPath: String { path + "/kept" }
+
+    /// Longer paths leave no room for the names inside.
+    static let pathSize = 4_000
+
+    private init(path: String, descriptor: Descriptor) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    /// Opens the directory, or makes it with mode 0700 when its parent exists.
+    ///
+    /// Throws invalidArgument for a path that is not absolute, too long or not a directory; storeOnNetworkFileSystem;
+    /// storeReadOnly; storeFull; storeUnavailable when it cannot be made or belongs to or is open to others.
+    public static func open(path: String) throws(Failure) -> StoreDirectory {
+        try open(path: path, fileSystemType: FileSystemType.of)
+    }
+
+    static func open(
+        path: String, fileSystemType: (Descriptor) -> FileSystemType?
+    ) throws(Failure) -> StoreDirectory {
+        let path = try checked(path)
+        let isNew = try make(path)
+        do throws(Failure) {
+            let descriptor = try opened(path, isNew: isNew)
+            try checkOwner(of: descriptor, path, isNew: isNew)
+            if let name = fileSystemType(descriptor)?.networkName {
+                throw Failure(
+                    .storeOnNetworkFileSystem,
+                    "the store \(path) is on a network file system (\(name)), where locks do not hold; "
+                        + "set the option `store` to a directory on a local disk")
+            }
+            try checkWritable(descriptor, path)
+            return StoreDirectory(path: path, descriptor: descriptor)
+        } catch {
+            if isNew { rmdir(path) }
+            throw error
+        }
+    }
+
+    private static func checked(_ path: String) throws(Failure) -> String {
+        guard path.utf8.first == UInt8(ascii: "/") else {
+            throw Failure(.invalidArgument, "the store's path is not absolute; begin it with a slash")
+        }
+        guard path.utf8.count < pathSize else {
+            throw Failure(
+                .invalidArgument,
+                "the store's path has \(path.utf8.count) bytes; fewer than \(pathSize) are allowed")
+        }
+        guard !path.utf8.contains(0) else {
+            throw Failure(.invalidArgument, "the store's path contains a NUL byte")
+        }
+        var trimmed = Substring(path)
+        while trimmed.utf8.count > 1, trimmed.utf8.last == UInt8(ascii: "/") { trimmed = trimmed.dropLast() }
+        return String(trimmed)
+    }
+
+    /// True when the directory was not there before.
+    private static func make(_ path: String) throws(Failure) -> Bool {
+        if mkdir(path, 0o700) == 0 { return true }
+        let code = bhl_errno()
+        switch code {
+        case EEXIST: return false
+        case EROFS: throw readOnly(path, code)
+        case ENOSPC, EDQUOT: throw full(path, code)
+        case ENOENT: throw unavailable(path, code, "its parent directory does not exist; make that first")
+        case ENOTDIR: throw unavailable(path, code, "a part of its path is not a directory")
+        case EACCES:
+            // An existing directory may lie where nothing new may be made.
+            var status = stat()
+            if stat(path, &status) == 0 { return false }
+            throw unavailable(path, code, "its parent directory does not let this user make it")
+        default: throw unavailable(path, code, SystemError.reason(of: code))
+        }
+    }
+
+    private static func opened(_ path: String, isNew: Bool) throws(Failure) -> Descriptor {
+        var number = bhl_open(path, O_RDONLY | O_DIRECTORY, 0)
+        if number < 0, isNew, bhl_errno() == EACCES {
+            // The umask took the owner's own bits.
+            chmod(path, 0o700)
+            number = bhl_open(path, O_RDONLY | O_DIRECTORY, 0)
+        }
+        guard number < 0 else { return Descriptor(owning: number) }
+        let code = bhl_errno()
+        switch code {
+        case ENOTDIR: throw Failure.system(.invalidArgument, code: code, "the store \(path) is not a directory")
+        case EMFILE, ENFILE, ENOMEM:
+            throw Failure.system(
+                .outOfResources, code: code, "the store \(path) cannot be opened: \(SystemError.reason(of: code))")
+        case EACCES:
+            throw unavailable(path, code, "this user may not read it; if it is this user's, run chmod 700 on it")
+        default: throw unavailable(path, code, SystemError.reason(of: code))
+        }
+    }
+
+    private static func checkOwner(of descriptor: Descriptor, _ path: String, isNew: Bool) throws(Failure) {
+        var status = stat()
+        guard fstat(descriptor.number, &status) == 0 else {
+            throw unavailable(path, bhl_errno(), SystemError.reason(of: bhl_errno()))
+        }
+        if isNew {
+            // The directory's entry in its parent must survive a power loss too.
+            syncParent(of: path)
+            if status.st_mode & 0o777 != 0o700 { fchmod(descriptor.number, 0o700) }
+            return
+        }
+        guard status.st_uid == geteuid() else {
+            throw Failure(
+                .storeUnavailable,
+                "the store \(path) belongs to user \(status.st_uid), not to this process's user \(geteuid()); "
+                    + "set the option `store` to a directory of this user")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw Failure(
+                .storeUnavailable,
+                "the store \(path) is open to other users (mode \(String(status.st_mode & 0o777, radix: 8))); "
+                    + "run chmod 700 on it")
+        }
+    }
+
+    private static func checkWritable(_ descriptor: Descriptor, _ path: String) throws(Failure) {
+        guard faccessat(descriptor.number, ".", W_OK | X_OK, Int32(AT_EACCESS)) != 0 else { return }
+        let code = bhl_errno()
+        throw readOnly(path, code)
+    }
+
+    private static func syncParent(of path: String) {
+        let number = bhl_open(path + "/..", O_RDONLY | O_DIRECTORY, 0)
+        guard number >= 0 else { return }
+        fsync(number)
+        close(number)
+    }
+
+    private static func unavailable(_ path: String, _ code: Int32, _ reason: String) -> Failure {
+        .system(.storeUnavailable, code: code, "the store \(path) cannot be opened: \(reason)")
+    }
+
+    private static func readOnly(_ path: String, _ code: Int32) -> Failure {
+        .system(
+            .storeReadOnly, code: code,
+            "the store \(path) cannot be written (\(SystemError.reason(of: code))); "
+                + "make it writable or set the option `store` to another directory")
+    }
+
+    private static func full(_ path: String, _ code: Int32) -> Failure {
+        .system(.storeFull, code: code, "the store \(path) cannot be made: its file system is full; free some space")
+    }
+}

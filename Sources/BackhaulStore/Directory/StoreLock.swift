@@ -1,0 +1,69 @@
+public import BackhaulModel
+public import BackhaulPlatform
+internal import CLinux
+internal import Glibc
+
+/// The lock of a store: whoever has it is the engine. Released with its last reference, and with the process.
+///
+/// An open-file-description lock (fcntl(2)): unlike a process lock it is not lost when some other part of the host
+/// opens and closes the same file. `ForkGuard` takes it from forked children.
+public final class StoreLock: Sendable {
+    private let descriptor: Descriptor
+
+    fileprivate init(descriptor: Descriptor) { self.descriptor = descriptor }
+
+    /// False when the host closed the lock's descriptor under us: another engine may run by now.
+    public var isHeld: Bool { descriptor.isOurs }
+}
+
+extension StoreDirectory {
+    static let lockName = "lock"
+
+    /// Nil when another open file description, of this process or another, has the lock. The process's identity is
+    /// written into the file.
+    public func acquireLock() throws(Failure) -> StoreLock? {
+        while true {
+            let file = try openFile(Self.lockName)
+            guard bhl_lock_exclusive(file.number) == 0 else {
+                let code = bhl_errno()
+                if code == EAGAIN || code == EACCES { return nil }
+                throw Failure.system(
+                    .storeUnavailable, code: code,
+                    "the store \(path) cannot be locked: \(SystemError.reason(of: code)); "
+                        + "set the option `store` to a directory on a local disk")
+            }
+            // A lock on a file that was removed meanwhile keeps nobody out.
+            guard isLockFile(file) else { continue }
+            write(.current, into: file)
+            return StoreLock(descriptor: file)
+        }
+    }
+
+    /// Who wrote himself into the lock file, if that can be read: for messages, not for decisions.
+    public func lockHolder() -> ProcessIdentity? {
+        let number = bhl_openat(descriptor.number, Self.lockName, O_RDONLY | O_NOFOLLOW, 0)
+        guard number >= 0 else { return nil }
+        let file = Descriptor(owning: number)
+        var buffer = [UInt8](repeating: 0, count: 256)
+        let count = pread(file.number, &buffer, buffer.count, 0)
+        guard count > 0 else { return nil }
+        let fields = String(decoding: buffer[..<count], as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        guard fields.count == 3, let processID = Int32(fields[0]), let startTime = UInt64(fields[1]) else { return nil }
+        return ProcessIdentity(processID: processID, startTime: startTime, bootID: String(fields[2]))
+    }
+
+    private func isLockFile(_ file: Descriptor) -> Bool {
+        var ours = stat()
+        var named = stat()
+        return fstat(file.number, &ours) == 0
+            && fstatat(descriptor.number, Self.lockName, &named, Int32(AT_SYMLINK_NOFOLLOW)) == 0
+            && ours.st_ino == named.st_ino
+    }
+
+    /// Failing does not matter: the lock holds without the text.
+    private func write(_ identity: ProcessIdentity, into file: Descriptor) {
+        var text = Array("\(identity.processID) \(identity.startTime) \(identity.bootID)\n".utf8)
+        ftruncate(file.number, 0)
+        _ = pwrite(file.number, &text, text.count, 0)
+    }
+}

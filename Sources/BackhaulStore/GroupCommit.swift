@@ -1,0 +1,144 @@
+internal import BackhaulModel
+
+/// Runs what has gathered in as few transactions as possible, each body in a savepoint of its own, and tells everyone
+/// when it is durable. Lives on the store's thread.
+final class GroupCommit {
+    /// The log that is left in place after its content was moved to the database file.
+    static let keptLogSize = 16 << 20
+    /// Frames (pages of 4 KiB) of the log after which they are moved.
+    static let checkpointFrames: Int32 = 4_096
+    /// A log of this many frames was made by one huge transaction; it gives its space back.
+    static let truncatingFrames: Int32 = 16_384
+    /// Changed rows after which a transaction ends although more bodies wait: the first of them waits for the last.
+    static let changesOfOneTransaction: Int64 = 16_384
+
+    private let connection: Connection
+    private let transaction: Transaction
+    private let descriptors: DatabaseDescriptors
+    private let directory: StoreDirectory
+    private let lock: StoreLock
+
+    /// Why no further transaction is possible.
+    private var end: Failure?
+    /// Why the transaction that is being gathered will not be committed.
+    private var batchFailure: Failure?
+    private var changesAtBegin: Int64 = 0
+    private var completions: [(Failure?) -> Void] = []
+
+    init(directory: StoreDirectory, lock: StoreLock, migrations: [String] = Schema.migrations) throws(Failure) {
+        let database = try Database(directory: directory, migrations: migrations)
+        connection = database.connection
+        descriptors = database.descriptors
+        transaction = Transaction(connection: database.connection, keptPath: directory.keptPath)
+        self.directory = directory
+        self.lock = lock
+    }
+
+    deinit { connection.close(abandoning: !isOurs) }
+
+    /// Performs jobs that call `run`.
+    func perform(_ jobs: [@Sendable (GroupCommit) -> Void]) {
+        var next = jobs.startIndex
+        while next < jobs.endIndex {
+            begin()
+            repeat {
+                jobs[next](self)
+                next += 1
+            } while next < jobs.endIndex && mayGrow
+            commit()
+        }
+        checkpointWhenLong()
+    }
+
+    /// One body within the transaction that is being gathered. `then` is called when that one is over.
+    func run<Result: Sendable>(
+        _ body: (Transaction) throws(Failure) -> Result, then: @escaping (Swift.Result<Result, Failure>) -> Void
+    ) {
+        let result = attempt(body)
+        completions.append { failure in
+            then(failure.map { .failure($0) } ?? result)
+        }
+    }
+
+    private func attempt<Result>(_ body: (Transaction) throws(Failure) -> Result) -> Swift.Result<Result, Failure> {
+        if let failure = end ?? batchFailure { return .failure(failure) }
+        do throws(Failure) {
+            try connection.run(Self.savepoint)
+            let result = try body(transaction)
+            try connection.run(Self.release)
+            return .success(result)
+        } catch {
+            undo(after: error)
+            return .failure(error)
+        }
+    }
+
+    /// Takes back what one body did. When SQLite has ended the whole transaction by itself (a full disk, an I/O error),
+    /// the bodies before it are undone too.
+    private func undo(after failure: Failure) {
+        if failure.endsConnection { end = failure }
+        guard connection.isInTransaction else {
+            batchFailure = failure
+            return
+        }
+        do throws(Failure) {
+            try connection.run(Self.rollBackToSavepoint)
+            try connection.run(Self.release)
+        } catch {
+            batchFailure = error
+        }
+    }
+
+    private var mayGrow: Bool {
+        batchFailure == nil && end == nil
+            && connection.totalChanges - changesAtBegin < Self.changesOfOneTransaction
+    }
+
+    private var isOurs: Bool { lock.isHeld && descriptors.areOurs }
+
+    private func begin() {
+        batchFailure = nil
+        changesAtBegin = connection.totalChanges
+        if end == nil, !isOurs {
+            end = Failure(
+                .engineFailed, "the process closed descriptors of the store that were not its own; open the store again")
+        }
+        guard end == nil else { return }
+        do throws(Failure) {
+            // Deferred: bodies that only read do not make it a transaction that writes and syncs.
+            try connection.run(Self.begin)
+        } catch {
+            batchFailure = error
+        }
+    }
+
+    private func commit() {
+        if batchFailure == nil, end == nil {
+            do throws(Failure) {
+                try connection.run(Self.commit)
+            } catch {
+                batchFailure = error
+                if error.endsConnection { end = error }
+            }
+        }
+        if end == nil || isOurs, connection.isInTransaction { try? connection.run(Self.rollBack) }
+        let failure = batchFailure ?? end
+        let completions = completions
+        self.completions = []
+        for completion in completions { completion(failure) }
+    }
+
+    private func checkpointWhenLong() {
+        guard end == nil, isOurs else { return }
+        let frames = connection.logFrames
+        guard frames >= Self.checkpointFrames else { return }
+        connection.checkpoint(truncating: frames >= Self.truncatingFrames)
+    }
+
+    private static let begin = Query("BEGIN")
+    private static let commit = Query("COMMIT")
+    private static let rollBack = Query("ROLLBACK")
+    private static let savepoint = Query("SAVEPOINT body")
+    private static let release = Query("RELEASE body")
+    private static let rollBackToSavepoint = Query("ROLLBACK TO body")
+}

@@ -1,0 +1,53 @@
+internal import BackhaulModel
+internal import CSQLite
+internal import Glibc
+
+extension Connection {
+    /// A result code of SQLite (https://www.sqlite.org/rescode.html) as hosts see it.
+    static func failure(_ code: Int32, reason: String, systemCode: Int32) -> Failure {
+        let (status, message) = meaning(code, reason: reason, systemCode: systemCode)
+        return Failure(status, message, domain: .sqlite, detail: Int64(code))
+    }
+
+    private static func meaning(_ code: Int32, reason: String, systemCode: Int32) -> (Status, String) {
+        switch code & 0xFF {
+        case SQLITE_FULL: return full
+        // A quota that is used up is no write error to SQLite's eyes.
+        case SQLITE_IOERR where systemCode == EDQUOT || systemCode == ENOSPC: return full
+        case SQLITE_CORRUPT, SQLITE_NOTADB:
+            return (
+                .storeDamaged,
+                "the store's database is damaged (\(reason)); put back a copy, or move the store's directory away to "
+                    + "begin an empty one"
+            )
+        case SQLITE_READONLY, SQLITE_PERM:
+            return (.storeReadOnly, "the store's database cannot be written (\(reason)); make it writable")
+        case SQLITE_CANTOPEN:
+            return (.storeUnavailable, "the store's database cannot be opened (\(reason)); look at its permissions")
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            return (.storeUnavailable, "another program has the store's database open; close it there and try again")
+        case SQLITE_NOMEM: return (.outOfResources, "there is no memory left for the store's database")
+        case SQLITE_IOERR:
+            return (.engineFailed, "the disk failed under the store's database (\(reason)); look at the system's log")
+        default:
+            return (.engineFailed, "the store's database refused a statement (\(reason)); please report it")
+        }
+    }
+
+    private static let full = (
+        Status.storeFull, "the store's file system is full; free some space, and what failed can be tried again"
+    )
+}
+
+extension Failure {
+    /// After these nothing that the connection holds in memory can be trusted to match the disk. A sync that failed is
+    /// final for the data before it: it is never retried and believed.
+    var endsConnection: Bool {
+        guard domain == .sqlite, let code = Int32(exactly: detail) else { return false }
+        switch code & 0xFF {
+        case SQLITE_IOERR: return status != .storeFull
+        case SQLITE_CORRUPT, SQLITE_NOTADB: return true
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,200 @@
+internal import BackhaulModel
+internal import CSQLite
+
+/// The one connection to the database, with the statements that it has prepared. Belongs to the store's thread.
+final class Connection {
+    // Unsafe: C's handles; valid from init to `close`, and only this object frees them.
+    private let database: OpaquePointer
+    private let frames: UnsafeMutablePointer<Int32>
+    private var statements: [ObjectIdentifier: OpaquePointer] = [:]
+    private var isClosed = false
+
+    /// `path` is used as it stands: see `VirtualFileSystem`.
+    init(path: String) throws(Failure) {
+        guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
+            throw Failure(
+                .storeUnavailable,
+                "the store needs SQLite 3.37 or newer, built for threads; this is \(Connection.libraryVersion)")
+        }
+        var handle: OpaquePointer?
+        // No mutex: one thread uses the connection.
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = sqlite3_open_v2(path, &handle, flags, try VirtualFileSystem.registeredName())
+        guard code == SQLITE_OK, let handle else {
+            let failure = Connection.failure(
+                code, reason: handle.map(Connection.message) ?? "out of memory", systemCode: 0)
+            sqlite3_close(handle)
+            throw failure
+        }
+        database = handle
+        frames = .allocate(capacity: 1)
+        frames.initialize(to: 0)
+        // Replaces SQLite's own, which would checkpoint within the commit that others wait for.
+        sqlite3_wal_hook(database, { frames, _, _, count in
+            frames?.assumingMemoryBound(to: Int32.self).pointee = count
+            return SQLITE_OK
+        }, frames)
+    }
+
+    deinit {
+        close()
+        frames.deallocate()
+    }
+
+    /// Checkpoints and closes. `abandoning`: the descriptors belong to someone else by now, and closing the database
+    /// would write into them, so it is left behind.
+    func close(abandoning: Bool = false) {
+        guard !isClosed else { return }
+        isClosed = true
+        guard !abandoning else { return }
+        for statement in statements.values { sqlite3_finalize(statement) }
+        sqlite3_close(database)
+    }
+
+    // MARK: Statements
+
+    /// Runs statements that are not kept: pragmas, transactions' borders, migrations.
+    func execute(_ sql: String) throws(Failure) {
+        let code = sqlite3_exec(database, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    /// The first column of the first row of a statement that is not kept.
+    func pragma(_ sql: String) throws(Failure) -> String? {
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v2(database, sql, -1, &statement, nil)
+        guard code == SQLITE_OK, let statement else { throw failure(code) }
+        defer { sqlite3_finalize(statement) }
+        let result = sqlite3_step(statement)
+        guard result == SQLITE_ROW else {
+            if result == SQLITE_DONE { return nil }
+            throw failure(result)
+        }
+        var row = Row(statement)
+        return row.optionalText()
+    }
+
+    func run(_ query: Query, _ values: Value...) throws(Failure) {
+        try step(query, values) { _ throws(Failure) in false }
+    }
+
+    func each(_ query: Query, _ values: Value..., body: (inout Row) throws(Failure) -> Void) throws(Failure) {
+        try step(query, values) { row throws(Failure) in
+            try body(&row)
+            return true
+        }
+    }
+
+    /// Rows until the body returns false.
+    func eachWhile(_ query: Query, _ values: Value..., body: (inout Row) throws(Failure) -> Bool) throws(Failure) {
+        try step(query, values, body)
+    }
+
+    func first<Result>(
+        _ query: Query, _ values: Value..., read: (inout Row) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        var result: Result?
+        try step(query, values) { row throws(Failure) in
+            result = try read(&row)
+            return false
+        }
+        return result
+    }
+
+    func all<Result>(
+        _ query: Query, _ values: Value..., read: (inout Row) throws(Failure) -> Result
+    ) throws(Failure) -> [Result] {
+        var results: [Result] = []
+        try step(query, values) { row throws(Failure) in
+            results.append(try read(&row))
+            return true
+        }
+        return results
+    }
+
+    private func step(
+        _ query: Query, _ values: [Value], _ body: (inout Row) throws(Failure) -> Bool
+    ) throws(Failure) {
+        let statement = try prepared(query)
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        for (index, value) in values.enumerated() { try bind(value, at: Int32(index) + 1, of: statement) }
+        while true {
+            let code = sqlite3_step(statement)
+            if code == SQLITE_DONE { return }
+            guard code == SQLITE_ROW else { throw failure(code) }
+            var row = Row(statement)
+            guard try body(&row) else { return }
+        }
+    }
+
+    private func prepared(_ query: Query) throws(Failure) -> OpaquePointer {
+        if let statement = statements[ObjectIdentifier(query)] {
+            guard sqlite3_stmt_busy(statement) == 0 else {
+                throw Failure(.internal, "a statement of the store was used while it was being read")
+            }
+            return statement
+        }
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v3(database, query.text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+        guard code == SQLITE_OK, let statement else { throw failure(code) }
+        statements[ObjectIdentifier(query)] = statement
+        return statement
+    }
+
+    private func bind(_ value: Value, at index: Int32, of statement: OpaquePointer) throws(Failure) {
+        let code =
+            switch value {
+            case .null: sqlite3_bind_null(statement, index)
+            case .integer(let number): sqlite3_bind_int64(statement, index, number)
+            case .text(var text):
+                text.withUTF8 { bytes in
+                    bytes.withMemoryRebound(to: CChar.self) {
+                        bhs_bind_text(statement, index, $0.baseAddress, Int32(clamping: $0.count))
+                    }
+                }
+            case .blob(let bytes):
+                bytes.withUnsafeBytes { bhs_bind_blob(statement, index, $0.baseAddress, Int32(clamping: $0.count)) }
+            }
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    // MARK: State
+
+    /// Rows inserted, changed or deleted by the last statement.
+    var changes: Int64 { sqlite3_changes64(database) }
+    /// The same since the connection was opened.
+    var totalChanges: Int64 { sqlite3_total_changes64(database) }
+    var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(database) }
+    /// False when there is none, because it was never begun or because an error has ended it.
+    var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
+
+    func configure(_ option: Int32, _ on: Bool) { _ = bhs_configure(database, option, on ? 1 : 0) }
+    func setBusyTimeout(milliseconds: Int32) { sqlite3_busy_timeout(database, milliseconds) }
+
+    /// Frames of the write-ahead log that were not moved to the database file yet, as of the last commit.
+    var logFrames: Int32 { frames.pointee }
+
+    /// Moves the log to the database file. A failure loses nothing: the log keeps what the file does not have.
+    func checkpoint(truncating: Bool) {
+        let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+        if sqlite3_wal_checkpoint_v2(database, "main", mode, nil, nil) == SQLITE_OK { frames.pointee = 0 }
+    }
+
+    /// The texts of all kept statements.
+    var preparedTexts: [String] {
+        statements.values.compactMap { sqlite3_sql($0).map { String(cString: $0) } }
+    }
+
+    // MARK: Errors
+
+    static var libraryVersion: String { String(cString: sqlite3_libversion()) }
+
+    func failure(_ code: Int32) -> Failure {
+        Connection.failure(code, reason: Connection.message(database), systemCode: sqlite3_system_errno(database))
+    }
+
+    private static func message(_ database: OpaquePointer) -> String { String(cString: sqlite3_errmsg(database)) }
+}

@@ -1,0 +1,48 @@
+internal import BackhaulPlatform
+internal import CLinux
+internal import Glibc
+
+/// The descriptors that SQLite opened for the database and its log. A host that closes every descriptor it finds may
+/// get their numbers for files of its own; SQLite would then write its pages into those.
+struct DatabaseDescriptors {
+    fileprivate struct File: Equatable {
+        var device: UInt64
+        var inode: UInt64
+    }
+
+    private var files: [Int32: File] = [:]
+
+    /// Finds them among this process's descriptors: SQLite does not tell their numbers.
+    init(directory: Descriptor, names: [String]) {
+        let wanted = names.compactMap { name in
+            var status = stat()
+            return fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 ? File(status) : nil
+        }
+        guard !wanted.isEmpty, let listing = opendir("/proc/self/fd") else { return }
+        defer { closedir(listing) }
+        while let entry = readdir(listing) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard let number = Int32(name), let file = Self.file(number), wanted.contains(file) else { continue }
+            files[number] = file
+        }
+    }
+
+    var areOurs: Bool { files.allSatisfy { number, file in Self.file(number) == file } }
+
+    var count: Int { files.count }
+
+    private static func file(_ number: Int32) -> File? {
+        var status = stat()
+        return fstat(number, &status) == 0 ? File(status) : nil
+    }
+}
+
+extension DatabaseDescriptors.File {
+    fileprivate init(_ status: stat) {
+        var status = status
+        device = bhl_device(&status)
+        inode = UInt64(status.st_ino)
+    }
+}

@@ -1,0 +1,36 @@
+internal import BackhaulModel
+internal import CSQLite
+internal import Glibc
+
+/// SQLite's own access to files, but with paths taken as they stand. By default it resolves links first and refuses
+/// what is then longer than 512 bytes; the store is reached through its directory's descriptor, whose path is short
+/// however long the directory's own is, and stays right when the directory is renamed.
+enum VirtualFileSystem {
+    private static let name = "backhaul-store"
+
+    /// Registers it beside the others, once in the process; the host's default stays what it is.
+    static func registeredName() throws(Failure) -> String {
+        guard isRegistered else {
+            throw Failure(.outOfResources, "SQLite cannot be set up: there is no memory left")
+        }
+        return name
+    }
+
+    private static let isRegistered: Bool = {
+        // Unsafe: SQLite keeps the pointer for the process's life, so the copy is never freed.
+        guard sqlite3_initialize() == SQLITE_OK, let original = sqlite3_vfs_find("unix"), let name = strdup(name)
+        else { return false }
+        let copy = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+        copy.initialize(to: original.pointee)
+        copy.pointee.pNext = nil
+        copy.pointee.zName = UnsafePointer(name)
+        copy.pointee.xFullPathname = { _, path, size, out in
+            guard let path, let out, size > 0 else { return SQLITE_CANTOPEN }
+            let length = strlen(path)
+            guard length < Int(size) else { return SQLITE_CANTOPEN }
+            out.update(from: path, count: length + 1)
+            return SQLITE_OK
+        }
+        return sqlite3_vfs_register(copy, 0) == SQLITE_OK
+    }()
+}

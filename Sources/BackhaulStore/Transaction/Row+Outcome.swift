@@ -1,0 +1,37 @@
+internal import BackhaulModel
+
+/// How a task ended, from its row and that of its answer.
+extension Row {
+    static let outcomeColumns = """
+        status, error_domain, error_detail, error_message, tasks.size, path, http_status, answers.final_url, media_type,
+        answers.headers, error_body
+        """
+
+    mutating func failure() -> Failure? {
+        let status = Status(rawValue: number()) ?? .internal
+        let domain = FailureDomain(rawValue: number()) ?? .none
+        let detail = integer()
+        let message = optionalText()
+        guard status != .ok else { return nil }
+        return Failure(status, message ?? Transaction.cancelledMessage, domain: domain, detail: detail)
+    }
+
+    /// Reads `outcomeColumns`.
+    mutating func outcome(
+        state: TaskState, destination: String?, keptFile: String, attempts: UInt32, bytesReceived: UInt64
+    ) throws(Failure) -> Outcome {
+        var outcome = Outcome(state: state, failure: failure())
+        outcome.size = bits()
+        // The kept file's path is not stored: the store may have been moved since.
+        let path = optionalText() ?? destination ?? keptFile
+        outcome.path = state == .succeeded ? path : nil
+        outcome.answer.httpStatus = number()
+        outcome.answer.finalURL = optionalText()
+        outcome.answer.mediaType = optionalText()
+        outcome.answer.headers = try HeaderBlob.unpack(optionalBlob())
+        outcome.answer.errorBody = optionalBlob()
+        outcome.attempts = attempts
+        outcome.bytesReceived = bytesReceived
+        return outcome
+    }
+}

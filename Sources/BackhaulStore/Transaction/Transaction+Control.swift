@@ -1,0 +1,82 @@
+public import BackhaulModel
+
+extension Transaction {
+    /// Cancels, suspends, resumes or reprioritises the live tasks of the selection. Tasks with a recorded intent are
+    /// passed over: they are ending. So are those that already are as asked for; a resume also sends delayed ones to
+    /// their next attempt. `running`: which of the waiting rows run at this moment, for selections by state.
+    public func control(
+        _ session: SessionID, _ control: TaskControl, _ selection: TaskSelection, running: Set<TaskID>, now: Int64
+    ) throws(Failure) -> Change {
+        var change = try change(in: session)
+        try select(selection, of: session, running: running, which: tasksChanged(by: control))
+        change.tasks = try selectedTasks()
+        change.count = UInt64(change.tasks.count)
+        if change.count > 0 {
+            change.lanes = try lanesOfSelectedTasks()
+            try apply(control, to: session, count: Int64(change.tasks.count), now: now)
+            change.newestEvent = try self.change(in: session).newestEvent
+        }
+        try clearSelection()
+        return change
+    }
+
+    /// Lets no further task be enqueued. With `cancelTasks` its tasks end as cancelled; else they end as they may. The
+    /// session goes when all have ended and all events are acknowledged, which can be at once.
+    public func invalidate(_ session: SessionID, cancelTasks: Bool, now: Int64) throws(Failure) -> Change {
+        var change = try change(in: session)
+        try connection.run(Self.invalidate, .id(session))
+        if cancelTasks { change = try control(session, .cancel, TaskSelection(), running: [], now: now) }
+        change.sessionRemoved = try removeIfOver(session)
+        return change
+    }
+
+    /// Removes a session that is being invalidated and has neither tasks nor events.
+    func removeIfOver(_ session: SessionID) throws(Failure) -> Bool {
+        try connection.run(Self.removeIfOver, .id(session))
+        return connection.changes == 1
+    }
+
+    private func tasksChanged(by control: TaskControl) -> LiveTasks {
+        switch control {
+        case .cancel: LiveTasks(waiting: true, suspended: true)
+        case .suspend: LiveTasks(waiting: true)
+        case .resume: LiveTasks(delayed: true, suspended: true)
+        case .setPriority(let priority): LiveTasks(waiting: true, suspended: true, priorityOtherThan: priority)
+        }
+    }
+
+    private func apply(_ control: TaskControl, to session: SessionID, count: Int64, now: Int64) throws(Failure) {
+        switch control {
+        case .suspend: try connection.run(Self.suspend)
+        case .resume: try connection.run(Self.resume)
+        case .setPriority(let priority): try connection.run(Self.setPriority, .number(priority))
+        case .cancel:
+            try connection.run(Self.cancel, .integer(now), .number(Status.cancelled.rawValue))
+            try connection.run(Self.dropCheckpoints)
+            try connection.run(Self.insertEvents, .integer(now))
+            try settle(session, ended: count, now: now)
+        }
+    }
+
+    private static let suspend = Query(
+        "UPDATE tasks SET state = 3, due_boot_ms = NULL, due_reason = 0 WHERE id IN selected")
+    private static let resume = Query(
+        "UPDATE tasks SET state = 1, due_boot_ms = NULL, due_reason = 0 WHERE id IN selected")
+    private static let setPriority = Query("UPDATE tasks SET priority = ? WHERE id IN selected")
+    private static let cancel = Query(
+        """
+        UPDATE tasks SET state = 6, ended_ms = ?1, due_boot_ms = NULL, due_reason = 0, status = ?2, error_domain = 0,
+            error_detail = 0, error_message = NULL
+        WHERE id IN selected
+        """)
+    private static let dropCheckpoints = Query("DELETE FROM checkpoints WHERE task_id IN selected")
+    private static let insertEvents = Query(
+        """
+        INSERT INTO events (session_id, task_id, kind, round, time_ms)
+        SELECT session_id, tasks.id, 1, round, ? FROM selected JOIN tasks ON tasks.id = selected.id
+        ORDER BY selected.id
+        """)
+    private static let invalidate = Query("UPDATE sessions SET invalidating = 1 WHERE id = ?")
+    private static let removeIfOver = Query(
+        "DELETE FROM sessions WHERE id = ? AND invalidating = 1 AND live_tasks = 0 AND events_waiting = 0")
+}

@@ -1,0 +1,90 @@
+public import BackhaulModel
+
+/// Ends of tasks and rounds. An end and its event are one transaction.
+extension Transaction {
+    static let cancelledMessage = "the task was cancelled"
+
+    /// Ends the task: writes its outcome and its event, and when it was the round's last, closes the round with a
+    /// `session finished`. Nil when it has ended already or is gone.
+    public func end(_ task: TaskID, _ outcome: Outcome, now: Int64) throws(Failure) -> Change? {
+        guard outcome.state.hasEnded else {
+            throw Failure(.internal, "a task cannot end as \(outcome.state); please report it")
+        }
+        let ended = try connection.first(
+            Self.endTask, .id(task), .number(outcome.state.rawValue), .integer(now), .number(outcome.attempts),
+            .bits(outcome.bytesReceived), .bits(outcome.size), .number(outcome.answer.httpStatus),
+            .number(outcome.failure?.status.rawValue ?? 0), .number(outcome.failure?.domain.rawValue ?? 0),
+            .integer(outcome.failure?.detail ?? 0), .optional(outcome.failure?.message), .optional(outcome.path),
+            .text(keptFile(task))
+        ) { row throws(Failure) in
+            (session: row.sessionID(), lane: row.laneID(), round: row.bits())
+        }
+        guard let ended else { return nil }
+        try writeAnswer(task, outcome.answer)
+        try connection.run(Self.deleteCheckpoint, .id(task))
+        try connection.run(Self.deleteIntent, .id(task))
+        try connection.run(Self.insertEvent, .id(ended.session), .id(task), .bits(ended.round), .integer(now))
+        try settle(ended.session, ended: 1, now: now)
+        var change = try change(in: ended.session)
+        change.tasks = [task]
+        change.lanes = [ended.lane]
+        change.count = 1
+        return change
+    }
+
+    /// The session's counters after `ended` of its tasks got their events; the end of its round when none is left.
+    func settle(_ session: SessionID, ended: Int64, now: Int64) throws(Failure) {
+        guard ended > 0 else { return }
+        let round = try connection.first(
+            Self.countEnds, .id(session), .integer(ended), .integer(connection.lastInsertedRow)
+        ) { row throws(Failure) in
+            (live: row.integer(), number: row.bits())
+        }
+        guard let round, round.live == 0 else { return }
+        try connection.run(Self.insertFinished, .id(session), .bits(round.number), .integer(now))
+        try connection.run(Self.closeRound, .id(session), .integer(connection.lastInsertedRow))
+    }
+
+    /// A change of nothing yet, with the session's names and newest event.
+    func change(in session: SessionID) throws(Failure) -> Change {
+        let change = try connection.first(Self.selectNames, .id(session)) { row throws(Failure) in
+            Change(session: session, application: row.text(), identifier: row.text(), newestEvent: row.eventID())
+        }
+        guard let change else { throw noSession() }
+        return change
+    }
+
+    private func writeAnswer(_ task: TaskID, _ answer: AnswerSummary) throws(Failure) {
+        guard
+            answer.finalURL != nil || answer.mediaType != nil || !answer.headers.isEmpty || answer.errorBody != nil
+        else { return }
+        try connection.run(
+            Self.insertAnswer, .id(task), .optional(answer.finalURL), .optional(answer.mediaType),
+            .optional(HeaderBlob.pack(answer.headers)), .optional(answer.errorBody))
+    }
+
+    // `path` is stored only when it is neither the destination nor the kept file: both are known without it.
+    private static let endTask = Query(
+        """
+        UPDATE tasks SET state = ?2, ended_ms = ?3, attempts = ?4, bytes_received = ?5, size = ?6, http_status = ?7,
+            status = ?8, error_domain = ?9, error_detail = ?10, error_message = ?11, due_boot_ms = NULL, due_reason = 0,
+            path = nullif(?12, ifnull(destination, ?13))
+        WHERE id = ?1 AND ended_ms IS NULL RETURNING session_id, lane_id, round
+        """)
+    private static let insertAnswer = Query(
+        "INSERT INTO answers (task_id, final_url, media_type, headers, error_body) VALUES (?, ?, ?, ?, ?)")
+    private static let deleteCheckpoint = Query("DELETE FROM checkpoints WHERE task_id = ?")
+    private static let deleteIntent = Query("DELETE FROM intents WHERE task_id = ?")
+    private static let insertEvent = Query(
+        "INSERT INTO events (session_id, task_id, kind, round, time_ms) VALUES (?, ?, 1, ?, ?)")
+    private static let countEnds = Query(
+        """
+        UPDATE sessions SET live_tasks = live_tasks - ?2, events_waiting = events_waiting + ?2, newest_event = ?3
+        WHERE id = ?1 RETURNING live_tasks, round
+        """)
+    private static let insertFinished = Query(
+        "INSERT INTO events (session_id, task_id, kind, round, time_ms) VALUES (?, NULL, 2, ?, ?)")
+    private static let closeRound = Query(
+        "UPDATE sessions SET round_open = 0, events_waiting = events_waiting + 1, newest_event = ?2 WHERE id = ?1")
+    private static let selectNames = Query("SELECT application, identifier, newest_event FROM sessions WHERE id = ?")
+}

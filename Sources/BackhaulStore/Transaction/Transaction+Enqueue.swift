@@ -1,0 +1,134 @@
+public import BackhaulModel
+
+extension Transaction {
+    /// Makes one task for each request, or none: an atomic chunk. A request whose key has a task already finds that
+    /// one. The first enqueue after a round has ended begins the next.
+    ///
+    /// Returns what became of each, in order, and the lanes that got tasks which may run. Throws, with the position in
+    /// the chunk as `index`: keyConflict, naming the field that differs; destinationInUse, naming the other task. Else
+    /// notFound, invalidated or what SQLite reports.
+    public func enqueue(
+        session: SessionID, _ requests: [(Request, Origin)], now: Int64
+    ) throws(Failure) -> (results: [Enqueued], lanes: Set<LaneID>) {
+        let round = try roundForEnqueue(session)
+        var results: [Enqueued] = []
+        results.reserveCapacity(requests.count)
+        var lanes: [Origin: LaneID] = [:]
+        var last: (origin: Origin, lane: LaneID)?
+        var laneOfWaiting: Set<LaneID> = []
+        var added: Int64 = 0
+        for (request, origin) in requests {
+            // Neighbours in a chunk mostly have the same origin.
+            if last?.origin != origin {
+                if lanes[origin] == nil { lanes[origin] = try findOrMakeLane(session, origin) }
+                last = lanes[origin].map { (origin, $0) }
+            }
+            guard let lane = last?.lane else { continue }
+            if let task = try insert(request, session, lane, round: round, now: now) {
+                added += 1
+                if !request.startsSuspended { laneOfWaiting.insert(lane) }
+                results.append(Enqueued(task: task, disposition: .new))
+            } else {
+                let task = try existing(request, session, index: UInt64(results.count))
+                results.append(Enqueued(task: task, disposition: .existing))
+            }
+        }
+        if added > 0 { try connection.run(Self.countTasks, .id(session), .integer(added), .bits(round)) }
+        return (results, laneOfWaiting)
+    }
+
+    private func roundForEnqueue(_ session: SessionID) throws(Failure) -> UInt64 {
+        let found = try connection.first(Self.selectRound, .id(session)) { row throws(Failure) in
+            (identifier: row.text(), round: row.bits(), isOpen: row.flag(), isInvalidating: row.flag())
+        }
+        guard let found else { throw noSession() }
+        guard !found.isInvalidating else { throw invalidated(found.identifier) }
+        return found.isOpen ? found.round : found.round &+ 1
+    }
+
+    /// Nil when another task has the key or the destination.
+    private func insert(
+        _ request: Request, _ session: SessionID, _ lane: LaneID, round: UInt64, now: Int64
+    ) throws(Failure) -> TaskID? {
+        let state = request.startsSuspended ? TaskState.suspended : .waiting
+        try connection.run(
+            Self.insertTask, .id(session), .id(lane), .bits(round), .number(state.rawValue), .number(request.priority),
+            .integer(now), .optional(request.idempotencyKey), .optional(request.destination?.path))
+        guard connection.changes == 1 else { return nil }
+        let id = connection.lastInsertedRow
+        try connection.run(
+            Self.insertRequest, .integer(id), .text(request.url), .bits(request.destination?.directoryDevice),
+            .bits(request.destination?.directoryInode), .number(request.ifExists.rawValue), .number(request.priority),
+            .flag(request.startsSuspended), .number(request.mode), .optional(HeaderBlob.pack(request.headers)),
+            .optional(request.userData))
+        return TaskID(rawValue: UInt64(clamping: id))
+    }
+
+    /// The task that has the request's key, when it was made by the same request.
+    private func existing(_ request: Request, _ session: SessionID, index: UInt64) throws(Failure) -> TaskID {
+        if let key = request.idempotencyKey {
+            let found = try connection.first(Self.selectByKey, .id(session), .text(key)) { row throws(Failure) in
+                (id: row.taskID(), field: try row.fieldThatDiffers(from: request))
+            }
+            if let found {
+                guard let field = found.field else { return found.id }
+                throw Failure(
+                    .keyConflict,
+                    "the idempotency key was used for task \(found.id.rawValue) with another \(field); "
+                        + "give each request a key of its own",
+                    index: index)
+            }
+        }
+        if let path = request.destination?.path {
+            let found = try connection.first(Self.selectByDestination, .text(path)) { row throws(Failure) in
+                row.taskID()
+            }
+            if let found {
+                throw Failure(
+                    .destinationInUse,
+                    "task \(found.rawValue) has the same destination \(path); choose another or cancel that task",
+                    index: index)
+            }
+        }
+        throw Failure(.internal, "the store refused a task for no known reason; please report it", index: index)
+    }
+
+    private static let selectRound = Query(
+        "SELECT identifier, round, round_open, invalidating FROM sessions WHERE id = ?")
+    private static let insertTask = Query(
+        """
+        INSERT INTO tasks (session_id, lane_id, round, state, priority, enqueued_ms, idempotency_key, destination)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+        """)
+    private static let insertRequest = Query(
+        """
+        INSERT INTO requests (task_id, url, directory_device, directory_inode, if_exists, priority, starts_suspended,
+            mode, headers, user_data)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    private static let selectByKey = Query(
+        """
+        SELECT id, url, destination, if_exists, requests.priority, starts_suspended, mode, headers, user_data
+        FROM tasks JOIN requests ON task_id = id WHERE session_id = ? AND idempotency_key = ?
+        """)
+    private static let selectByDestination = Query("SELECT id FROM tasks WHERE destination = ? AND ended_ms IS NULL")
+    private static let countTasks = Query(
+        "UPDATE sessions SET live_tasks = live_tasks + ?2, round = ?3, round_open = 1 WHERE id = ?1")
+}
+
+extension Row {
+    /// The name that the field has in include/backhaul.h, or nil. The destination directory's device is left out: it
+    /// may get another number at each boot.
+    fileprivate mutating func fieldThatDiffers(from request: Request) throws(Failure) -> String? {
+        if !text().utf8.elementsEqual(request.url.utf8) { return "url" }
+        let path = request.destination?.path
+        if !(optionalText() ?? "").utf8.elementsEqual((path ?? "").utf8) { return "destination" }
+        if integer() != Int64(request.ifExists.rawValue) { return "if_exists" }
+        if integer() != Int64(request.priority) { return "priority" }
+        if flag() != request.startsSuspended { return "flags" }
+        if integer() != Int64(request.mode) { return "mode" }
+        if try HeaderBlob.unpack(optionalBlob()) != request.headers { return "headers" }
+        if optionalBlob() != request.userData { return "user_data" }
+        return nil
+    }
+}

@@ -1,0 +1,143 @@
+public import BackhaulModel
+
+/// Events are handed out until they are acknowledged; then they and what they tell of are deleted.
+extension Transaction {
+    /// Up to `maximum` events with greater ids, in order. Ends early, with `more`, when they have `Limits.chunkSize`
+    /// bytes together.
+    public func poll(
+        _ session: SessionID, after: EventID, maximum: Int
+    ) throws(Failure) -> (events: [Event], more: Bool) {
+        let maximum = min(max(0, maximum), Limits.batchCount)
+        var events: [Event] = []
+        var more = false
+        var room = Limits.chunkSize
+        try connection.eachWhile(
+            Self.select, .id(session), .id(after), .number(maximum + 1)
+        ) { row throws(Failure) in
+            guard events.count < maximum, room > 0 else {
+                more = true
+                return false
+            }
+            let event = try row.event(keptFile: keptFile)
+            room -= event.storedSize
+            events.append(event)
+            return true
+        }
+        return (events, more)
+    }
+
+    /// How many unacknowledged events there are up to `id`.
+    public func eventsThrough(_ session: SessionID, _ id: EventID) throws(Failure) -> UInt64 {
+        try connection.first(Self.countThrough, .id(session), .id(id)) { row throws(Failure) in row.number() } ?? 0
+    }
+
+    /// Deletes the events and the ended tasks that they tell of. Ids that are not there are passed over. Throws
+    /// invalidArgument for an id that was not given to an event yet.
+    public func acknowledge(
+        _ session: SessionID, _ acknowledgement: Acknowledgement
+    ) throws(Failure) -> Change {
+        var change = try change(in: session)
+        try select(acknowledgement, of: session, newest: change.newestEvent)
+        let count = try connection.first(Self.countSelected) { row throws(Failure) in row.integer() } ?? 0
+        guard count > 0 else { return change }
+        change.removedKept = try connection.all(Self.selectUnclaimed) { row throws(Failure) in row.taskID() }
+        let lanes = try Set(connection.all(Self.selectLanes) { row throws(Failure) in row.laneID() })
+        // Events of tasks go with the tasks, by the references' ON DELETE CASCADE.
+        try connection.run(Self.deleteTasks)
+        try connection.run(Self.deleteEvents)
+        try connection.run(Self.uncount, .id(session), .integer(count))
+        try removeEmptyLanes(among: lanes)
+        try clearSelection()
+        change.count = UInt64(clamping: count)
+        change.sessionRemoved = try removeIfOver(session)
+        return change
+    }
+
+    /// Fills `selected` with those of the events that are there.
+    private func select(
+        _ acknowledgement: Acknowledgement, of session: SessionID, newest: EventID
+    ) throws(Failure) {
+        let greatest =
+            switch acknowledgement {
+            case .ids(let ids): ids.max() ?? .zero
+            case .through(let id): id
+            }
+        guard greatest <= newest else {
+            throw Failure(
+                .invalidArgument,
+                "there is no event \(greatest.rawValue) in the session; its newest is \(newest.rawValue)")
+        }
+        switch acknowledgement {
+        case .ids(let ids):
+            try clearSelection()
+            for id in ids { try connection.run(Self.selectOne, .id(session), .id(id)) }
+        case .through(let id):
+            try clearSelection()
+            try connection.run(Self.selectThrough, .id(session), .id(id))
+        }
+    }
+
+    private static let select = Query(
+        """
+        SELECT events.id, events.round, time_ms, kind, tasks.id, url, idempotency_key, user_data, state, destination,
+            attempts, bytes_received, \(Row.outcomeColumns)
+        FROM events LEFT JOIN tasks ON tasks.id = events.task_id LEFT JOIN requests ON requests.task_id = tasks.id
+            LEFT JOIN answers ON answers.task_id = tasks.id
+        WHERE events.session_id = ? AND events.id > ? ORDER BY events.id LIMIT ?
+        """)
+    private static let countThrough = Query("SELECT count(*) FROM events WHERE session_id = ? AND id <= ?")
+    private static let selectOne = Query(
+        "INSERT OR IGNORE INTO selected SELECT id FROM events WHERE id = ?2 AND session_id = ?1")
+    private static let selectThrough = Query(
+        "INSERT INTO selected SELECT id FROM events WHERE session_id = ? AND id <= ?")
+    private static let countSelected = Query("SELECT count(*) FROM selected")
+    private static let selectUnclaimed = Query(
+        """
+        SELECT tasks.id FROM selected JOIN events ON events.id = selected.id JOIN tasks ON tasks.id = task_id
+        WHERE state = 4 AND destination IS NULL AND path IS NULL ORDER BY tasks.id
+        """)
+    private static let selectLanes = Query(
+        """
+        SELECT DISTINCT lane_id
+        FROM selected JOIN events ON events.id = selected.id JOIN tasks ON tasks.id = task_id
+        """)
+    private static let deleteTasks = Query(
+        """
+        DELETE FROM tasks WHERE id IN
+            (SELECT task_id FROM selected JOIN events ON events.id = selected.id WHERE task_id IS NOT NULL)
+        """)
+    private static let deleteEvents = Query("DELETE FROM events WHERE id IN selected")
+    private static let uncount = Query("UPDATE sessions SET events_waiting = events_waiting - ?2 WHERE id = ?1")
+}
+
+extension Row {
+    fileprivate mutating func event(keptFile: (TaskID) -> String) throws(Failure) -> Event {
+        let id = eventID()
+        let round = bits()
+        let time = integer()
+        guard integer() == 1 else {
+            return Event(id: id, round: round, timeMilliseconds: time, kind: .sessionFinished)
+        }
+        var task = EndedTask(
+            id: taskID(), url: text(), idempotencyKey: optionalText(), userData: optionalBlob(),
+            outcome: Outcome(state: .cancelled))
+        let state = state()
+        let destination = optionalText()
+        task.outcome = try outcome(
+            state: state, destination: destination, keptFile: keptFile(task.id), attempts: number(),
+            bytesReceived: bits())
+        return Event(id: id, round: round, timeMilliseconds: time, kind: .taskEnded(task))
+    }
+}
+
+extension Event {
+    /// About as many bytes as it has on the wire.
+    fileprivate var storedSize: Int {
+        guard case .taskEnded(let task) = kind else { return 64 }
+        let answer = task.outcome.answer
+        let headers = answer.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 8 }
+        return 160 + task.url.utf8.count + (task.userData?.count ?? 0) + (task.outcome.path?.utf8.count ?? 0)
+            + (answer.finalURL?.utf8.count ?? 0) + headers + (answer.errorBody?.count ?? 0)
+            + (task.outcome.failure?.message.utf8.count ?? 0)
+    }
+}

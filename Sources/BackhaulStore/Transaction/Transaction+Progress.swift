@@ -1,0 +1,80 @@
+public import BackhaulModel
+
+/// What the engine writes about a live task. Each of these does nothing when the task has ended or is gone meanwhile.
+extension Transaction {
+    public func recordCheckpoint(_ task: TaskID, _ checkpoint: Checkpoint) throws(Failure) {
+        try connection.run(
+            Self.writeCheckpoint, .id(task), .optional(checkpoint.validator.entityTag),
+            .optional(checkpoint.validator.lastModified), .text(checkpoint.finalURL), .bits(checkpoint.size),
+            .bits(checkpoint.syncedOffset), .text(checkpoint.bootID))
+    }
+
+    /// Nothing of the task's file is there any more: neither checkpoint nor intent.
+    public func forgetProgress(_ task: TaskID) throws(Failure) {
+        try connection.run(Self.clearCheckpoint, .id(task))
+        try connection.run(Self.clearIntent, .id(task))
+    }
+
+    /// Without a failure, the one of an earlier attempt stays.
+    public func recordAttempt(_ task: TaskID, _ record: AttemptRecord) throws(Failure) {
+        try connection.run(
+            Self.writeAttempt, .id(task), .number(record.attempts), .number(record.attemptsWithoutProgress),
+            .bits(record.bytesReceived), .number(record.httpStatus), .number(record.failure?.status.rawValue ?? 0),
+            .number(record.failure?.domain.rawValue ?? 0), .integer(record.failure?.detail ?? 0),
+            .optional(record.failure?.message))
+        guard connection.changes == 1 else { return }
+        if let due = record.nextAttempt {
+            try connection.run(Self.writeDelay, .id(task), .integer(due), .number(record.reason.rawValue))
+        }
+        if let checkpoint = record.checkpoint {
+            try recordCheckpoint(task, checkpoint)
+        } else {
+            try connection.run(Self.clearCheckpoint, .id(task))
+        }
+    }
+
+    /// Tasks whose time has come by the boot clock wait for their turn again. Returns their lanes.
+    public func releaseDue(bootMilliseconds: Int64) throws(Failure) -> Set<LaneID> {
+        try Set(connection.all(Self.releaseDue, .integer(bootMilliseconds)) { row throws(Failure) in row.laneID() })
+    }
+
+    /// When the next of them comes, in milliseconds of the boot clock.
+    public func nextDue() throws(Failure) -> Int64? {
+        try connection.first(Self.selectNextDue) { row throws(Failure) in row.optionalInteger() } ?? nil
+    }
+
+    /// False when the task has ended meanwhile: its file must not get its final name.
+    public func recordIntent(_ task: TaskID, _ intent: FinishIntent) throws(Failure) -> Bool {
+        try connection.run(
+            Self.writeIntent, .id(task), .bits(intent.device), .bits(intent.inode), .bits(intent.size))
+        return connection.changes == 1
+    }
+
+    public func clearIntent(_ task: TaskID) throws(Failure) { try connection.run(Self.clearIntent, .id(task)) }
+
+    private static let writeCheckpoint = Query(
+        """
+        INSERT OR REPLACE INTO checkpoints (task_id, entity_tag, last_modified, final_url, size, synced_offset, boot_id)
+        SELECT id, ?2, ?3, ?4, ?5, ?6, ?7 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
+        """)
+    private static let clearCheckpoint = Query("DELETE FROM checkpoints WHERE task_id = ?")
+    private static let writeAttempt = Query(
+        """
+        UPDATE tasks SET attempts = ?2, attempts_without_progress = ?3, bytes_received = ?4,
+            http_status = iif(?5 = 0, http_status, ?5), status = iif(?6 = 0, status, ?6),
+            error_domain = iif(?6 = 0, error_domain, ?7), error_detail = iif(?6 = 0, error_detail, ?8),
+            error_message = iif(?6 = 0, error_message, ?9)
+        WHERE id = ?1 AND ended_ms IS NULL
+        """)
+    private static let writeDelay = Query(
+        "UPDATE tasks SET due_boot_ms = ?2, due_reason = ?3 WHERE id = ?1 AND state = 1")
+    private static let releaseDue = Query(
+        "UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE due_boot_ms <= ? RETURNING lane_id")
+    private static let selectNextDue = Query("SELECT min(due_boot_ms) FROM tasks WHERE due_boot_ms IS NOT NULL")
+    private static let writeIntent = Query(
+        """
+        INSERT OR REPLACE INTO intents (task_id, device, inode, size)
+        SELECT id, ?2, ?3, ?4 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
+        """)
+    private static let clearIntent = Query("DELETE FROM intents WHERE task_id = ?")
+}

@@ -1,0 +1,141 @@
+public import BackhaulModel
+
+/// Live tasks as the engine runs them.
+extension Transaction {
+    /// Those of the lane that may run now, in the order of their turn: higher priority first, then older. Tasks in
+    /// `known` are passed over and do not count towards `limit`.
+    public func waitingTasks(
+        lane: LaneID, limit: Int, afterKnown known: Set<TaskID> = []
+    ) throws(Failure) -> [StoredTask] {
+        guard limit > 0 else { return [] }
+        // From the index alone first: those that are passed over cost little.
+        var ids: [TaskID] = []
+        try connection.eachWhile(Self.selectTurns, .id(lane)) { row throws(Failure) in
+            let id = row.taskID()
+            if !known.contains(id) { ids.append(id) }
+            return ids.count < limit
+        }
+        var tasks: [StoredTask] = []
+        tasks.reserveCapacity(ids.count)
+        for id in ids {
+            if let task = try storedTask(id) { tasks.append(task) }
+        }
+        return tasks
+    }
+
+    /// Tasks whose file was about to get its final name when an engine stopped.
+    public func tasksWithIntent() throws(Failure) -> [StoredTask] {
+        try connection.all(Self.selectWithIntent) { row throws(Failure) in try row.storedTask() }
+    }
+
+    /// Nil when there is none.
+    public func task(_ id: TaskID) throws(Failure) -> TaskRecord? {
+        let found = try connection.first(Self.selectRecord, .id(id)) { row throws(Failure) in
+            var record = TaskRecord(task: try row.storedTask(), state: row.state(), outcome: nil)
+            if record.state.hasEnded {
+                record.outcome = try row.outcome(
+                    state: record.state, destination: record.task.request.destination?.path, keptFile: keptFile(id),
+                    attempts: record.task.attempts, bytesReceived: record.task.bytesReceived)
+            }
+            return record
+        }
+        return found
+    }
+
+    /// Those of `ids` that have no row: whatever lies in the store under their number can go.
+    public func unknownTasks(among ids: [TaskID]) throws(Failure) -> [TaskID] {
+        var unknown: [TaskID] = []
+        for id in ids {
+            let exists = try connection.first(Self.selectID, .id(id)) { _ throws(Failure) in true } ?? false
+            if !exists { unknown.append(id) }
+        }
+        return unknown
+    }
+
+    private func storedTask(_ id: TaskID) throws(Failure) -> StoredTask? {
+        try connection.first(Self.selectTask, .id(id)) { row throws(Failure) in try row.storedTask() }
+    }
+
+    private static let selectTurns = Query(
+        """
+        SELECT id FROM tasks WHERE lane_id = ? AND state = 1 AND due_boot_ms IS NULL ORDER BY priority DESC, id
+        """)
+    private static let selectID = Query("SELECT 1 FROM tasks WHERE id = ?")
+
+    private static let columns = """
+        tasks.id, tasks.session_id, lane_id, round, attempts, attempts_without_progress, bytes_received, enqueued_ms,
+        tasks.priority, idempotency_key, destination,
+        url, directory_device, directory_inode, if_exists, starts_suspended, mode, requests.headers, user_data,
+        scheme, server, port,
+        entity_tag, last_modified, checkpoints.final_url, checkpoints.size, synced_offset, boot_id,
+        intents.device, intents.inode, intents.size
+        """
+    private static let tables = """
+        tasks JOIN requests ON requests.task_id = tasks.id JOIN lanes ON lanes.id = lane_id
+        LEFT JOIN checkpoints ON checkpoints.task_id = tasks.id LEFT JOIN intents ON intents.task_id = tasks.id
+        """
+    private static let selectTask = Query("SELECT \(columns) FROM \(tables) WHERE tasks.id = ?")
+    private static let selectWithIntent = Query(
+        "SELECT \(columns) FROM intents AS pending CROSS JOIN \(tables) WHERE tasks.id = pending.task_id")
+    private static let selectRecord = Query(
+        """
+        SELECT \(columns), state, \(Row.outcomeColumns)
+        FROM \(tables) LEFT JOIN answers ON answers.task_id = tasks.id WHERE tasks.id = ?
+        """)
+}
+
+extension Row {
+    mutating func state() -> TaskState { TaskState(rawValue: number()) ?? .waiting }
+
+    fileprivate mutating func finishIntent() -> FinishIntent? {
+        let device = optionalBits()
+        let inode = optionalBits()
+        let size = optionalBits()
+        guard let device, let inode, let size else { return nil }
+        return FinishIntent(device: device, inode: inode, size: size)
+    }
+
+    fileprivate mutating func storedTask() throws(Failure) -> StoredTask {
+        let id = taskID()
+        let session = sessionID()
+        let lane = laneID()
+        let round = bits()
+        let attempts: UInt32 = number()
+        let withoutProgress: UInt32 = number()
+        let bytesReceived = bits()
+        let enqueued = integer()
+        let request = try request()
+        return StoredTask(
+            id: id, session: session, lane: lane, round: round, request: request, origin: origin(),
+            checkpoint: checkpoint(), intent: finishIntent(), attempts: attempts,
+            attemptsWithoutProgress: withoutProgress, bytesReceived: bytesReceived, enqueuedMilliseconds: enqueued)
+    }
+
+    private mutating func request() throws(Failure) -> Request {
+        var request = Request(url: "")
+        request.priority = number()
+        request.idempotencyKey = optionalText()
+        let path = optionalText()
+        request.url = text()
+        let device = bits()
+        let inode = bits()
+        request.destination = path.map { Destination(path: $0, directoryDevice: device, directoryInode: inode) }
+        request.ifExists = ExistsPolicy(rawValue: number()) ?? .fail
+        request.startsSuspended = flag()
+        request.mode = number()
+        request.headers = try HeaderBlob.unpack(optionalBlob())
+        request.userData = optionalBlob()
+        return request
+    }
+
+    private mutating func checkpoint() -> Checkpoint? {
+        let validator = Validator(entityTag: optionalText(), lastModified: optionalText())
+        let finalURL = optionalText()
+        let size = optionalBits()
+        let offset = bits()
+        let boot = text()
+        guard let finalURL else { return nil }
+        return Checkpoint(
+            validator: validator, finalURL: finalURL, size: size, syncedOffset: offset, bootID: boot)
+    }
+}

@@ -1,0 +1,27 @@
+public import BackhaulModel
+
+/// What a transaction changed in a session, for whoever has to act on it.
+public struct Change: Equatable, Sendable {
+    public var session: SessionID
+    public var application: String
+    public var identifier: String
+    /// After the change.
+    public var newestEvent: EventID
+    /// The tasks that changed, by id.
+    public var tasks: [TaskID] = []
+    /// Their lanes.
+    public var lanes: Set<LaneID> = []
+    /// Acknowledged tasks whose kept file nobody claimed: the files are to be removed.
+    public var removedKept: [TaskID] = []
+    /// The session had been invalidated, and this was the last that it had.
+    public var sessionRemoved = false
+    /// Tasks changed or events removed.
+    public var count: UInt64 = 0
+
+    public init(session: SessionID, application: String, identifier: String, newestEvent: EventID) {
+        self.session = session
+        self.application = application
+        self.identifier = identifier
+        self.newestEvent = newestEvent
+    }
+}

@@ -1,0 +1,63 @@
+public import BackhaulModel
+
+/// A live task as the engine runs it.
+public struct StoredTask: Equatable, Sendable {
+    public var id: TaskID
+    public var session: SessionID
+    public var lane: LaneID
+    public var round: UInt64
+    /// As enqueued, but with the priority that it has now.
+    public var request: Request
+    public var origin: Origin
+    public var checkpoint: Checkpoint?
+    public var intent: FinishIntent?
+    /// Requests sent so far.
+    public var attempts: UInt32
+    /// The last of them in a row that made no byte durable.
+    public var attemptsWithoutProgress: UInt32
+    /// Body bytes over all attempts.
+    public var bytesReceived: UInt64
+    public var enqueuedMilliseconds: Int64
+}
+
+/// A task in whatever state it is.
+public struct TaskRecord: Equatable, Sendable {
+    public var task: StoredTask
+    /// As the row has it: a task that runs is `waiting`.
+    public var state: TaskState
+    /// Nil while it lives.
+    public var outcome: Outcome?
+}
+
+/// What is written about an attempt that did not end its task.
+public struct AttemptRecord: Equatable, Sendable {
+    /// Over the task's whole life, this attempt included.
+    public var attempts: UInt32
+    public var attemptsWithoutProgress: UInt32
+    /// Body bytes over all attempts.
+    public var bytesReceived: UInt64
+    /// Nil when the attempt did not fail, for example when the task was suspended.
+    public var failure: Failure?
+    /// 0 when no answer came.
+    public var httpStatus: Int32
+    /// When the task is looked at again, as `Clock.bootMilliseconds` of this boot; nil: at its next turn.
+    public var nextAttempt: Int64?
+    /// Why it waits until then: `retry` or `diskFull`.
+    public var reason: WaitReason
+    /// What the next attempt may continue from; nil: nothing.
+    public var checkpoint: Checkpoint?
+
+    public init(
+        attempts: UInt32, attemptsWithoutProgress: UInt32, bytesReceived: UInt64, failure: Failure? = nil,
+        httpStatus: Int32 = 0, nextAttempt: Int64? = nil, reason: WaitReason = .none, checkpoint: Checkpoint? = nil
+    ) {
+        self.attempts = attempts
+        self.attemptsWithoutProgress = attemptsWithoutProgress
+        self.bytesReceived = bytesReceived
+        self.failure = failure
+        self.httpStatus = httpStatus
+        self.nextAttempt = nextAttempt
+        self.reason = reason
+        self.checkpoint = checkpoint
+    }
+}

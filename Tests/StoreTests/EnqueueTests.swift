@@ -1,0 +1,181 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Enqueue")
+struct EnqueueTests {
+    let scratch = Scratch()
+
+    private func everything(_ number: Int = 1) -> Request {
+        .numbered(number) { request in
+            request.idempotencyKey = "key \(number)"
+            request.headers = [HeaderField("Accept", "text/plain"), HeaderField("X-Empty", "")]
+            request.userData = [0, 1, 255]
+            request.ifExists = .replace
+            request.priority = -7
+            request.mode = 0o600
+        }
+    }
+
+    @Test("a task is read back as it was enqueued")
+    func roundTrip() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let request = everything()
+        let id = try store.enqueue([request], in: session)[0]
+        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.task(id) })
+        #expect(record.task.request == request)
+        #expect(record.task.origin == .example)
+        #expect(record.task.round == 1)
+        #expect(record.task.enqueuedMilliseconds == 2_000)
+        #expect(record.state == .waiting)
+        #expect(record.outcome == nil)
+        #expect(record.task.checkpoint == nil)
+        #expect(record.task.intent == nil)
+    }
+
+    @Test("tasks are there after the store was closed and opened again")
+    func reopened() throws {
+        let session: SessionID
+        do {
+            let store = try TestStore(scratch.path)
+            session = try store.session()
+            try store.enqueue((0..<10).map { .numbered($0) }, in: session)
+            store.close()
+        }
+        let store = try TestStore(scratch.path)
+        #expect(try store.tasks(of: session).map(\.url) == (0..<10).map { "https://example.org/files/\($0)" })
+        #expect(try store.info(session)?.liveTasks == 10)
+    }
+
+    @Test("the same key with the same request finds the task that is there")
+    func sameKey() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let first = try store.enqueue([everything()], in: session)
+        let results = try store.run { (transaction) throws(Failure) in
+            try transaction.enqueue(
+                session: session, [(everything(), .example), (everything(2), .example)], now: 9
+            ).results
+        }
+        #expect(results.map(\.disposition) == [.existing, .new])
+        #expect(results[0].task == first[0])
+        #expect(try store.info(session)?.liveTasks == 2)
+    }
+
+    @Test("the same key with another request is refused, naming the field", arguments: [
+        "url", "destination", "if_exists", "priority", "flags", "mode", "headers", "user_data",
+    ])
+    func keyConflict(field: String) throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try store.enqueue([everything()], in: session)
+        var other = everything()
+        switch field {
+        case "url": other.url += "?"
+        case "destination": other.destination?.path += "x"
+        case "if_exists": other.ifExists = .fail
+        case "priority": other.priority = 0
+        case "flags": other.startsSuspended = true
+        case "mode": other.mode = 0o644
+        case "headers": other.headers.removeLast()
+        default: other.userData = nil
+        }
+        let failure = #expect(throws: Failure.self) { try store.enqueue([.numbered(7), other], in: session) }
+        #expect(failure?.status == .keyConflict)
+        #expect(failure?.index == 1)
+        #expect(failure?.message.contains("another \(field);") == true)
+        #expect(try store.info(session)?.liveTasks == 1)
+    }
+
+    @Test("a key stays its task's until the end is acknowledged, whatever priority the task has got since")
+    func keyOfEnded() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([everything()], in: session)[0]
+        try store.control(session, .setPriority(50))
+        #expect(try store.enqueue([everything()], in: session) == [id])
+        try store.end(id)
+        #expect(try store.enqueue([everything()], in: session) == [id])
+        try store.acknowledge(session, .through(try store.events(of: session).last!.id))
+        let next = try store.enqueue([everything()], in: session)[0]
+        #expect(next > id)
+    }
+
+    @Test("a destination belongs to one live task of the whole store")
+    func destination() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let other = try store.session("other")
+        let id = try store.enqueue([.numbered(1)], in: session)[0]
+        let failure = #expect(throws: Failure.self) {
+            try store.enqueue([.numbered(0), .numbered(2), .numbered(1)], in: other)
+        }
+        #expect(failure?.status == .destinationInUse)
+        #expect(failure?.index == 2)
+        #expect(failure?.message.contains("task \(id.rawValue) ") == true)
+        #expect(try store.info(other)?.liveTasks == 0)
+        try store.end(id)
+        #expect(try store.enqueue([.numbered(1)], in: other).count == 1)
+    }
+
+    @Test("the same destination twice in one chunk refuses the whole chunk")
+    func twice() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let failure = #expect(throws: Failure.self) {
+            try store.enqueue([.numbered(1), .numbered(2), .numbered(1)], in: session)
+        }
+        #expect(failure?.status == .destinationInUse)
+        #expect(failure?.index == 2)
+        #expect(try store.tasks(of: session).isEmpty)
+    }
+
+    @Test("an enqueue into an invalidated or unknown session is refused")
+    func refused() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try store.enqueue([.numbered(1)], in: session)
+        try store.run { (transaction) throws(Failure) in
+            try transaction.invalidate(session, cancelTasks: false, now: 5)
+        }
+        #expect(#expect(throws: Failure.self) { try store.enqueue([.numbered(2)], in: session) }?.status == .invalidated)
+        for unknown in [0, 99, UInt64.max] {
+            let failure = #expect(throws: Failure.self) {
+                try store.enqueue([.numbered(2)], in: SessionID(rawValue: unknown))
+            }
+            #expect(failure?.status == .notFound)
+        }
+    }
+
+    @Test("lanes are by origin, and only those with tasks that may run are told")
+    func lanes() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let other = Origin(scheme: "http", server: "[::1]", port: 8080)
+        let lanes = try store.run { (transaction) throws(Failure) in
+            try transaction.enqueue(
+                session: session,
+                [
+                    (.numbered(1), .example), (.numbered(2) { $0.startsSuspended = true }, other),
+                    (.numbered(3), .example),
+                ], now: 2
+            ).lanes
+        }
+        #expect(lanes.count == 1)
+        let waiting = try store.run { (transaction) throws(Failure) in try transaction.lanesWithWaitingTasks() }
+        #expect(waiting == lanes.map { Lane(id: $0, session: session, origin: .example) })
+        let resumed = try store.control(session, .resume)
+        let lane = try store.run { (transaction) throws(Failure) in try transaction.lane(resumed.lanes.first!) }
+        #expect(lane?.origin == other)
+    }
+
+    @Test("an empty chunk does nothing, and begins no round")
+    func empty() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        #expect(try store.enqueue([], in: session).isEmpty)
+        #expect(try store.info(session)?.round == 0)
+    }
+}

@@ -1,0 +1,283 @@
+import BackhaulModel
+import Glibc
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Ends, events, acknowledgement")
+struct EventTests {
+    let scratch = Scratch()
+
+    private func finished() -> Outcome {
+        var outcome = Outcome(state: .succeeded, path: "/home/someone/files/1")
+        outcome.size = 12_345
+        outcome.attempts = 3
+        outcome.bytesReceived = .max
+        outcome.answer.httpStatus = 206
+        outcome.answer.finalURL = "https://cdn.example.org/1"
+        outcome.answer.mediaType = "text/plain"
+        outcome.answer.headers = [HeaderField("ETag", "\"a\"")]
+        return outcome
+    }
+
+    @Test("an end is one event, with all that its outcome says")
+    func event() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(1) { $0.userData = [] ; $0.idempotencyKey = "k" }], in: session)[0]
+        let change = try #require(try store.end(id, finished()))
+        let events = try store.events(of: session)
+        #expect(events.count == 2)
+        #expect(events[0].task == EndedTask(
+            id: id, url: "https://example.org/files/1", idempotencyKey: "k", userData: [], outcome: finished()))
+        #expect(events[0].round == 1)
+        #expect(events[0].timeMilliseconds == 3_000)
+        #expect(events[1].kind == .sessionFinished)
+        #expect(events[1].round == 1)
+        #expect(change.newestEvent == events[1].id)
+        #expect(change.tasks == [id])
+        #expect(change.identifier == "gallery")
+        #expect(change.application == "org.example")
+    }
+
+    @Test("a failure comes back whole, with the start of the error body")
+    func failure() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(1)], in: session)[0]
+        var outcome = Outcome(
+            state: .failed, failure: Failure(.httpStatus, "the server said 404", domain: .http, detail: 404))
+        outcome.answer.httpStatus = 404
+        outcome.answer.errorBody = Array("not here".utf8)
+        try store.end(id, outcome)
+        #expect(try store.events(of: session).first?.task?.outcome == outcome)
+    }
+
+    @Test("a task ends once")
+    func once() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(1)], in: session)[0]
+        #expect(try store.end(id) != nil)
+        #expect(try store.end(id, Outcome(state: .cancelled)) == nil)
+        #expect(try store.control(session, .cancel).count == 0)
+        #expect(try store.events(of: session).compactMap(\.task).map(\.outcome.state) == [.succeeded])
+    }
+
+    @Test("events come in the order of commit and are handed out until they are acknowledged")
+    func order() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<5).map { .numbered($0) }, in: session)
+        for id in [3, 0, 4, 1, 2].map({ ids[$0] }) { try store.end(id) }
+        let events = try store.events(of: session)
+        #expect(events.map(\.task?.id) == [3, 0, 4, 1, 2].map { ids[$0] } + [nil])
+        #expect(events.map(\.id) == events.map(\.id).sorted())
+        #expect(try store.events(of: session) == events)
+        #expect(try store.events(of: session, after: events[2].id) == Array(events[3...]))
+        #expect(try store.acknowledge(session, .ids([events[1].id, events[3].id, events[1].id])).count == 2)
+        #expect(try store.events(of: session).map(\.id) == [0, 2, 4, 5].map { events[$0].id })
+        #expect(try store.acknowledge(session, .ids([events[1].id])).count == 0)
+        #expect(try store.acknowledge(session, .through(events[4].id)).count == 3)
+        #expect(try store.events(of: session) == [events[5]])
+        #expect(try store.info(session)?.events == 1)
+    }
+
+    @Test("an acknowledged task is gone, and its number is never used again")
+    func numbers() throws {
+        let session: SessionID
+        let first: [TaskID]
+        let newest: EventID
+        do {
+            let store = try TestStore(scratch.path)
+            session = try store.session()
+            first = try store.enqueue([.numbered(1)], in: session)
+            try store.end(first[0])
+            newest = try store.events(of: session).last!.id
+            try store.acknowledge(session, .through(newest))
+            #expect(try store.tasks(of: session).isEmpty)
+            store.close()
+        }
+        let store = try TestStore(scratch.path)
+        let second = try store.enqueue([.numbered(1)], in: session)
+        #expect(second[0] > first[0])
+        try store.end(second[0])
+        #expect(try store.events(of: session).allSatisfy { $0.id > newest })
+    }
+
+    @Test("a round's last end is followed by one `session finished`; the next enqueue begins the next round")
+    func rounds() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue([.numbered(1), .numbered(2)], in: session)
+        try store.end(ids[0])
+        #expect(try store.info(session)?.hasFinishedRound == false)
+        try store.end(ids[1])
+        #expect(try store.info(session)?.hasFinishedRound == true)
+        let third = try store.enqueue([.numbered(3)], in: session)
+        #expect(try store.info(session)?.round == 2)
+        try store.end(third[0])
+        let events = try store.events(of: session)
+        #expect(events.map(\.round) == [1, 1, 1, 2, 2])
+        #expect(events.map { $0.kind == .sessionFinished } == [false, false, true, false, true])
+    }
+
+    @Test("cancelling the last tasks closes the round too")
+    func cancelledRound() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<4).map { .numbered($0) }, in: session)
+        try store.end(ids[1])
+        let change = try store.control(session, .cancel)
+        #expect(change.tasks == [ids[0], ids[2], ids[3]])
+        let events = try store.events(of: session)
+        #expect(events.map(\.task?.id) == [ids[1], ids[0], ids[2], ids[3], nil])
+        #expect(events[1].task?.outcome.failure == Failure(.cancelled, "the task was cancelled"))
+        #expect(change.newestEvent == events.last?.id)
+        #expect(try store.info(session)?.liveTasks == 0)
+    }
+
+    @Test("only events that exist can be acknowledged")
+    func unknownEvents() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try store.end(try store.enqueue([.numbered(1)], in: session)[0])
+        let newest = try store.events(of: session).last!.id
+        for id in [EventID(rawValue: newest.rawValue + 1), EventID(rawValue: .max)] {
+            for acknowledgement in [Acknowledgement.ids([id]), .through(id)] {
+                let failure = #expect(throws: Failure.self) { try store.acknowledge(session, acknowledgement) }
+                #expect(failure?.status == .invalidArgument)
+            }
+        }
+        #expect(try store.acknowledge(session, .ids([])).count == 0)
+        #expect(try store.events(of: session).count == 2)
+    }
+
+    @Test("a session's events are not another's to acknowledge")
+    func others() throws {
+        let store = try TestStore(scratch.path)
+        let mine = try store.session()
+        let theirs = try store.session("theirs")
+        try store.end(try store.enqueue([.numbered(1)], in: theirs)[0])
+        try store.end(try store.enqueue([.numbered(2)], in: mine)[0])
+        let event = try store.events(of: theirs)[0].id
+        #expect(try store.acknowledge(mine, .ids([event])).count == 0)
+        #expect(try store.events(of: theirs).count == 2)
+    }
+
+    @Test("an unclaimed kept file is named for removal when its event is acknowledged, a claimed one is not")
+    func kept() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<3).map { .numbered($0) { $0.destination = nil } }, in: session)
+        try store.end(ids[0])
+        try store.end(ids[1])
+        try store.end(ids[2], Outcome(state: .failed, failure: Failure(.tooLarge, "too large")))
+        #expect(try store.events(of: session)[0].task?.outcome.path == "\(scratch.path)/kept/\(ids[0].rawValue)")
+        try store.run { (transaction) throws(Failure) in
+            #expect(try transaction.checkClaim(ids[1], session: session, path: "/home/someone/mine") == false)
+            try transaction.recordClaim(ids[1], path: "/home/someone/mine")
+            #expect(try transaction.checkClaim(ids[1], session: session, path: "/home/someone/mine") == true)
+            try transaction.recordClaim(ids[1], path: "/home/someone/mine")
+        }
+        #expect(try store.events(of: session)[1].task?.outcome.path == "/home/someone/mine")
+        let elsewhere = #expect(throws: Failure.self) {
+            try store.run { (transaction) throws(Failure) in try transaction.recordClaim(ids[1], path: "/elsewhere") }
+        }
+        #expect(elsewhere?.status == .wrongState)
+        let failed = #expect(throws: Failure.self) {
+            try store.run { (transaction) throws(Failure) in try transaction.recordClaim(ids[2], path: "/elsewhere") }
+        }
+        #expect(failed?.status == .wrongState)
+        let change = try store.acknowledge(session, .through(try store.events(of: session).last!.id))
+        #expect(change.removedKept == [ids[0]])
+        let gone = #expect(throws: Failure.self) {
+            try store.run { (transaction) throws(Failure) in try transaction.recordClaim(ids[0], path: "/elsewhere") }
+        }
+        #expect(gone?.status == .notFound)
+        let unknown = try store.run { (transaction) throws(Failure) in
+            try transaction.unknownTasks(among: ids + [TaskID(rawValue: .max)])
+        }
+        #expect(unknown == ids + [TaskID(rawValue: .max)])
+    }
+
+    @Test("the kept file's path follows a store that was moved while nobody had it open")
+    func movedStore() throws {
+        let session: SessionID
+        let id: TaskID
+        do {
+            let store = try TestStore(scratch.path + "/before")
+            session = try store.session()
+            id = try store.enqueue([.numbered(1) { $0.destination = nil }], in: session)[0]
+            try store.end(id, Outcome(state: .succeeded, path: "\(scratch.path)/before/kept/\(id.rawValue)"))
+            store.close()
+        }
+        #expect(rename(scratch.path + "/before", scratch.path + "/after") == 0)
+        let store = try TestStore(scratch.path + "/after")
+        #expect(try store.events(of: session)[0].task?.outcome.path == "\(scratch.path)/after/kept/\(id.rawValue)")
+    }
+
+    @Test("a poll gives no more than asked for or than a frame can carry, and says that there is more")
+    func bounded() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue(
+            (0..<40).map { .numbered($0) { $0.userData = [UInt8](repeating: 1, count: 65_536) } }, in: session)
+        for id in ids { try store.end(id) }
+        let few = try store.run { (transaction) throws(Failure) in
+            try transaction.poll(session, after: .zero, maximum: 3)
+        }
+        #expect(few.events.count == 3)
+        #expect(few.more)
+        let large = try store.run { (transaction) throws(Failure) in
+            try transaction.poll(session, after: .zero, maximum: 1_000)
+        }
+        #expect(large.events.count == 16)
+        #expect(large.more)
+        let last = try store.run { (transaction) throws(Failure) in
+            try transaction.poll(session, after: EventID(rawValue: 38), maximum: 3)
+        }
+        #expect(last.events.count == 3)
+        #expect(!last.more)
+        #expect(try store.run { (transaction) throws(Failure) in
+            try transaction.poll(session, after: EventID(rawValue: .max), maximum: .max).events
+        }.isEmpty)
+        #expect(try store.run { (transaction) throws(Failure) in
+            try transaction.eventsThrough(session, EventID(rawValue: 10))
+        } == 10)
+    }
+
+    @Test("an invalidated session goes with its last acknowledgement, and its identifier is free again")
+    func invalidated() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try store.enqueue([.numbered(1), .numbered(2)], in: session)
+        let change = try store.run { (transaction) throws(Failure) in
+            try transaction.invalidate(session, cancelTasks: true, now: 5)
+        }
+        #expect(change.count == 2)
+        #expect(!change.sessionRemoved)
+        #expect(try store.info(session)?.isInvalidating == true)
+        let again = #expect(throws: Failure.self) { try store.session() }
+        #expect(again?.status == .invalidated)
+        let events = try store.events(of: session)
+        #expect(try !store.acknowledge(session, .ids([events[0].id])).sessionRemoved)
+        #expect(try store.acknowledge(session, .through(events[2].id)).sessionRemoved)
+        #expect(try store.info(session) == nil)
+        #expect(try store.session() > session)
+    }
+
+    @Test("an invalidated session that has nothing goes at once")
+    func invalidatedEmpty() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        #expect(try store.run { (transaction) throws(Failure) in
+            try transaction.invalidate(session, cancelTasks: false, now: 5).sessionRemoved
+        })
+        #expect(try store.info(session) == nil)
+    }
+}
+
+extension SessionID {
+    static func > (left: SessionID, right: SessionID) -> Bool { left.rawValue > right.rawValue }
+}

@@ -1,0 +1,143 @@
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+
+@testable import BackhaulStore
+
+/// A directory that is removed with its last reference.
+final class Scratch: Sendable {
+    let path: String
+
+    init() {
+        var template = Array("/tmp/backhaul-store-XXXXXX".utf8CString)
+        mkdtemp(&template)
+        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { remove(path) }
+
+    private func remove(_ path: String) {
+        guard let listing = opendir(path) else {
+            unlink(path)
+            return
+        }
+        while let entry = readdir(listing) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { remove("\(path)/\(name)") }
+        }
+        closedir(listing)
+        rmdir(path)
+    }
+}
+
+/// An open store, and its verbs in a form that waits.
+final class TestStore: Sendable {
+    let directory: StoreDirectory
+    let thread: StoreThread
+
+    init(_ path: String, migrations: [String] = Schema.migrations) throws {
+        directory = try StoreDirectory.open(path: path)
+        guard let lock = try directory.acquireLock() else { throw Failure(.inUse, "the test's store is locked") }
+        thread = try StoreThread(directory: directory, lock: lock, migrations: migrations)
+    }
+
+    deinit { thread.close() }
+
+    func close() { thread.close() }
+
+    @discardableResult
+    func run<Result: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let answer = Lock<Swift.Result<Result, Failure>?>(nil)
+        thread.perform(body) { result in answer.change { $0 = result } }
+        guard let result = answer.wait(until: .after(milliseconds: 120_000), { $0 }) else {
+            throw Failure(.timeout, "the store did not answer")
+        }
+        return try result.get()
+    }
+
+    @discardableResult
+    func session(_ identifier: String = "gallery") throws -> SessionID {
+        try run { (transaction) throws(Failure) in
+            try transaction.createSession(
+                application: "org.example", configuration: SessionConfiguration(identifier: identifier), role: .produce,
+                consumer: .of(1), now: 1_000
+            ).id
+        }
+    }
+
+    @discardableResult
+    func enqueue(_ requests: [Request], in session: SessionID) throws -> [TaskID] {
+        try run { (transaction) throws(Failure) in
+            try transaction.enqueue(session: session, requests.map { ($0, .example) }, now: 2_000).results.map(\.task)
+        }
+    }
+
+    @discardableResult
+    func end(_ task: TaskID, _ outcome: Outcome = Outcome(state: .succeeded)) throws -> Change? {
+        try run { (transaction) throws(Failure) in try transaction.end(task, outcome, now: 3_000) }
+    }
+
+    func events(of session: SessionID, after: EventID = .zero, maximum: Int = 1_000) throws -> [Event] {
+        try run { (transaction) throws(Failure) in
+            try transaction.poll(session, after: after, maximum: maximum).events
+        }
+    }
+
+    @discardableResult
+    func acknowledge(_ session: SessionID, _ acknowledgement: Acknowledgement) throws -> Change {
+        try run { (transaction) throws(Failure) in try transaction.acknowledge(session, acknowledgement) }
+    }
+
+    func tasks(of session: SessionID, _ selection: TaskSelection = TaskSelection()) throws -> [TaskInfo] {
+        try run { (transaction) throws(Failure) in
+            try transaction.taskInfos(
+                session, selection, after: .zero, maximum: 1_000, running: [], bootMilliseconds: 0, now: 0
+            ).tasks
+        }
+    }
+
+    func info(_ session: SessionID) throws -> SessionInfo? {
+        try run { (transaction) throws(Failure) in try transaction.sessionInfo(session)?.info }
+    }
+
+    @discardableResult
+    func control(
+        _ session: SessionID, _ control: TaskControl, _ selection: TaskSelection = TaskSelection(),
+        running: Set<TaskID> = []
+    ) throws -> Change {
+        try run { (transaction) throws(Failure) in
+            try transaction.control(session, control, selection, running: running, now: 3_000)
+        }
+    }
+}
+
+extension ConsumerIdentity {
+    /// A handle of this process.
+    static func of(_ handle: UInt64, client: UInt64 = 1, process: ProcessIdentity = .current) -> ConsumerIdentity {
+        ConsumerIdentity(client: ClientID(high: client, low: 7), handle: HandleID(rawValue: handle), process: process)
+    }
+}
+
+extension Origin {
+    static let example = Origin(scheme: "https", server: "example.org", port: 443)
+}
+
+extension Request {
+    static func numbered(_ number: Int, _ change: (inout Request) -> Void = { _ in }) -> Request {
+        var request = Request(url: "https://example.org/files/\(number)")
+        request.destination = Destination(
+            path: "/home/someone/files/\(number)", directoryDevice: 5, directoryInode: .max)
+        change(&request)
+        return request
+    }
+}
+
+extension Event {
+    var task: EndedTask? {
+        if case .taskEnded(let task) = kind { task } else { nil }
+    }
+}
