@@ -16,7 +16,8 @@ SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --
 LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.0 \
     -Xlinker -z -Xlinker nodelete
 
-CC := clang
+# The toolchain's own clang, which the set-up need not install. Asked for only when something is compiled with it.
+CC = $(shell scripts/toolchain)/bin/clang
 C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
 .PHONY: all demo test soak bench install clean help setup-build

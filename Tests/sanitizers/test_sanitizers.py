@@ -23,12 +23,6 @@ OPTIONS = {
 }
 
 
-def runtime_folder():
-    """Where the toolchain keeps the libraries that its thread sanitizer refers to."""
-    info = subprocess.run(["swiftc", "-print-target-info"], check=True, capture_output=True, text=True).stdout
-    return next(line.split('"')[3] for line in info.splitlines() if '"runtimeResourcePath"' in line) + "/linux"
-
-
 @pytest.fixture(scope="module", params=["address", "thread"])
 def sanitizer(request):
     return request.param
@@ -48,7 +42,8 @@ def library(sanitizer):
 @pytest.fixture(scope="module")
 def host(sanitizer, library, tmp_path_factory):
     program = tmp_path_factory.mktemp(sanitizer) / "photos"
-    runtime = runtime_folder()
+    # Where the toolchain keeps the libraries that its thread sanitizer refers to.
+    runtime = f"{os.environ['BACKHAUL_TOOLCHAIN']}/lib/swift/linux"
     subprocess.run(
         ["clang", "-std=c11", "-g", "-O1", f"-fsanitize={sanitizer}", "-fuse-ld=lld", "-I", PROJECT / "include",
          PROJECT / "examples" / "c" / "photos.c", "-o", program, "-L", library, "-lBackhaulLibrary",
