@@ -1,0 +1,124 @@
+"""Applications: the identity under which a host opens a store."""
+
+from __future__ import annotations
+
+import asyncio
+from ctypes import byref
+from typing import TYPE_CHECKING, Any
+
+from . import _reading, _writing
+from ._constants import Role
+from ._ctypes import bh_application, bh_batch
+from ._errors import Timeout
+from ._handles import ApplicationHandle, BatchHandle, take
+from ._library import library
+from ._session import Session
+from ._values import Path, SessionConfiguration, SessionInfo
+from ._verbs import ApplicationVerbs
+from ._waiting import Deadline
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+class Application:
+    """An application on its store: one directory with everything durable.
+
+    Opening it waits until an engine answers: that of another process, or one in this process. ``application.start`` has
+    the verbs in a form that returns a Ticket at once. In asyncio use ``async with await Application.open_async(…)``.
+    """
+
+    def __init__(self, identifier: str, store: Path, *, timeout: float | None = None) -> None:
+        self._begin(identifier, store)
+        try:
+            self.start.sessions().result(timeout)
+        except BaseException as error:
+            self._give_up(error)
+            raise
+
+    @classmethod
+    async def open_async(cls, identifier: str, store: Path) -> Application:
+        """Opens an application without blocking the event loop. ``asyncio.wait_for`` gives it a limit."""
+        application = cls.__new__(cls)
+        application._begin(identifier, store)
+        try:
+            await application.start.sessions()
+        except BaseException as error:
+            application._give_up(error)
+            raise
+        return application
+
+    def _begin(self, identifier: str, store: Path) -> None:
+        # With a wait of 0 the first verb tells whether an engine answers, and verbs can be interrupted and awaited.
+        options = _writing.application_options(identifier, store)
+        self._handle = ApplicationHandle(take(bh_application, library.bh_application_open, byref(options), 0))
+        self.identifier = identifier
+        self.store = store
+        #: The verbs in their started form.
+        self.start = ApplicationVerbs(self._handle)
+
+    def _give_up(self, error: BaseException) -> None:
+        self._handle.close()
+        if isinstance(error, Timeout):
+            error.ticket = None
+
+    def __repr__(self) -> str:
+        return f"<Application {self.identifier!r}{' closed' if self._handle.closed else ''}>"
+
+    def session(
+        self, identifier: str, *, role: Role = Role.CONSUME, timeout: float | None = None, **configuration: Any
+    ) -> Session:
+        """Creates the session with this configuration (the fields of ``SessionConfiguration``), or attaches to it when
+        it exists: then its remembered configuration stays, and ``created`` is False."""
+        return self.start.session(identifier, role=role, **configuration).result(timeout)
+
+    def create(
+        self, configuration: SessionConfiguration, *, role: Role = Role.CONSUME, timeout: float | None = None
+    ) -> Session:
+        """As ``session``, with the configuration as a value."""
+        return self.start.create(configuration, role).result(timeout)
+
+    def attach(self, identifier: str, *, role: Role = Role.CONSUME, timeout: float | None = None) -> Session:
+        """Attaches to a session that exists. Raises NotFound, or InUse when another living process consumes it."""
+        return self.start.attach(identifier, role).result(timeout)
+
+    def sessions(self, *, timeout: float | None = None) -> list[SessionInfo]:
+        """All sessions of this application."""
+        return self.start.sessions().result(timeout)
+
+    def poll(self, *, timeout: float | None = 0) -> list[SessionInfo]:
+        """Waits up to ``timeout`` seconds (None: without an end) for a session, attached or not, that needs attention
+        and was not told since it began to need it."""
+        deadline = Deadline(timeout)
+        while True:
+            batch = take(bh_batch, library.bh_application_poll, self._handle.pointer, deadline.slice_ms())
+            found = _reading.released(BatchHandle(batch), _reading.sessions)
+            if found or deadline.is_over:
+                return found
+
+    def fileno(self) -> int:
+        """A descriptor that is readable while an attached session has events that were not handed out, while ``poll``
+        has something new, or while a started verb is answered. Only to be waited on."""
+        return self._handle.descriptor
+
+    def close(self) -> None:
+        """Frees the handle; transfers go on. The last close of a process hands the engine over, which takes up to about
+        a second. Harmless when repeated."""
+        self._handle.close()
+
+    def __enter__(self) -> Application:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Application:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # The one call that blocks and has no started form.
+        await asyncio.get_running_loop().run_in_executor(None, self.close)

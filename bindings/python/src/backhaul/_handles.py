@@ -1,0 +1,118 @@
+"""Ownership: each object here owns one C handle, closes it once, and refuses to hand out a closed one."""
+
+from __future__ import annotations
+
+import warnings
+from ctypes import byref, c_int, c_void_p, sizeof
+from typing import Any, Callable, Generic, TypeVar
+
+from ._constants import NO_INDEX, Status
+from ._ctypes import bh_application, bh_batch, bh_error, bh_session, bh_ticket
+from ._errors import error_for, error_from
+from ._library import library
+
+Pointer = TypeVar("Pointer", bound=c_void_p)
+
+
+def new_error() -> bh_error:
+    """A bh_error as BH_ERROR_INIT makes it."""
+    return bh_error(sizeof(bh_error), 0, 0, 0, NO_INDEX)
+
+
+def call(function: Callable[..., int], *arguments: Any) -> None:
+    """Calls a function that returns a bh_status and takes a bh_error last; raises what it reports."""
+    details = new_error()
+    status = function(*arguments, byref(details))
+    if status != Status.OK:
+        raise error_from(status, details)
+
+
+class Handle(Generic[Pointer]):
+    """One C handle. Closing twice, from several threads, or by the garbage collector is harmless."""
+
+    #: What the error about a closed one calls it.
+    noun = "handle"
+    #: Whether dropping it without closing deserves a ResourceWarning, as files do.
+    warns = False
+
+    def __init__(self, pointer: Pointer, release: Callable[[Pointer], None]) -> None:
+        self._pointer = pointer
+        self._release = release
+
+    @property
+    def pointer(self) -> Pointer:
+        """The C handle. Another thread may close it at any time: the library then answers that it is closed."""
+        pointer: Pointer | None = self.__dict__.get("_pointer")
+        if pointer is None:
+            raise error_for(Status.INVALID_HANDLE, f"The {self.noun} is closed; open it again.")
+        return pointer
+
+    @property
+    def closed(self) -> bool:
+        return "_pointer" not in self.__dict__
+
+    def close(self) -> None:
+        # One atomic step instead of a lock: a child forked while another thread holds a lock could never close.
+        pointer: Pointer | None = self.__dict__.pop("_pointer", None)
+        if pointer is not None:
+            self._release(pointer)
+
+    def __del__(self) -> None:
+        if self.closed:
+            return
+        if self.warns:
+            warnings.warn(f"a Backhaul {self.noun} was not closed", ResourceWarning, source=self, stacklevel=2)
+        self.close()
+
+
+class ApplicationHandle(Handle[bh_application]):
+    noun = "application"
+    warns = True
+
+    def __init__(self, pointer: bh_application) -> None:
+        super().__init__(pointer, library.bh_application_close)
+
+    @property
+    def descriptor(self) -> int:
+        """The application's event descriptor, owned by the library."""
+        return _descriptor(library.bh_application_event_fd, self.pointer)
+
+
+class SessionHandle(Handle[bh_session]):
+    noun = "session"
+    warns = True
+
+    def __init__(self, pointer: bh_session) -> None:
+        super().__init__(pointer, library.bh_session_close)
+
+    @property
+    def descriptor(self) -> int:
+        """The session's event descriptor, owned by the library."""
+        return _descriptor(library.bh_session_event_fd, self.pointer)
+
+
+class TicketHandle(Handle[bh_ticket]):
+    noun = "ticket"
+
+    def __init__(self, pointer: bh_ticket) -> None:
+        super().__init__(pointer, library.bh_ticket_release)
+
+
+class BatchHandle(Handle[bh_batch]):
+    noun = "batch"
+
+    def __init__(self, pointer: bh_batch) -> None:
+        super().__init__(pointer, library.bh_batch_release)
+
+
+def _descriptor(function: Callable[..., int], pointer: c_void_p) -> int:
+    number = c_int(-1)
+    call(function, pointer, byref(number))
+    return number.value
+
+
+def take(kind: type[Pointer], function: Callable[..., int], *arguments: Any) -> Pointer:
+    """Calls a function whose last output is a handle and returns that handle."""
+    pointer = kind()
+    call(function, *arguments, byref(pointer))
+    return pointer

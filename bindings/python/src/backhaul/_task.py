@@ -1,0 +1,61 @@
+"""A task of a session, by its id."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._constants import Disposition, IfExists
+from ._values import Path, TaskInfo
+
+if TYPE_CHECKING:
+    from ._session import Session
+
+
+class Task:
+    """One transfer that was enqueued. It holds nothing but the id: ``info()`` asks how it stands."""
+
+    def __init__(self, session: Session, task_id: int, disposition: Disposition = Disposition.EXISTING) -> None:
+        self._session = session
+        #: Grows; never used twice in a store.
+        self.id = task_id
+        #: Whether this enqueue made it; False when the idempotency key found it.
+        self.is_new = disposition is Disposition.NEW
+
+    def __repr__(self) -> str:
+        return f"<Task {self.id} of {self._session.identifier!r}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Task) and (other.id, other._session) == (self.id, self._session)
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def info(self, *, timeout: float | None = None) -> TaskInfo:
+        """How it stands now. Raises NotFound once its event is acknowledged."""
+        return self._session.task(self.id, timeout=timeout)
+
+    def cancel(self, *, timeout: float | None = None) -> bool:
+        """Ends it as cancelled. False when it had ended."""
+        return self._session.cancel([self.id], timeout=timeout) > 0
+
+    def suspend(self, *, timeout: float | None = None) -> bool:
+        """Stops it and keeps what is there. False when it had ended or was suspended."""
+        return self._session.suspend([self.id], timeout=timeout) > 0
+
+    def resume(self, *, timeout: float | None = None) -> bool:
+        """Lets it run, or sends it to its next attempt at once. False when nothing changed."""
+        return self._session.resume([self.id], timeout=timeout) > 0
+
+    def set_priority(self, priority: int, *, timeout: float | None = None) -> bool:
+        """Higher runs first within the session; -100 to 100."""
+        return self._session.set_priority(priority, [self.id], timeout=timeout) > 0
+
+    def claim(
+        self,
+        destination: Path,
+        *,
+        if_exists: str | IfExists = IfExists.FAIL,
+        timeout: float | None = None,
+    ) -> None:
+        """Moves the kept file of a succeeded download to ``destination``."""
+        self._session.claim(self.id, destination, if_exists=if_exists, timeout=timeout)

@@ -1,0 +1,122 @@
+"""Tickets: verbs that were started. Blocking code asks for the result, asyncio code awaits it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from ctypes import byref
+from typing import Any, Callable, Generic, TypeVar
+
+from ._constants import Status
+from ._ctypes import bh_ticket
+from ._errors import Timeout, error_for, error_from
+from ._handles import ApplicationHandle, TicketHandle, new_error, take
+from ._library import library
+from ._waiting import DEFAULT_SECONDS, Deadline, Patience, readable
+
+Result = TypeVar("Result")
+
+#: While a verb is awaited its ticket is looked at this often even if the descriptor tells nothing: another thread may
+#: have fetched the news.
+_LOOK_SECONDS = 0.25
+
+
+class Ticket(Generic[Result]):
+    """A verb that was started. It goes on whatever happens to the ticket."""
+
+    def __init__(
+        self, application: ApplicationHandle, handle: TicketHandle, read: Callable[[TicketHandle], Result]
+    ) -> None:
+        self._application = application
+        self._handle = handle
+        self._read = read
+        self._outcome: Callable[[], Result] | None = None
+
+    @classmethod
+    def start(
+        cls,
+        application: ApplicationHandle,
+        read: Callable[[TicketHandle], Result],
+        function: Callable[..., int],
+        *arguments: Any,
+    ) -> Ticket[Result]:
+        """Calls a ``_start`` function; ``read`` takes the result out of the answered ticket."""
+        return cls(application, TicketHandle(take(bh_ticket, function, *arguments)), read)
+
+    def _is_answered(self, wait_ms: int = 0) -> bool:
+        if self._outcome is not None:
+            return True
+        status = library.bh_ticket_wait(self._handle.pointer, wait_ms, None)
+        return bool(status != Status.TIMEOUT)
+
+    def _take(self) -> Result:
+        # Sessions and batches can be taken once, so the outcome is kept.
+        if self._outcome is None:
+            self._outcome = self._first_take()
+            self._handle.close()
+        return self._outcome()
+
+    def _first_take(self) -> Callable[[], Result]:
+        try:
+            result = self._read(self._handle)
+        except Exception as error:
+            caught = error
+
+            def fail() -> Result:
+                raise caught
+
+            return fail
+        return lambda: result
+
+    @property
+    def done(self) -> bool:
+        """Whether the answer is there."""
+        return self._is_answered()
+
+    def result(self, timeout: float | None = None) -> Result:
+        """Waits for the answer, up to ``timeout`` seconds (default 30), and returns or raises it. May be repeated."""
+        deadline = Deadline(DEFAULT_SECONDS if timeout is None else timeout)
+        while not self._is_answered(deadline.slice_ms()):
+            if deadline.is_over:
+                raise self._too_late()
+        return self._take()
+
+    def _too_late(self) -> Exception:
+        error = error_for(Status.TIMEOUT, "The engine has not answered yet; ask the ticket for the outcome later.")
+        if isinstance(error, Timeout):
+            error.ticket = self
+        return error
+
+    def __await__(self) -> Generator[Any, None, Result]:
+        return self._answer().__await__()
+
+    async def _answer(self) -> Result:
+        patience = Patience(0.02)
+        while not self._is_answered():
+            await readable(self._application.descriptor, _LOOK_SECONDS)
+            if _fetch(self._application) == 0 and not self._is_answered():
+                await patience.pause()
+        return self._take()
+
+
+def _fetch(application: ApplicationHandle) -> int:
+    """Fetches all answered tickets, so that they no longer make the descriptor readable. Every waiting coroutine was
+    woken by the descriptor and looks at its own ticket."""
+    fetched = 0
+    while take(bh_ticket, library.bh_application_next_ticket, application.pointer).value is not None:
+        fetched += 1
+    return fetched
+
+
+class AnsweredTicket(Ticket[Result]):
+    """For a verb that had nothing to do."""
+
+    def __init__(self, result: Result) -> None:
+        self._outcome = lambda: result
+
+
+def wait_only(ticket: TicketHandle) -> None:
+    """Reads a ticket whose verb has no result but success."""
+    details = new_error()
+    status = library.bh_ticket_wait(ticket.pointer, 0, byref(details))
+    if status != Status.OK:
+        raise error_from(status, details)

@@ -1,0 +1,9 @@
+"""The package's own tests run against the library that was built in this repository, unless another is named."""
+
+import os
+import sys
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(_ROOT / "bindings" / "python" / "src"))
+os.environ.setdefault("BACKHAUL_LIBRARY", str(_ROOT / "build" / "lib" / "libbackhaul.so.0"))

@@ -1,0 +1,55 @@
+"""Exceptions: one family for each status, everything in them that the library told."""
+
+import pickle
+
+import pytest
+
+import backhaul
+from backhaul import _errors
+from backhaul._constants import Domain, Status
+
+#: Statuses without a family of their own.
+PLAIN = {Status.OK, Status.INTERNAL}
+
+
+@pytest.mark.parametrize("status", sorted(set(Status) - PLAIN), ids=lambda status: status.name)
+def test_every_status_has_a_family(status):
+    error = _errors.error_for(status)
+    assert type(error) is not backhaul.BackhaulError
+    assert error.status is status
+    assert str(error)
+
+
+@pytest.mark.parametrize(
+    ("status", "builtin"),
+    [
+        (Status.INVALID_ARGUMENT, ValueError),
+        (Status.INVALID_HANDLE, ValueError),
+        (Status.NOT_FOUND, LookupError),
+        (Status.TIMEOUT, TimeoutError),
+        (Status.DESTINATION_EXISTS, FileExistsError),
+    ],
+)
+def test_python_hosts_may_catch_the_built_in_exception(status, builtin):
+    assert isinstance(_errors.error_for(status), builtin)
+
+
+def test_a_status_of_a_newer_library_is_the_base_class():
+    error = _errors.error_for(999, "Something new.")
+    assert type(error) is backhaul.BackhaulError
+    assert (error.status, str(error)) == (999, "Something new.")
+
+
+def test_in_use_names_the_process():
+    assert _errors.error_for(Status.IN_USE, domain=Domain.PROCESS, detail=4711).process == 4711
+
+
+def test_without_a_message_the_error_says_what_the_status_means():
+    assert str(_errors.error_for(Status.NOT_FOUND)) == "there is no such session, task or event"
+
+
+def test_errors_travel_between_processes():
+    error = _errors.error_for(Status.IN_USE, "Held.", domain=Domain.PROCESS, detail=7, index=3)
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is backhaul.InUse
+    assert vars(copy) == vars(error)

@@ -1,0 +1,96 @@
+"""Loading: the right library, found in the right place, and refused with a clear sentence when it does not fit."""
+
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+from ctypes import sizeof
+from pathlib import Path
+
+import pytest
+
+from backhaul import _constants, _ctypes, _library
+
+HEADER = Path(__file__).resolve().parents[3] / "include" / "backhaul.h"
+SOURCE = Path(_library.__file__).resolve().parent.parent
+
+
+def manifest():
+    return json.loads(_library.library.bh_abi_json())
+
+
+def import_with(library, *, path=None):
+    environment = {**os.environ, "PYTHONPATH": str(path or SOURCE)}
+    environment.pop("BACKHAUL_LIBRARY", None)
+    if library is not None:
+        environment["BACKHAUL_LIBRARY"] = str(library)
+    command = [sys.executable, "-c", "import backhaul; print(backhaul._library.library._name)"]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_every_function_of_the_header_is_declared():
+    functions = set(re.findall(r"^(?:const )?\w+ \*?(bh_\w+)\(", HEADER.read_text(), re.MULTILINE))
+    assert functions == set(_ctypes.FUNCTIONS)
+
+
+def test_every_constant_of_the_header_is_known():
+    ours = set(_constants.by_header_name())
+    theirs = {name for name in manifest()["constants"] if not name.startswith("BH_VERSION")}
+    assert theirs == ours
+
+
+def test_the_loaded_library_fits():
+    assert _library.differences(manifest()) == []
+
+
+def test_a_struct_that_grew_at_its_end_still_fits():
+    newer = manifest()
+    newer["structs"]["bh_event"]["size"] += 16
+    newer["structs"]["bh_event"]["fields"]["something_new"] = sizeof(_ctypes.bh_event)
+    assert _library.differences(newer) == []
+
+
+def test_a_struct_of_arrays_without_stride_may_not_grow():
+    newer = manifest()
+    newer["structs"]["bh_enqueued"]["size"] += 8
+    assert _library.differences(newer) == ["bh_enqueued has 24 bytes instead of 16"]
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        (lambda m: m["structs"]["bh_event"]["fields"].update(task_id=24), "bh_event.task_id is at 24 instead of 16"),
+        (lambda m: m["structs"].pop("bh_task"), "bh_task is missing"),
+        (lambda m: m["constants"].update(BH_IN_USE=9), "BH_IN_USE is 9 instead of 8"),
+        (lambda m: m["constants"].pop("BH_ROLE_CONSUME"), "BH_ROLE_CONSUME is None instead of 1"),
+    ],
+)
+def test_another_layout_is_named(change, difference):
+    other = copy.deepcopy(manifest())
+    change(other)
+    assert _library.differences(other) == [difference]
+
+
+def test_a_library_that_is_named_but_missing_is_an_import_error_that_says_what_to_do(tmp_path):
+    done = import_with(tmp_path / "nowhere.so")
+    assert done.returncode == 1
+    assert "ImportError: Backhaul's library cannot be loaded" in done.stderr
+    assert "set BACKHAUL_LIBRARY" in done.stderr
+
+
+def test_another_library_is_an_import_error_that_names_it():
+    done = import_with("libc.so.6")
+    assert done.returncode == 1
+    assert "ImportError: libc.so.6 has no function bh_" in done.stderr
+
+
+def test_the_library_beside_the_package_is_taken(tmp_path):
+    package = tmp_path / "backhaul"
+    package.mkdir()
+    for file in (SOURCE / "backhaul").glob("*.py"):
+        (package / file.name).write_bytes(file.read_bytes())
+    (package / "libbackhaul.so.0").symlink_to(Path(_library.library._name).resolve())
+    done = import_with(None, path=tmp_path)
+    assert done.stdout.strip() == str(package / "libbackhaul.so.0"), done.stderr

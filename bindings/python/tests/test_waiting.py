@@ -1,0 +1,56 @@
+"""Waiting in asyncio: shared descriptors, no spinning, nothing left registered."""
+
+import asyncio
+import os
+
+import pytest
+
+from backhaul import _waiting
+from backhaul._waiting import Deadline, readable
+
+
+@pytest.fixture
+def pipe():
+    ends = os.pipe()
+    yield ends
+    for end in ends:
+        os.close(end)
+
+
+def test_a_descriptor_that_is_readable_wakes_all_who_wait_for_it(pipe):
+    async def scenario():
+        waiting = [asyncio.ensure_future(readable(pipe[0], 10)) for _ in range(3)]
+        await asyncio.sleep(0)
+        os.write(pipe[1], b"x")
+        return await asyncio.gather(*waiting)
+
+    assert asyncio.run(scenario()) == [True, True, True]
+
+
+def test_a_wait_that_ends_leaves_no_reader_behind(pipe):
+    async def scenario():
+        assert not await readable(pipe[0], 0.01)
+        return asyncio.get_running_loop().remove_reader(pipe[0])
+
+    assert asyncio.run(scenario()) is False
+
+
+def test_one_who_gives_up_takes_nothing_from_the_others(pipe):
+    async def scenario():
+        impatient = asyncio.ensure_future(readable(pipe[0], 10))
+        patient = asyncio.ensure_future(readable(pipe[0], 10))
+        await asyncio.sleep(0)
+        impatient.cancel()
+        await asyncio.sleep(0)
+        os.write(pipe[1], b"x")
+        return await patient
+
+    assert asyncio.run(scenario()) is True
+
+
+def test_slices_are_short_enough_to_hear_a_signal_and_end_with_the_deadline():
+    assert Deadline(None).slice_ms() == _waiting.SLICE_SECONDS * 1000
+    assert Deadline(1e9).slice_ms() == _waiting.SLICE_SECONDS * 1000
+    assert 1 <= Deadline(0.05).slice_ms() <= 50
+    assert Deadline(0).slice_ms() == 0
+    assert Deadline(-1).is_over
