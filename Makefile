@@ -9,8 +9,8 @@ COMMAND := $(BUILD)/bin/backhaul
 SWIFT_SOURCES := $(shell find Sources include -type f) Package.swift packaging/symbols.map
 VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", d, $$3; d = "."}' include/backhaul.h)
 
-# The Swift runtime is linked in, so that nothing needs Swift where it runs. lld, because gold leaves local symbols of the
-# modules in the table of exports.
+# The Swift runtime is linked in, so that nothing needs Swift where it runs. lld, because gold leaves local symbols of
+# the modules in the table of exports.
 SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --disable-local-rpath \
     -Xswiftc -static-stdlib -Xswiftc -use-ld=lld -Xlinker --gc-sections
 LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.0 \

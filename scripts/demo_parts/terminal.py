@@ -63,7 +63,9 @@ class Terminal:
     def progress(self, sent, total, events, files):
         if self.live:
             width = 30
-            filled = min(width * sent // max(total, 1), width)
+            # What is sent a second time makes no progress.
+            sent = min(sent, total)
+            filled = width * sent // max(total, 1)
             self.write(f"   {'█' * filled}{'░' * (width - filled)}  {megabytes(sent)} of {megabytes(total)},"
                        f" {events} of {files} files")
 
