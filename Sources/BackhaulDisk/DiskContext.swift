@@ -51,7 +51,8 @@ final class DiskContext {
         if partsInBatch.contains(id) { finishBatch() }
         close(id)
         do throws(Failure) {
-            try remove(location.partName, in: try directories.directory(of: location.destination), location.partDescription)
+            let directory = try directories.directory(of: location.destination)
+            try remove(location.partName, in: directory, location.partDescription)
         } catch where error.detail == Int64(ENOENT) {
             return
         }

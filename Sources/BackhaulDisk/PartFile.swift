@@ -15,9 +15,9 @@ public final class PartFile: Sendable {
         self.worker = worker
     }
 
-    /// Opens what an earlier attempt has left, if it is ours (a regular file of this user with one link), shortens it to
-    /// what is trusted, and answers the length to continue from. 0 when there is nothing to continue; then no file is
-    /// made yet.
+    /// Opens what an earlier attempt has left, if it is ours (a regular file of this user with one link), shortens it
+    /// to what is trusted, and answers the length to continue from. 0 when there is nothing to continue; then no file
+    /// is made yet.
     public func openResuming(
         trusting trusted: TrustedLength, then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
     ) {
@@ -55,9 +55,9 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Gives the sealed file its final name and syncs the directory. Also right when that was done before a crash. Fails
-    /// with `destinationExists` when another file has the name and is not to be replaced; a directory is never replaced.
-    /// After `diskFailed` the name may or may not last: do not ask again.
+    /// Gives the sealed file its final name and syncs the directory. Also right when that was done before a crash.
+    /// Fails with `destinationExists` when another file has the name and is not to be replaced; a directory is never
+    /// replaced. After `diskFailed` the name may or may not last: do not ask again.
     public func place(_ intent: FinishIntent, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker.post { [id, location] context in context.place(id, location, intent, then: then) }
     }

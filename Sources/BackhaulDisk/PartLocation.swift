@@ -4,8 +4,8 @@ public import BackhaulModel
 /// rename within one directory.
 public struct PartLocation: Equatable, Sendable {
     public var destination: Destination
-    /// Name of the part file in the destination's directory, at most 255 bytes, unlike any other task's: it is ours, and
-    /// whatever lies there before the first byte is written is replaced.
+    /// Name of the part file in the destination's directory, at most 255 bytes, unlike any other task's: it is ours,
+    /// and whatever lies there before the first byte is written is replaced.
     public var partName: String
     /// Permission bits of the finished file; until then only its owner may read it.
     public var mode: UInt32

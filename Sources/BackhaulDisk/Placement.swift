@@ -39,7 +39,9 @@ struct Placing {
                     return
                 } catch where error.code == EEXIST {
                     // Linked before a crash, its old name not yet removed.
-                    guard let final = try files.status(in: directory.number, name), isIntended(final) else { throw error }
+                    guard let final = try files.status(in: directory.number, name), isIntended(final) else {
+                        throw error
+                    }
                     try files.remove(location.partName, in: directory.number)
                     return
                 }

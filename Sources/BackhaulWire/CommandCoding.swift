@@ -1,0 +1,114 @@
+internal import BackhaulModel
+
+extension Acknowledgement: WireValue {
+    func encode(into encoder: inout Encoder) {
+        switch self {
+        case .ids(let ids):
+            encoder.tag(1)
+            encoder.put(ids)
+        case .through(let id):
+            encoder.tag(2)
+            encoder.put(id)
+        }
+    }
+    init(from decoder: inout Decoder) throws(Malformed) {
+        switch try decoder.byte() {
+        case 1: self = .ids(try decoder.list())
+        case 2: self = .through(try decoder.value())
+        case let tag: throw Malformed("it has the unknown form of acknowledgement \(tag)")
+        }
+    }
+}
+
+extension Command: WireValue {
+    func encode(into encoder: inout Encoder) {
+        encoder.tag(tag)
+        switch self {
+        case .createSession(let configuration, let role, let handle):
+            encoder.put(configuration)
+            encoder.put(code: role)
+            encoder.put(handle)
+        case .attachSession(let identifier, let role, let handle):
+            encoder.put(identifier)
+            encoder.put(code: role)
+            encoder.put(handle)
+        case .closeSession(let handle), .configuration(let handle):
+            encoder.put(handle)
+        case .updateConfiguration(let handle, let configuration):
+            encoder.put(handle)
+            encoder.put(configuration)
+        case .enqueue(let handle, let requests):
+            encoder.put(handle)
+            encoder.put(requests)
+        case .poll(let handle, let after, let maximum):
+            encoder.put(handle)
+            encoder.put(after)
+            encoder.put(maximum)
+        case .acknowledge(let handle, let acknowledgement):
+            encoder.put(handle)
+            encoder.put(acknowledgement)
+        case .complete(let handle, let handedOut):
+            encoder.put(handle)
+            encoder.put(handedOut)
+        case .tasks(let handle, let selection, let after, let maximum):
+            encoder.put(handle)
+            encoder.put(selection)
+            encoder.put(after)
+            encoder.put(maximum)
+        case .control(let handle, let control, let selection):
+            encoder.put(handle)
+            encoder.put(control)
+            encoder.put(selection)
+        case .claim(let handle, let task, let destination, let ifExists):
+            encoder.put(handle)
+            encoder.put(task)
+            encoder.put(destination)
+            encoder.put(code: ifExists)
+        case .invalidate(let handle, let cancelTasks):
+            encoder.put(handle)
+            encoder.put(cancelTasks)
+        case .sessions: break
+        }
+    }
+
+    private var tag: UInt8 {
+        switch self {
+        case .createSession: 1
+        case .attachSession: 2
+        case .closeSession: 3
+        case .configuration: 4
+        case .updateConfiguration: 5
+        case .enqueue: 6
+        case .poll: 7
+        case .acknowledge: 8
+        case .complete: 9
+        case .tasks: 10
+        case .control: 11
+        case .claim: 12
+        case .invalidate: 13
+        case .sessions: 14
+        }
+    }
+
+    init(from decoder: inout Decoder) throws(Malformed) {
+        switch try decoder.byte() {
+        case 1: self = .createSession(try decoder.value(), try decoder.code(), try decoder.value())
+        case 2: self = .attachSession(identifier: try decoder.string(), try decoder.code(), try decoder.value())
+        case 3: self = .closeSession(try decoder.value())
+        case 4: self = .configuration(try decoder.value())
+        case 5: self = .updateConfiguration(try decoder.value(), try decoder.value())
+        case 6: self = .enqueue(try decoder.value(), try decoder.list())
+        case 7: self = .poll(try decoder.value(), after: try decoder.value(), maximum: try decoder.integer())
+        case 8: self = .acknowledge(try decoder.value(), try decoder.value())
+        case 9: self = .complete(try decoder.value(), handedOut: try decoder.value())
+        case 10:
+            self = .tasks(
+                try decoder.value(), try decoder.value(), after: try decoder.value(), maximum: try decoder.integer())
+        case 11: self = .control(try decoder.value(), try decoder.value(), try decoder.value())
+        case 12: self = .claim(try decoder.value(), try decoder.value(), try decoder.value(), try decoder.code())
+        case 13: self = .invalidate(try decoder.value(), cancelTasks: try decoder.bool())
+        case 14: self = .sessions
+        case let tag: throw Malformed("it has the unknown command \(tag)")
+        }
+    }
+}

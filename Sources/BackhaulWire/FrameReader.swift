@@ -1,0 +1,78 @@
+public import BackhaulModel
+
+/// Cuts a stream of bytes into messages. It believes nothing: after the first frame that is too long or makes no sense
+/// every call throws the same failure, and the connection is of no more use.
+public struct FrameReader: Sendable {
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var failure: Failure?
+
+    public init() {}
+
+    /// What was read from the peer. Take all messages out before the next: then no more than one frame is ever held.
+    public mutating func append(_ bytes: [UInt8]) { append(bytes[...]) }
+
+    public mutating func append(_ bytes: ArraySlice<UInt8>) {
+        guard failure == nil else { return }
+        if start == buffer.count {
+            buffer.removeAll(keepingCapacity: buffer.capacity <= FrameReader.keptCapacity)
+            start = 0
+        } else if start > buffer.count / 2 {
+            buffer.removeFirst(start)
+            start = 0
+        }
+        buffer.append(contentsOf: bytes)
+    }
+
+    /// The next whole message of a client, or nil when more bytes are needed. Throws `engineIncompatible` for a client
+    /// of another version, `invalidArgument` for anything that is no message.
+    public mutating func nextClientMessage() throws(Failure) -> ClientMessage? {
+        try next(from: "client", malformed: .invalidArgument)
+    }
+
+    /// The next whole message of an engine, or nil when more bytes are needed. Throws `engineIncompatible`.
+    public mutating func nextEngineMessage() throws(Failure) -> EngineMessage? {
+        try next(from: "engine", malformed: .engineIncompatible)
+    }
+
+    /// One large frame does not cost its size for the rest of the connection.
+    private static let keptCapacity = 1 << 16
+
+    private mutating func next<Message: WireValue>(
+        from peer: String, malformed: Status
+    ) throws(Failure) -> Message? {
+        if let failure { throw failure }
+        do throws(Malformed) {
+            guard let payload = try nextPayload() else { return nil }
+            var decoder = Decoder(payload)
+            let message: Message = try decoder.value()
+            try decoder.finish()
+            start = payload.endIndex
+            return message
+        } catch {
+            let failure = FrameReader.failure(error, peer, malformed)
+            self = FrameReader()
+            self.failure = failure
+            throw failure
+        }
+    }
+
+    private func nextPayload() throws(Malformed) -> ArraySlice<UInt8>? {
+        var decoder = Decoder(buffer[start...])
+        guard decoder.remaining >= 4 else { return nil }
+        let length = Int(try decoder.integer(UInt32.self))
+        guard length <= Wire.maximumFrame else { throw Malformed("it has \(length) bytes") }
+        guard decoder.remaining >= length else { return nil }
+        return buffer[start + 4..<start + 4 + length]
+    }
+
+    private static func failure(_ error: Malformed, _ peer: String, _ malformed: Status) -> Failure {
+        guard let version = error.otherVersion else {
+            return Failure(malformed, "The \(peer) sent a message that cannot be read: \(error.reason).")
+        }
+        return Failure(
+            .engineIncompatible,
+            "The \(peer) speaks version \(version) of the protocol and this program version \(Wire.version); use the "
+                + "same version of Backhaul in all programs that share a store.", detail: Int64(version))
+    }
+}

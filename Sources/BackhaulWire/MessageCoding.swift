@@ -1,0 +1,72 @@
+internal import BackhaulModel
+
+/// The first byte of a frame's payload.
+enum MessageTag {
+    static let hello: UInt8 = 1
+    static let command: UInt8 = 2
+    static let welcome: UInt8 = 65
+    static let reply: UInt8 = 66
+    static let notice: UInt8 = 67
+    static let goodbye: UInt8 = 68
+}
+
+extension ClientMessage: WireValue {
+    func encode(into encoder: inout Encoder) {
+        switch self {
+        case .hello(let hello):
+            encoder.tag(MessageTag.hello)
+            Opening.put(into: &encoder)
+            encoder.put(hello)
+        case .command(let sequence, let answeredThrough, let command):
+            encoder.tag(MessageTag.command)
+            encoder.put(sequence)
+            encoder.put(answeredThrough)
+            encoder.put(command)
+        }
+    }
+
+    init(from decoder: inout Decoder) throws(Malformed) {
+        switch try decoder.byte() {
+        case MessageTag.hello:
+            try Opening.check(&decoder)
+            self = .hello(try decoder.value())
+        case MessageTag.command:
+            self = .command(
+                sequence: try decoder.integer(), answeredThrough: try decoder.integer(), try decoder.value())
+        case let tag: throw Malformed("it has the unknown tag \(tag)")
+        }
+    }
+}
+
+extension EngineMessage: WireValue {
+    func encode(into encoder: inout Encoder) {
+        switch self {
+        case .welcome(let process):
+            encoder.tag(MessageTag.welcome)
+            Opening.put(into: &encoder)
+            encoder.put(process)
+        case .reply(let sequence, let reply):
+            encoder.tag(MessageTag.reply)
+            encoder.put(sequence)
+            encoder.put(reply)
+        case .notice(let notice):
+            encoder.tag(MessageTag.notice)
+            encoder.put(notice)
+        case .goodbye(let failure):
+            encoder.tag(MessageTag.goodbye)
+            encoder.put(failure)
+        }
+    }
+
+    init(from decoder: inout Decoder) throws(Malformed) {
+        switch try decoder.byte() {
+        case MessageTag.welcome:
+            try Opening.check(&decoder)
+            self = .welcome(process: try decoder.integer())
+        case MessageTag.reply: self = .reply(sequence: try decoder.integer(), try decoder.value())
+        case MessageTag.notice: self = .notice(try decoder.value())
+        case MessageTag.goodbye: self = .goodbye(try decoder.optional())
+        case let tag: throw Malformed("it has the unknown tag \(tag)")
+        }
+    }
+}

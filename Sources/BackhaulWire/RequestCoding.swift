@@ -1,0 +1,59 @@
+internal import BackhaulModel
+
+extension HeaderField: WireElement {
+    static var minimumSize: Int { 8 }
+    func encode(into encoder: inout Encoder) {
+        encoder.put(name)
+        encoder.put(value)
+    }
+    init(from decoder: inout Decoder) throws(Malformed) { self.init(try decoder.string(), try decoder.string()) }
+}
+
+extension Destination: WireValue {
+    func encode(into encoder: inout Encoder) {
+        encoder.put(path)
+        encoder.put(directoryDevice)
+        encoder.put(directoryInode)
+    }
+    init(from decoder: inout Decoder) throws(Malformed) {
+        self.init(
+            path: try decoder.string(), directoryDevice: try decoder.integer(), directoryInode: try decoder.integer())
+    }
+}
+
+extension Request: WireElement {
+    static var minimumSize: Int { 21 }
+    func encode(into encoder: inout Encoder) {
+        encoder.put(url)
+        encoder.put(destination)
+        encoder.put(idempotencyKey)
+        encoder.put(headers)
+        encoder.put(userData.map(WireData.init))
+        encoder.put(code: ifExists)
+        encoder.put(priority)
+        encoder.put(startsSuspended)
+        encoder.put(mode)
+    }
+    init(from decoder: inout Decoder) throws(Malformed) {
+        self.init(url: try decoder.string())
+        destination = try decoder.optional()
+        idempotencyKey = try decoder.optional()
+        headers = try decoder.list()
+        userData = try decoder.optional(WireData.self)?.bytes
+        ifExists = try decoder.code()
+        priority = try decoder.integer()
+        startsSuspended = try decoder.bool()
+        mode = try decoder.integer()
+    }
+}
+
+extension Enqueued: WireElement {
+    static var minimumSize: Int { 9 }
+    func encode(into encoder: inout Encoder) {
+        encoder.put(task)
+        encoder.put(code: disposition)
+    }
+    init(from decoder: inout Decoder) throws(Malformed) {
+        self.init(task: try decoder.value(), disposition: try decoder.code())
+    }
+}

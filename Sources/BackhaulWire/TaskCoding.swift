@@ -1,0 +1,68 @@
+internal import BackhaulModel
+
+extension TaskSelection: WireValue {
+    func encode(into encoder: inout Encoder) {
+        encoder.put(ids)
+        encoder.put(states.rawValue)
+    }
+    init(from decoder: inout Decoder) throws(Malformed) {
+        self.init(ids: try decoder.list(), states: TaskStates(rawValue: try decoder.integer()))
+    }
+}
+
+extension TaskControl: WireValue {
+    func encode(into encoder: inout Encoder) {
+        switch self {
+        case .cancel: encoder.tag(1)
+        case .suspend: encoder.tag(2)
+        case .resume: encoder.tag(3)
+        case .setPriority(let priority):
+            encoder.tag(4)
+            encoder.put(priority)
+        }
+    }
+    init(from decoder: inout Decoder) throws(Malformed) {
+        switch try decoder.byte() {
+        case 1: self = .cancel
+        case 2: self = .suspend
+        case 3: self = .resume
+        case 4: self = .setPriority(try decoder.integer())
+        case let tag: throw Malformed("it has the unknown task control \(tag)")
+        }
+    }
+}
+
+extension TaskInfo: WireElement {
+    static var minimumSize: Int { 72 }
+    func encode(into encoder: inout Encoder) {
+        encoder.put(id)
+        encoder.put(round)
+        encoder.put(code: state)
+        encoder.put(code: reason)
+        encoder.put(reasonText)
+        encoder.put(nextAttemptMilliseconds)
+        encoder.put(url)
+        encoder.put(destinationPath)
+        encoder.put(idempotencyKey)
+        encoder.put(userData.map(WireData.init))
+        encoder.put(priority)
+        encoder.put(failure)
+        encoder.put(httpStatus)
+        encoder.put(attempts)
+        encoder.put(offset)
+        encoder.put(size)
+        encoder.put(bytesPerSecond)
+        encoder.put(enqueuedMilliseconds)
+    }
+    init(from decoder: inout Decoder) throws(Malformed) {
+        self.init(
+            id: try decoder.value(), round: try decoder.integer(), state: try decoder.code(),
+            reason: try decoder.code(), reasonText: try decoder.optional(),
+            nextAttemptMilliseconds: try decoder.integer(), url: try decoder.string(),
+            destinationPath: try decoder.optional(), idempotencyKey: try decoder.optional(),
+            userData: try decoder.optional(WireData.self)?.bytes, priority: try decoder.integer(),
+            failure: try decoder.optional(), httpStatus: try decoder.integer(), attempts: try decoder.integer(),
+            offset: try decoder.integer(), size: try decoder.optional(), bytesPerSecond: try decoder.integer(),
+            enqueuedMilliseconds: try decoder.integer())
+    }
+}

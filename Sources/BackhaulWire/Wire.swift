@@ -1,0 +1,88 @@
+public import BackhaulModel
+
+/// The protocol between a client and an engine in another process: docs/wire.md.
+public enum Wire {
+    /// Both sides must speak the same one: they are the same library on one machine, and a newer client waits until the
+    /// older engine is gone rather than that both carry every old format.
+    public static let version: UInt16 = 1
+
+    /// Bytes of a frame's payload. Longer ones are an error of the peer.
+    public static let maximumFrame = 4 << 20
+
+    /// A whole frame, its length included. Throws `tooMany` when the command does not fit in one: lists of ids have to
+    /// be cut by the caller, and chunks of requests are small enough (`Limits.chunkSize`).
+    public static func encode(_ message: ClientMessage) throws(Failure) -> [UInt8] {
+        let frame = frame(message, capacity: capacity(for: message))
+        guard fits(frame) else {
+            throw Failure(.tooMany, "The arguments of the call have more than \(maximumFrame) bytes; split them.")
+        }
+        return frame
+    }
+
+    /// A whole frame, its length included. A reply that does not fit in one is replaced by the failure `tooMany`; see
+    /// `countThatFits`.
+    public static func encode(_ message: EngineMessage) -> [UInt8] {
+        let frame = frame(message)
+        guard !fits(frame), case .reply(let sequence, _) = message else { return frame }
+        let failure = Failure(.tooMany, "The answer has more than \(maximumFrame) bytes; ask for fewer items at once.")
+        return Wire.frame(EngineMessage.reply(sequence: sequence, .failed(failure)))
+    }
+
+    /// A reply without a frame, as the store keeps it with the id of an applied command.
+    public static func encodeReply(_ reply: Reply) -> [UInt8] {
+        var encoder = Encoder()
+        encoder.put(version)
+        encoder.put(reply)
+        return encoder.bytes
+    }
+
+    /// Throws `storeDamaged`, or `engineIncompatible` when another version of the library wrote it.
+    public static func decodeReply(_ bytes: [UInt8]) throws(Failure) -> Reply {
+        var decoder = Decoder(bytes[...])
+        do throws(Malformed) {
+            let writer: UInt16 = try decoder.integer()
+            guard writer == version else { throw Malformed("", otherVersion: writer) }
+            let reply: Reply = try decoder.value()
+            try decoder.finish()
+            return reply
+        } catch {
+            if let writer = error.otherVersion {
+                throw Failure(
+                    .engineIncompatible,
+                    "The reply was stored by version \(writer) of the protocol and this engine speaks \(version).",
+                    detail: Int64(writer))
+            }
+            throw Failure(.storeDamaged, "A stored reply cannot be read: \(error.reason).")
+        }
+    }
+
+    /// How many of the first items fit in one reply; at least one when there is one.
+    public static func countThatFits(_ events: [Event]) -> Int { countThatFits(items: events) }
+    public static func countThatFits(_ tasks: [TaskInfo]) -> Int { countThatFits(items: tasks) }
+
+    private static func countThatFits<Item: WireValue>(items: [Item]) -> Int {
+        // Room for the tags, the sequence, the count and `more`.
+        let room = maximumFrame - 64
+        var encoder = Encoder()
+        for (index, item) in items.enumerated() {
+            encoder.put(item)
+            if encoder.bytes.count > room { return max(1, index) }
+        }
+        return items.count
+    }
+
+    private static func frame<Message: WireValue>(_ message: Message, capacity: Int = 0) -> [UInt8] {
+        var encoder = Encoder()
+        encoder.reserve(capacity)
+        encoder.put(0 as UInt32)
+        encoder.put(message)
+        encoder.setLength(at: 0)
+        return encoder.bytes
+    }
+
+    private static func fits(_ frame: [UInt8]) -> Bool { frame.count - 4 <= maximumFrame }
+
+    private static func capacity(for message: ClientMessage) -> Int {
+        if case .command(_, _, .enqueue) = message { Limits.chunkSize } else { 0 }
+    }
+}

@@ -1,0 +1,169 @@
+import BackhaulModel
+
+/// Values of the model from a seed, so that a failure can be repeated. Extremes are as likely as anything between.
+struct Generator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    /// SplitMix64 (Steele, Lea, Flood 2014).
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer {
+        switch Int.random(in: 0..<4, using: &self) {
+        case 0: 0
+        case 1: .max
+        case 2: .min
+        default: .random(in: .min ... .max, using: &self)
+        }
+    }
+
+    mutating func bool() -> Bool { .random(using: &self) }
+
+    mutating func text() -> String {
+        let pieces = ["", "a", "https://example.org/", "ü", "日本", "\u{0}", "🎒", "\r\n", " "]
+        return (0..<Int.random(in: 0..<6, using: &self)).map { _ in pieces.randomElement(using: &self) ?? "" }.joined()
+    }
+
+    mutating func data() -> [UInt8] { (0..<Int.random(in: 0..<20, using: &self)).map { _ in integer() } }
+
+    mutating func optional<Value>(_ make: (inout Generator) -> Value) -> Value? { bool() ? make(&self) : nil }
+
+    mutating func list<Value>(_ make: (inout Generator) -> Value) -> [Value] {
+        (0..<Int.random(in: 0..<4, using: &self)).map { _ in make(&self) }
+    }
+
+    mutating func any<Value: CaseIterable>(_ type: Value.Type = Value.self) -> Value {
+        type.allCases.randomElement(using: &self)!
+    }
+
+    mutating func id<Value: RawRepresentable>(
+        _ type: Value.Type = Value.self
+    ) -> Value where Value.RawValue == UInt64 { Value(rawValue: integer())! }
+}
+
+extension Generator {
+    mutating func failure() -> Failure {
+        Failure(any(), text(), domain: any(), detail: integer(), index: optional { $0.integer() })
+    }
+
+    mutating func header() -> HeaderField { HeaderField(text(), text()) }
+
+    mutating func destination() -> Destination {
+        Destination(path: text(), directoryDevice: integer(), directoryInode: integer())
+    }
+
+    mutating func request() -> Request {
+        var request = Request(url: text())
+        request.destination = optional { $0.destination() }
+        request.idempotencyKey = optional { $0.text() }
+        request.headers = list { $0.header() }
+        request.userData = optional { $0.data() }
+        request.ifExists = any()
+        request.priority = integer()
+        request.startsSuspended = bool()
+        request.mode = integer()
+        return request
+    }
+
+    mutating func configuration() -> SessionConfiguration {
+        var configuration = SessionConfiguration(identifier: text())
+        configuration.connectionsPerOrigin = integer()
+        configuration.maximumRunningTasks = integer()
+        configuration.maximumAttempts = optional { $0.integer() }
+        configuration.firstRetryDelayMilliseconds = integer()
+        configuration.longestRetryDelayMilliseconds = integer()
+        configuration.requestTimeoutMilliseconds = integer()
+        configuration.resourceTimeoutMilliseconds = integer()
+        configuration.caFile = optional { $0.text() }
+        return configuration
+    }
+
+    mutating func session() -> SessionInfo {
+        SessionInfo(
+            identifier: text(), round: integer(), liveTasks: integer(), events: integer(), hasFinishedRound: bool(),
+            isInvalidating: bool(), consumer: integer(), createdMilliseconds: integer(), newestEvent: id())
+    }
+
+    mutating func selection() -> TaskSelection {
+        TaskSelection(ids: list { $0.id() }, states: TaskStates(rawValue: integer()))
+    }
+
+    mutating func task() -> TaskInfo {
+        TaskInfo(
+            id: id(), round: integer(), state: any(), reason: any(), reasonText: optional { $0.text() },
+            nextAttemptMilliseconds: integer(), url: text(), destinationPath: optional { $0.text() },
+            idempotencyKey: optional { $0.text() }, userData: optional { $0.data() }, priority: integer(),
+            failure: optional { $0.failure() }, httpStatus: integer(), attempts: integer(), offset: integer(),
+            size: optional { $0.integer() }, bytesPerSecond: integer(), enqueuedMilliseconds: integer())
+    }
+
+    mutating func event() -> Event {
+        Event(
+            id: id(), round: integer(), timeMilliseconds: integer(),
+            kind: bool() ? .sessionFinished : .taskEnded(endedTask()))
+    }
+
+    mutating func endedTask() -> EndedTask {
+        var outcome = Outcome(
+            state: any(), failure: optional { $0.failure() }, path: optional { $0.text() })
+        outcome.size = integer()
+        outcome.attempts = integer()
+        outcome.bytesReceived = integer()
+        outcome.answer.httpStatus = integer()
+        outcome.answer.finalURL = optional { $0.text() }
+        outcome.answer.mediaType = optional { $0.text() }
+        outcome.answer.headers = list { $0.header() }
+        outcome.answer.errorBody = optional { $0.data() }
+        return EndedTask(
+            id: id(), url: text(), idempotencyKey: optional { $0.text() }, userData: optional { $0.data() },
+            outcome: outcome)
+    }
+}
+
+extension Generator {
+    /// One of each case.
+    mutating func commands() -> [Command] {
+        [
+            .createSession(configuration(), any(), id()), .attachSession(identifier: text(), any(), id()),
+            .closeSession(id()), .configuration(id()), .updateConfiguration(id(), configuration()),
+            .enqueue(id(), list { $0.request() }), .poll(id(), after: id(), maximum: integer()),
+            .acknowledge(id(), .ids(list { $0.id() })), .acknowledge(id(), .through(id())),
+            .complete(id(), handedOut: id()), .tasks(id(), selection(), after: id(), maximum: integer()),
+            .control(id(), .cancel, selection()), .control(id(), .suspend, selection()),
+            .control(id(), .resume, selection()), .control(id(), .setPriority(integer()), selection()),
+            .claim(id(), id(), destination(), any()), .invalidate(id(), cancelTasks: bool()), .sessions,
+        ]
+    }
+
+    mutating func replies() -> [Reply] {
+        [
+            .failed(failure()), .done, .count(integer()),
+            .session(id(), isNew: bool(), newestEvent: id(), unacknowledged: integer()),
+            .configuration(configuration()),
+            .enqueued(list { Enqueued(task: $0.id(), disposition: $0.any()) }),
+            .events(list { $0.event() }, more: bool()), .tasks(list { $0.task() }, more: bool()),
+            .sessions(list { $0.session() }),
+        ]
+    }
+
+    mutating func clientMessages() -> [ClientMessage] {
+        let hello = Hello(
+            client: ClientID(high: integer(), low: integer()), application: text(), process: integer())
+        return [.hello(hello)]
+            + commands().map { .command(sequence: integer(), answeredThrough: integer(), $0) }
+    }
+
+    mutating func engineMessages() -> [EngineMessage] {
+        [
+            .welcome(process: integer()), .notice(.event(identifier: text(), id(), newest: id())), .goodbye(nil),
+            .goodbye(failure()),
+        ] + replies().map { .reply(sequence: integer(), $0) }
+    }
+}

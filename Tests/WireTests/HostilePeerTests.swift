@@ -1,0 +1,160 @@
+import BackhaulModel
+import BackhaulWire
+import Testing
+
+@Suite struct HostilePeerTests {
+    /// A frame of this payload, whatever it holds.
+    private func frame(_ payload: [UInt8], length: UInt32? = nil) -> [UInt8] {
+        let length = length ?? UInt32(payload.count)
+        return (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) } + payload
+    }
+
+    private func clientFailure(_ bytes: [UInt8]) -> Failure? {
+        var reader = FrameReader()
+        reader.append(bytes)
+        do throws(Failure) {
+            while try reader.nextClientMessage() != nil {}
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func engineFailure(_ bytes: [UInt8]) -> Failure? {
+        var reader = FrameReader()
+        reader.append(bytes)
+        do throws(Failure) {
+            while try reader.nextEngineMessage() != nil {}
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("the beginning of a message is no message yet, however long")
+    func everyPrefix() throws {
+        var generator = Generator(seed: 1)
+        for message in generator.clientMessages() {
+            let bytes = try Wire.encode(message)
+            for count in 0..<bytes.count {
+                var reader = FrameReader()
+                reader.append(bytes[..<count])
+                #expect(try reader.nextClientMessage() == nil)
+            }
+        }
+        for message in generator.engineMessages() {
+            let bytes = Wire.encode(message)
+            for count in 0..<bytes.count {
+                var reader = FrameReader()
+                reader.append(bytes[..<count])
+                #expect(try reader.nextEngineMessage() == nil)
+            }
+        }
+    }
+
+    @Test("a payload that is cut short is refused")
+    func everyCutPayload() throws {
+        var generator = Generator(seed: 2)
+        for message in generator.clientMessages() {
+            let payload = try Wire.encode(message).dropFirst(4)
+            for count in 0..<payload.count {
+                #expect(clientFailure(frame(Array(payload.prefix(count))))?.status == .invalidArgument)
+            }
+        }
+    }
+
+    @Test("bytes behind a message are refused")
+    func trailingBytes() throws {
+        var generator = Generator(seed: 3)
+        for message in generator.clientMessages() {
+            let payload = try Wire.encode(message).dropFirst(4) + [0]
+            #expect(clientFailure(frame(Array(payload)))?.status == .invalidArgument)
+        }
+        for message in generator.engineMessages() {
+            #expect(engineFailure(frame(Wire.encode(message).dropFirst(4) + [0]))?.status == .engineIncompatible)
+        }
+    }
+
+    @Test("any changed byte gives another message, a clear failure or a wait for more", arguments: 0..<20)
+    func everyChangedByte(seed: UInt64) throws {
+        var generator = Generator(seed: seed)
+        let clientFrames = try generator.clientMessages().map { try Wire.encode($0) }
+        let engineFrames = generator.engineMessages().map { Wire.encode($0) }
+        for (frames, failure) in [(clientFrames, clientFailure), (engineFrames, engineFailure)] {
+            for bytes in frames {
+                for position in bytes.indices {
+                    var changed = bytes
+                    changed[position] ^= UInt8.random(in: 1...255, using: &generator)
+                    if let failure = failure(changed) { #expect(!failure.message.isEmpty) }
+                }
+            }
+        }
+    }
+
+    @Test("noise gives a clear failure or a wait for more", arguments: 0..<200)
+    func noise(seed: UInt64) {
+        var generator = Generator(seed: seed)
+        for tag: UInt8 in [1, 2, 65, 66, 67, 68] {
+            let payload = [tag] + (0..<200).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            if let failure = clientFailure(frame(payload)) { #expect(!failure.message.isEmpty) }
+            if let failure = engineFailure(frame(payload)) { #expect(!failure.message.isEmpty) }
+        }
+    }
+
+    @Test("a frame that announces more than the limit is refused before it arrives")
+    func tooLong() {
+        let failure = clientFailure(frame([], length: UInt32(Wire.maximumFrame) + 1))
+        #expect(failure?.status == .invalidArgument)
+        #expect(engineFailure(frame([], length: .max))?.status == .engineIncompatible)
+        #expect(clientFailure(frame([], length: UInt32(Wire.maximumFrame))) == nil)
+    }
+
+    @Test("a count that the rest of the frame cannot hold is refused")
+    func impossibleCount() {
+        // A command, its two numbers, `enqueue`, a handle, and 4,294,967,295 requests.
+        let payload: [UInt8] = [2] + .init(repeating: 0, count: 16) + [6] + .init(repeating: 0, count: 8)
+        #expect(clientFailure(frame(payload + [0, 0, 0, 0])) == nil)
+        #expect(clientFailure(frame(payload + [255, 255, 255, 255]))?.status == .invalidArgument)
+    }
+
+    @Test("text that is not UTF-8 is refused")
+    func notUTF8() {
+        let payload: [UInt8] = [67, 1] + [2, 0, 0, 0] + [0xC3, 0x28] + .init(repeating: 0, count: 16)
+        #expect(engineFailure(frame(payload))?.message.contains("UTF-8") == true)
+    }
+
+    @Test("after a failure the reader says the same again and takes no more")
+    func failureStays() throws {
+        var reader = FrameReader()
+        reader.append(frame([99]))
+        let first = #expect(throws: Failure.self) { try reader.nextClientMessage() }
+        reader.append(try Wire.encode(.command(sequence: 1, answeredThrough: 0, .sessions)))
+        let second = #expect(throws: Failure.self) { try reader.nextClientMessage() }
+        #expect(first == second)
+    }
+
+    @Test("a hello of another version is recognised, whatever follows it")
+    func otherVersion() {
+        let hello: [UInt8] = [1] + Array("bhul".utf8) + [7, 0, 1, 2, 3]
+        let failure = clientFailure(frame(hello))
+        #expect(failure?.status == .engineIncompatible)
+        #expect(failure?.detail == 7)
+        let welcome: [UInt8] = [65] + Array("bhul".utf8) + [2, 0]
+        #expect(engineFailure(frame(welcome))?.status == .engineIncompatible)
+    }
+
+    @Test("a hello of something else is refused")
+    func otherProtocol() {
+        #expect(clientFailure(Array("GET / HTTP/1.1\r\n\r\n".utf8))?.status == .invalidArgument)
+        #expect(clientFailure(frame([1] + Array("http".utf8) + [1, 0]))?.status == .invalidArgument)
+    }
+
+    @Test("a stored reply that is damaged or of another version is told apart")
+    func storedReplies() {
+        #expect(throws: Failure.self) { try Wire.decodeReply([]) }
+        let damaged = #expect(throws: Failure.self) { try Wire.decodeReply([1, 0, 200]) }
+        #expect(damaged?.status == .storeDamaged)
+        let newer = #expect(throws: Failure.self) { try Wire.decodeReply([2, 0, 2]) }
+        #expect(newer?.status == .engineIncompatible)
+    }
+}

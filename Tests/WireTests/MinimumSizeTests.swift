@@ -1,0 +1,32 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulWire
+
+@Suite struct MinimumSizeTests {
+    private func size<Element: WireElement>(_ element: Element) -> Int {
+        var encoder = Encoder()
+        encoder.put(element)
+        return encoder.bytes.count
+    }
+
+    @Test("no element of a list is shorter than what its count is checked against")
+    func smallestElements() {
+        #expect(size(HeaderField("", "")) == HeaderField.minimumSize)
+        #expect(size(Request(url: "")) == Request.minimumSize)
+        #expect(size(TaskID.zero) == TaskID.minimumSize)
+        #expect(size(EventID.zero) == EventID.minimumSize)
+        #expect(size(Enqueued(task: .zero, disposition: .new)) == Enqueued.minimumSize)
+        #expect(
+            size(Event(id: .zero, round: 0, timeMilliseconds: 0, kind: .sessionFinished)) == Event.minimumSize)
+        let session = SessionInfo(
+            identifier: "", round: 0, liveTasks: 0, events: 0, hasFinishedRound: false, isInvalidating: false,
+            consumer: 0, createdMilliseconds: 0, newestEvent: .zero)
+        #expect(size(session) == SessionInfo.minimumSize)
+        let task = TaskInfo(
+            id: .zero, round: 0, state: .waiting, reason: .none, reasonText: nil, nextAttemptMilliseconds: 0, url: "",
+            destinationPath: nil, idempotencyKey: nil, userData: nil, priority: 0, failure: nil, httpStatus: 0,
+            attempts: 0, offset: 0, size: nil, bytesPerSecond: 0, enqueuedMilliseconds: 0)
+        #expect(size(task) == TaskInfo.minimumSize)
+    }
+}
