@@ -36,7 +36,7 @@ let package = Package(
         // Commands, replies and notices as bytes.
         .target(name: "BackhaulWire", dependencies: ["BackhaulModel"], swiftSettings: strict),
         // The event loop.
-        .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CUV"], swiftSettings: strict),
+        .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CLinux", "CUV"], swiftSettings: strict),
         // Part files: written, synced, finished on threads of their own.
         .target(name: "BackhaulDisk", dependencies: ["BackhaulModel", "BackhaulPlatform"], swiftSettings: strict),
         // HTTP.
@@ -79,7 +79,7 @@ let package = Package(
             name: "WireTests", dependencies: ["BackhaulWire", "BackhaulModel"],
             path: "Tests/WireTests", swiftSettings: strict),
         .testTarget(
-            name: "LoopTests", dependencies: ["BackhaulLoop", "BackhaulPlatform"],
+            name: "LoopTests", dependencies: ["BackhaulLoop", "BackhaulPlatform", "CLinux"],
             path: "Tests/LoopTests", swiftSettings: strict),
         .testTarget(
             name: "DiskTests", dependencies: ["BackhaulDisk", "BackhaulModel", "BackhaulPlatform"],

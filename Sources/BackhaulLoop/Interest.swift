@@ -1,0 +1,25 @@
+internal import CLinux
+
+/// What a descriptor is watched for, and what it turned out to be.
+public struct Interest: OptionSet, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let readable = Interest(rawValue: 1)
+    public static let writable = Interest(rawValue: 2)
+
+    /// For epoll_ctl(2), level-triggered.
+    var events: UInt32 {
+        let read = contains(.readable) ? EPOLLIN.rawValue | EPOLLRDHUP.rawValue : 0
+        return contains(.writable) ? read | EPOLLOUT.rawValue : read
+    }
+
+    /// From epoll_wait(2). An error or a hang-up counts as all that was asked for: the next read or write tells it.
+    init(events: UInt32, asked: Interest) {
+        let broken = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
+        var interest: Interest = []
+        if broken || events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { interest.insert(.readable) }
+        if broken || events & EPOLLOUT.rawValue != 0 { interest.insert(.writable) }
+        self = interest.intersection(asked)
+    }
+}

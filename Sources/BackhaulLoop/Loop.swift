@@ -1,0 +1,128 @@
+public import BackhaulPlatform
+internal import CLinux
+
+/// An event loop: timers, watched descriptors, and what is to be done when a turn's call-backs are through. Confined to
+/// the thread of its `LoopThread`.
+public final class Loop {
+    /// Milliseconds since boot, sleep included, as of the start of the present turn.
+    public private(set) var now: Int64 = Clock.bootMilliseconds
+    /// True once the host has closed a descriptor that the loop lives on. Timers and watches are over then.
+    public private(set) var isBroken = false
+
+    let events: EventSet
+    private let timers: Timers
+    private var watches: [Int32: Entry] = [:]
+    private var lastGeneration: UInt32 = 0
+    private var afterwards: [() -> Void] = []
+
+    private struct Entry {
+        let generation: UInt32
+        unowned let watch: Watch
+    }
+
+    init(_ events: EventSet) throws(SystemError) {
+        self.events = events
+        timers = try Timers(watching: events.number)
+    }
+
+    /// A timer that does not run yet.
+    public func timer(_ handler: @escaping () -> Void) -> LoopTimer {
+        LoopTimer(timers, handler)
+    }
+
+    /// Calls the handler whenever the descriptor is ready, level-triggered. One watch for each descriptor: a second one
+    /// takes the first one's place.
+    public func watch(
+        _ descriptor: Int32, _ interest: Interest, _ handler: @escaping (Interest) -> Void
+    ) throws(SystemError) -> Watch {
+        guard !isBroken else { throw SystemError(code: EBADF, attempt: "the loop has lost its descriptors") }
+        lastGeneration &+= 1
+        let watch = Watch(self, descriptor, lastGeneration, interest, handler)
+        if !interest.isEmpty { try events.add(descriptor, interest.events, key(watch)) }
+        watches[descriptor] = Entry(generation: watch.generation, watch: watch)
+        return watch
+    }
+
+    /// Performs the body when the call-backs of this turn are done. Bodies that are asked for by such bodies run in the
+    /// next turn, which then does not wait.
+    public func afterThisTurn(_ body: @escaping () -> Void) {
+        afterwards.append(body)
+    }
+
+    // MARK: - For Watch
+
+    func rewatch(_ watch: Watch, before: Interest) -> Bool {
+        guard !isBroken, watches[watch.descriptor]?.generation == watch.generation else { return false }
+        do throws(SystemError) {
+            if watch.interest.isEmpty {
+                events.remove(watch.descriptor)
+            } else if before.isEmpty {
+                try events.add(watch.descriptor, watch.interest.events, key(watch))
+            } else {
+                try events.change(watch.descriptor, watch.interest.events, key(watch))
+            }
+            return true
+        } catch {
+            watches[watch.descriptor] = nil
+            return false
+        }
+    }
+
+    func forget(_ watch: Watch) {
+        // A later watch of the same number has taken its place in the set, too.
+        guard watches[watch.descriptor]?.generation == watch.generation else { return }
+        watches[watch.descriptor] = nil
+        if !isBroken, !watch.interest.isEmpty { events.remove(watch.descriptor) }
+    }
+
+    private func key(_ watch: Watch) -> UInt64 {
+        UInt64(watch.generation) << 32 | UInt64(UInt32(bitPattern: watch.descriptor))
+    }
+
+    // MARK: - For LoopThread
+
+    func beginTurn() {
+        now = Clock.bootMilliseconds
+        timers.updateTime()
+    }
+
+    func dispatch(_ arrived: UnsafeMutableBufferPointer<epoll_event>.SubSequence) {
+        for event in arrived where event.data.u64 != EventSet.bellKey {
+            let key = event.data.u64
+            guard let entry = watches[Int32(truncatingIfNeeded: key)],
+                entry.generation == UInt32(truncatingIfNeeded: key >> 32)
+            else { continue }
+            let watch = entry.watch
+            let found = Interest(events: event.events, asked: watch.interest)
+            if !found.isEmpty { watch.handler(found) }
+        }
+    }
+
+    /// False when libuv has lost its descriptor.
+    func runTimers() -> Bool { timers.runDue() }
+
+    func endTurn() {
+        let bodies = afterwards
+        afterwards = []
+        for body in bodies { body() }
+    }
+
+    /// Milliseconds until there is something to do, -1 for no limit.
+    var timeout: Int32 {
+        guard afterwards.isEmpty else { return 0 }
+        return timers.timeout
+    }
+
+    func becomeBroken() {
+        isBroken = true
+        watches = [:]
+        afterwards = []
+        timers.close()
+        events.abandon()
+    }
+
+    func close() {
+        watches = [:]
+        timers.close()
+    }
+}

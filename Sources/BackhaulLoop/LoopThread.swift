@@ -1,0 +1,215 @@
+internal import BackhaulPlatform
+internal import CLinux
+
+/// A thread that runs an event loop and owns a context, which never leaves it.
+///
+/// A host may close descriptors that are not its own. The loop then finds out at its next turn, and its thread goes on
+/// to perform posted jobs without a loop. A thread that waits without a limit has no next turn, and nothing but a
+/// signal could end its system call: it is left behind in it, and the job's poster starts another thread that takes
+/// over.
+public final class LoopThread<Context: AnyObject>: Sendable {
+    public typealias Job = @Sendable (Context) -> Void
+
+    private struct Mailbox {
+        var jobs: [Job] = []
+        var isClosed = false
+        /// The thread waits in its event set, or is about to.
+        var isWaiting = false
+        /// When the bell was rung for the present wait.
+        var rungAt: Int64?
+        /// Goes up when another thread takes over; what waited before is then to end.
+        var generation = 0
+        var hasEnded = false
+        var thread: Thread?
+    }
+
+    private let name: String
+    private let events: EventSet
+    private let mailbox = Lock(Mailbox())
+    private let confined: Confined
+
+    // Unchecked: `loop` and `context` are touched by the thread of the present generation only; a change of generation
+    // is made under the mailbox's lock while the thread before waits in a system call.
+    private final class Confined: @unchecked Sendable {
+        var loop: Loop?
+        var context: Context?
+        let broken: @Sendable (Context) -> Void
+        init(broken: @escaping @Sendable (Context) -> Void) { self.broken = broken }
+    }
+
+    /// Starts the thread. `make` runs on it; when it throws, so does this. `broken` is called once, on the thread, when
+    /// a descriptor that the loop lives on was closed under it by the host; afterwards only posted jobs run. `name`
+    /// shows in ps; at most 15 bytes.
+    public init(
+        name: String, make: @escaping @Sendable (Loop) throws -> Context,
+        broken: @escaping @Sendable (Context) -> Void
+    ) throws {
+        self.name = name
+        events = try EventSet()
+        confined = Confined(broken: broken)
+        let started = Lock<Result<Void, any Error>?>(nil)
+        let thread = try Thread(name: name) { [self] in
+            do {
+                let loop = try Loop(events)
+                confined.context = try make(loop)
+                confined.loop = loop
+            } catch {
+                started.change { $0 = .failure(error) }
+                return
+            }
+            started.change { $0 = .success(()) }
+            run(generation: 0)
+        }
+        let outcome: Result<Void, any Error>? = started.wait(until: nil) { $0 }
+        if case .failure(let error) = outcome {
+            thread.join()
+            throw error
+        }
+        mailbox.withLock { $0.thread = thread }
+    }
+
+    /// Has the job performed on the thread, in the order of posting. From any thread. The thread is woken once for all
+    /// jobs that gather while it is busy. Returns false after `stop`; the job is then dropped.
+    @discardableResult
+    public func post(_ job: @escaping Job) -> Bool {
+        let accepted: (posted: Bool, ring: Bool) = mailbox.change { box in
+            if box.isClosed { return (false, false) }
+            box.jobs.append(job)
+            return (true, mustRing(&box))
+        }
+        if accepted.ring { ring() }
+        return accepted.posted
+    }
+
+    /// Performs what was posted, ends the thread and waits for that. Harmless when repeated. Not from the thread
+    /// itself.
+    public func stop() {
+        mailbox.change { $0.isClosed = true }
+        repeat {
+            let needed: Bool = mailbox.withLock { mustRing(&$0) }
+            if needed { ring() }
+            // The bell may have been closed in the moment after it was rung: ask again now and then.
+        } while mailbox.wait(until: .after(milliseconds: 1_100), { $0.hasEnded ? true : nil }) == nil
+        let thread: Thread? = mailbox.withLock { box in
+            defer { box.thread = nil }
+            return box.thread
+        }
+        thread?.join()
+    }
+
+    // MARK: - Waking
+
+    private func mustRing(_ box: inout Mailbox) -> Bool {
+        guard box.isWaiting else { return false }
+        let now = Clock.bootMilliseconds
+        // A bell that was closed after it was rung has woken nobody.
+        if let rungAt = box.rungAt, now - rungAt < 1_000 { return false }
+        box.rungAt = now
+        return true
+    }
+
+    private func ring() {
+        if !events.ring() { takeOver() }
+    }
+
+    private func takeOver() {
+        mailbox.withLock { box in
+            guard box.isWaiting else { return }
+            let generation = box.generation + 1
+            guard let thread = try? Thread(name: name, body: { [self] in resumeBroken(generation) }) else {
+                // The next post tries again.
+                box.rungAt = nil
+                return
+            }
+            box.isWaiting = false
+            box.generation = generation
+            box.thread = thread
+        }
+    }
+
+    // MARK: - The thread
+
+    private func run(generation: Int) {
+        // Unsafe: lives in this frame only, and only this thread reads it.
+        let buffer = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 128)
+        defer { buffer.deallocate() }
+        buffer.initialize(repeating: epoll_event())
+        while let milliseconds = prepareToWait() {
+            let count = events.wait(milliseconds, into: buffer)
+            guard mayResume(generation) else { return }
+            guard let count, events.isOurs(), turn(buffer[..<count]) else { return becomeBroken() }
+        }
+        end()
+    }
+
+    /// One round of call-backs. False when the loop has lost a descriptor.
+    private func turn(_ arrived: UnsafeMutableBufferPointer<epoll_event>.SubSequence) -> Bool {
+        guard let loop = confined.loop else { return false }
+        loop.beginTurn()
+        performJobs()
+        loop.dispatch(arrived)
+        guard loop.runTimers() else { return false }
+        loop.endTurn()
+        return true
+    }
+
+    /// Milliseconds to wait, negative for no limit; nil when closed and nothing is left to perform.
+    private func prepareToWait() -> Int32? {
+        guard let loop = confined.loop else { return nil }
+        let timeout = loop.timeout
+        return mailbox.withLock { box in
+            if !box.jobs.isEmpty { return 0 }
+            if box.isClosed { return nil }
+            if timeout != 0 {
+                box.isWaiting = true
+                box.rungAt = nil
+            }
+            return timeout
+        }
+    }
+
+    /// False when another thread has taken over meanwhile.
+    private func mayResume(_ generation: Int) -> Bool {
+        mailbox.withLock { box in
+            guard box.generation == generation else { return false }
+            box.isWaiting = false
+            return true
+        }
+    }
+
+    private func performJobs() {
+        guard let context = confined.context else { return }
+        let jobs: [Job] = mailbox.withLock { box in
+            let jobs = box.jobs
+            box.jobs = []
+            return jobs
+        }
+        for job in jobs { job(context) }
+    }
+
+    private func resumeBroken(_ generation: Int) {
+        let isCurrent: Bool = mailbox.withLock { $0.generation == generation }
+        if isCurrent { becomeBroken() }
+    }
+
+    private func becomeBroken() {
+        confined.loop?.becomeBroken()
+        if let context = confined.context { confined.broken(context) }
+        while true {
+            let goesOn: Bool = mailbox.wait(until: nil) { box in
+                if !box.jobs.isEmpty { return true }
+                return box.isClosed ? false : nil
+            } ?? false
+            guard goesOn else { return end() }
+            performJobs()
+            confined.loop?.endTurn()
+        }
+    }
+
+    private func end() {
+        confined.context = nil
+        confined.loop?.close()
+        confined.loop = nil
+        mailbox.change { $0.hasEnded = true }
+    }
+}

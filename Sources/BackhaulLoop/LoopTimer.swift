@@ -1,0 +1,35 @@
+internal import CUV
+
+/// Calls its handler once, some time after `start`; may be started again, also from its handler. Dies with its last
+/// reference. Confined to the loop's thread. The time in which the machine sleeps counts.
+public final class LoopTimer {
+    // Nil once the loop is over.
+    var handle: UnsafeMutablePointer<uv_timer_t>?
+    private let timers: Timers
+    private let handler: () -> Void
+
+    init(_ timers: Timers, _ handler: @escaping () -> Void) {
+        self.timers = timers
+        self.handler = handler
+        handle = timers.take(for: self)
+    }
+
+    deinit {
+        if let handle { timers.giveBack(handle, of: self) }
+    }
+
+    /// A running timer starts anew. Negative counts as 0, which means: in the present turn of the loop or the next.
+    public func start(milliseconds: Int64) {
+        if let handle { timers.start(handle, max(0, milliseconds)) }
+    }
+
+    public func stop() {
+        if let handle { timers.stop(handle) }
+    }
+
+    public var isRunning: Bool {
+        handle.map { timers.isRunning($0) } ?? false
+    }
+
+    func fire() { handler() }
+}

@@ -1,0 +1,106 @@
+import BackhaulLoop
+import BackhaulPlatform
+import CLinux
+import Glibc
+import Testing
+
+/// Each in a process of its own, whose descriptors are all closed.
+@Suite("A host that closes every descriptor it finds")
+struct ClosedDescriptorTests {
+    @Test("meets no abort; the loop says that it is broken, performs jobs and can be stopped")
+    func closeAll() async {
+        await #expect(processExitsWith: .success) {
+            let broken = Lock(0)
+            let thread = try startLoop(broken: { desk in
+                precondition(desk.loop.isBroken)
+                broken.change { $0 += 1 }
+            })
+            let pair = SocketPair()
+            await thread.ask { desk in
+                let timer = desk.loop.timer {}
+                timer.start(milliseconds: 20)
+                desk.kept.append(timer)
+                desk.kept.append(try! desk.loop.watch(pair.near, .readable) { _ in })
+            }
+            for number in Int32(3)...1023 { close(number) }
+            _ = broken.wait(until: nil) { $0 == 1 ? true : nil }
+            let answer = await thread.ask { desk in
+                // All of these are over and harmless.
+                let timer = desk.loop.timer { fatalError("a timer of a broken loop") }
+                timer.start(milliseconds: 0)
+                desk.kept = []
+                let watched = (try? desk.loop.watch(0, .readable) { _ in }) != nil
+                return watched ? 1 : 42
+            }
+            thread.stop()
+            exit(answer == 42 && broken.withLock { $0 } == 1 ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+    }
+
+    @Test("still reaches a loop that waits without a limit")
+    func closeAllIdle() async {
+        await #expect(processExitsWith: .success) {
+            let broken = Lock(0)
+            let thread = try startLoop(broken: { _ in broken.change { $0 += 1 } })
+            let id = await thread.ask { _ in currentThreadID() }
+            guard await waitLimit(ofThread: id) == -1 else { exit(EXIT_FAILURE) }
+            for number in Int32(3)...1023 { close(number) }
+            guard await thread.ask({ _ in 42 }) == 42, broken.withLock({ $0 }) == 1 else { exit(EXIT_FAILURE) }
+            thread.stop()
+            exit(EXIT_SUCCESS)
+        }
+    }
+
+    @Test("can stop such a loop without posting to it")
+    func stopIdle() async {
+        await #expect(processExitsWith: .success) {
+            let thread = try startLoop()
+            let id = await thread.ask { _ in currentThreadID() }
+            guard await waitLimit(ofThread: id) == -1 else { exit(EXIT_FAILURE) }
+            for number in Int32(3)...1023 { close(number) }
+            thread.stop()
+            exit(EXIT_SUCCESS)
+        }
+    }
+
+    @Test("and opens its own in their place finds these as it left them")
+    func reusedNumbers() async {
+        await #expect(processExitsWith: .success) {
+            let broken = Lock(0)
+            let thread = try startLoop(broken: { _ in broken.change { $0 += 1 } })
+            await thread.ask { desk in
+                let timer = desk.loop.timer {}
+                timer.start(milliseconds: 20)
+                desk.kept.append(timer)
+            }
+            for number in Int32(3)...1023 { close(number) }
+            // Files, event sets and event descriptors of the host's under all the numbers that ours had.
+            var path = Array("/tmp/backhaul-loop-XXXXXX\0".utf8CString)
+            let file = mkstemp(&path)
+            unlink(path)
+            var own: [Int32] = [file]
+            for _ in 0..<16 {
+                let set = epoll_create1(0)
+                let counter = eventfd(0, 0)
+                var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: 7))
+                epoll_ctl(set, EPOLL_CTL_ADD, counter, &event)
+                own += [set, counter, dup(file)]
+            }
+            _ = await thread.ask { _ in true }
+            _ = broken.wait(until: nil) { $0 == 1 ? true : nil }
+            thread.stop()
+            guard lseek(file, 0, SEEK_END) == 0 else { exit(EXIT_FAILURE) }
+            for (index, number) in own.enumerated() {
+                guard fcntl(number, F_GETFD) >= 0 else { exit(EXIT_FAILURE) }
+                guard index % 3 == 1 else { continue }
+                // The host's own set still knows nothing but the host's own descriptor, whose counter is untouched.
+                var event = epoll_event()
+                guard epoll_wait(number, &event, 1, 0) == 0 else { exit(EXIT_FAILURE) }
+                var one: UInt64 = 1
+                write(own[index + 1], &one, 8)
+                guard epoll_wait(number, &event, 1, 0) == 1, event.data.fd == 7 else { exit(EXIT_FAILURE) }
+            }
+            exit(EXIT_SUCCESS)
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import BackhaulLoop
+import BackhaulPlatform
+import Glibc
+import Testing
+
+@Suite("A loop's thread")
+struct LoopThreadTests {
+    @Test("performs posted jobs in the order of posting")
+    func order() async throws {
+        let thread = try startLoop()
+        let seen = Lock<[Int]>([])
+        for number in 0..<1_000 { thread.post { _ in seen.withLock { $0.append(number) } } }
+        thread.stop()
+        #expect(seen.withLock { $0 } == Array(0..<1_000))
+    }
+
+    @Test("performs what was posted before it was stopped and drops what comes later")
+    func stop() throws {
+        let thread = try startLoop()
+        let count = Lock(0)
+        for _ in 0..<100 { thread.post { _ in count.withLock { $0 += 1 } } }
+        thread.stop()
+        #expect(!thread.post { _ in count.withLock { $0 += 1 } })
+        thread.stop()
+        #expect(count.withLock { $0 } == 100)
+    }
+
+    @Test("reports the error of a context that cannot be made")
+    func makeFails() {
+        #expect(throws: SystemError(code: ENOENT, attempt: "no desk")) {
+            _ = try LoopThread<Desk>(
+                name: "test loop", make: { _ in throw SystemError(code: ENOENT, attempt: "no desk") }, broken: { _ in })
+        }
+    }
+
+    @Test("frees its context on its own thread when it stops")
+    func contextEnds() throws {
+        final class Witness {
+            let ended: Lock<Bool>
+            let thread = pthread_self()
+            init(_ ended: Lock<Bool>) { self.ended = ended }
+            deinit { ended.withLock { $0 = pthread_equal(thread, pthread_self()) != 0 } }
+        }
+        let ended = Lock(false)
+        let thread = try LoopThread(name: "test loop", make: { _ in Witness(ended) }, broken: { _ in })
+        thread.stop()
+        #expect(ended.withLock { $0 })
+    }
+
+    @Test("waits without a limit when nothing is to be done, so that an idle engine makes no system call")
+    func idle() async throws {
+        let thread = try startLoop()
+        let id = await thread.ask { _ in currentThreadID() }
+        let limit = await waitLimit(ofThread: id)
+        #expect(limit == -1)
+        thread.stop()
+    }
+
+    @Test("takes jobs from many threads at once without losing one")
+    func manyThreads() throws {
+        let thread = try startLoop()
+        let count = Lock(0)
+        let posters = try (0..<8).map { _ in
+            try Thread(name: "poster") {
+                for _ in 0..<2_000 { thread.post { _ in count.withLock { $0 += 1 } } }
+            }
+        }
+        for poster in posters { poster.join() }
+        thread.stop()
+        #expect(count.withLock { $0 } == 16_000)
+    }
+}
+
+@Suite("A loop")
+struct LoopTests {
+    @Test("calls a timer once, and again when it is started again")
+    func timer() async throws {
+        let thread = try startLoop()
+        let calls: Int = await thread.event { desk, done in
+            var count = 0
+            var timer: LoopTimer?
+            timer = desk.loop.timer {
+                count += 1
+                if count < 3 { timer?.start(milliseconds: 1) } else { done(count) }
+            }
+            desk.kept.append(timer!)
+            timer?.start(milliseconds: 0)
+        }
+        #expect(calls == 3)
+        thread.stop()
+    }
+
+    @Test("calls timers in the order of their times")
+    func timerOrder() async throws {
+        let thread = try startLoop()
+        let order: [Int] = await thread.event { desk, done in
+            var seen: [Int] = []
+            for delay in [30, 10, 20] {
+                let timer = desk.loop.timer {
+                    seen.append(delay)
+                    if seen.count == 3 { done(seen) }
+                }
+                timer.start(milliseconds: Int64(delay))
+                desk.kept.append(timer)
+            }
+        }
+        #expect(order == [10, 20, 30])
+        thread.stop()
+    }
+
+    @Test("does not call a timer that was stopped, nor one whose last reference is gone")
+    func timerStops() async throws {
+        let thread = try startLoop()
+        let called: Bool = await thread.event { desk, done in
+            let stopped = desk.loop.timer { done(true) }
+            stopped.start(milliseconds: 1)
+            stopped.stop()
+            do {
+                let forgotten = desk.loop.timer { done(true) }
+                forgotten.start(milliseconds: 1)
+            }
+            let last = desk.loop.timer { done(false) }
+            last.start(milliseconds: 20)
+            desk.kept += [stopped, last]
+        }
+        #expect(!called)
+        thread.stop()
+    }
+
+    @Test("does what was asked for the end of the turn after the jobs of the turn")
+    func afterThisTurn() async throws {
+        let thread = try startLoop()
+        let seen = Lock<[String]>([])
+        await thread.ask { desk in
+            thread.post { _ in seen.withLock { $0.append("job") } }
+            desk.loop.afterThisTurn { seen.withLock { $0.append("after") } }
+            seen.withLock { $0.append("first") }
+        }
+        await thread.ask { _ in }
+        #expect(seen.withLock { $0 } == ["first", "after", "job"])
+        thread.stop()
+    }
+
+    @Test("tells that a descriptor is readable for as long as it is")
+    func readable() async throws {
+        let pair = SocketPair()
+        let thread = try startLoop()
+        let calls: Int = await thread.event { desk, done in
+            var count = 0
+            desk.kept.append(try! desk.loop.watch(pair.near, .readable) { interest in
+                #expect(interest == .readable)
+                count += 1
+                guard count == 3 else { return }
+                var byte: UInt8 = 0
+                read(pair.near, &byte, 1)
+                desk.kept = []
+                done(count)
+            })
+            pair.send()
+        }
+        #expect(calls == 3)
+        thread.stop()
+        pair.close()
+    }
+
+    @Test("tells that a descriptor is writable only while that is asked for")
+    func writable() async throws {
+        let pair = SocketPair()
+        let thread = try startLoop()
+        let seen: [UInt8] = await thread.event { desk, done in
+            var seen: [UInt8] = []
+            var watch: Watch?
+            watch = try! desk.loop.watch(pair.near, .writable) { interest in
+                seen.append(interest.rawValue)
+                if interest == .writable {
+                    watch?.change(.readable)
+                    pair.send()
+                } else {
+                    watch?.cancel()
+                    done(seen)
+                }
+            }
+            desk.kept.append(watch!)
+        }
+        #expect(seen == [Interest.writable.rawValue, Interest.readable.rawValue])
+        thread.stop()
+        pair.close()
+    }
+
+    @Test("drops the event of a watch that another call-back of the same turn has cancelled")
+    func cancelledInTurn() async throws {
+        let (one, two) = (SocketPair(), SocketPair())
+        let thread = try startLoop()
+        let calls: Int = await thread.event { desk, done in
+            var count = 0
+            var watches: [Watch] = []
+            for pair in [one, two] {
+                watches.append(try! desk.loop.watch(pair.near, .readable) { _ in
+                    count += 1
+                    for watch in watches { watch.cancel() }
+                    desk.loop.afterThisTurn { done(count) }
+                })
+            }
+            one.send()
+            two.send()
+        }
+        #expect(calls == 1)
+        thread.stop()
+        one.close()
+        two.close()
+    }
+
+    @Test("keeps a reused number's watch apart from the one before")
+    func reusedNumber() async throws {
+        let first = SocketPair()
+        let thread = try startLoop()
+        let told: String = await thread.event { desk, done in
+            let old = try! desk.loop.watch(first.near, .readable) { _ in done("old") }
+            first.send()
+            // Closed without cancelling, and the number taken by another socket at once.
+            let second = SocketPair()
+            dup2(second.near, first.near)
+            let new = try! desk.loop.watch(first.near, .readable) { _ in done("new") }
+            old.cancel()
+            second.send()
+            desk.kept += [old, new]
+        }
+        #expect(told == "new")
+        await thread.ask { $0.kept = [] }
+        thread.stop()
+        first.close()
+    }
+
+    @Test("refuses to watch what is no open descriptor")
+    func badDescriptor() async throws {
+        let thread = try startLoop()
+        let code = await thread.ask { desk in
+            do throws(SystemError) {
+                _ = try desk.loop.watch(-1, .readable) { _ in }
+                return Int32(0)
+            } catch {
+                return error.code
+            }
+        }
+        #expect(code == EBADF)
+        thread.stop()
+    }
+
+    @Test("says that a watch is over when its descriptor was closed without cancelling")
+    func changeOfClosed() async throws {
+        let pair = SocketPair()
+        let thread = try startLoop()
+        let changed = await thread.ask { desk in
+            let watch = try! desk.loop.watch(pair.near, .readable) { _ in }
+            close(pair.near)
+            return watch.change([.readable, .writable])
+        }
+        #expect(!changed)
+        thread.stop()
+        close(pair.far)
+    }
+}
