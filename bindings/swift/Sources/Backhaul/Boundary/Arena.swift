@@ -1,0 +1,49 @@
+internal import CBackhaul
+
+/// C copies of strings, bytes and structs that live as long as this object.
+final class Arena {
+    // Unsafe: C structs point to this memory, which is freed with the arena and not before.
+    private var allocations: [UnsafeMutableRawPointer] = []
+
+    /// Refuses text with a NUL, which C would take for its end.
+    func string(_ text: String, _ name: String) throws(BackhaulError) -> UnsafePointer<CChar> {
+        var bytes = Array(text.utf8)
+        if bytes.contains(0) {
+            throw BackhaulError(BH_INVALID_ARGUMENT, message: "There is a NUL character in \(name); remove it.")
+        }
+        bytes.append(0)
+        return UnsafePointer(raw(bytes).assumingMemoryBound(to: CChar.self))
+    }
+
+    func optionalString(_ text: String?, _ name: String) throws(BackhaulError) -> UnsafePointer<CChar>? {
+        guard let text else { return nil }
+        return try string(text, name)
+    }
+
+    func bytes(_ bytes: [UInt8]?) -> UnsafeRawPointer? { bytes.map { UnsafeRawPointer(raw($0)) } }
+
+    func array<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Element>? {
+        if elements.isEmpty { return nil }
+        let copy = UnsafeMutablePointer<Element>.allocate(capacity: elements.count)
+        copy.initialize(from: elements, count: elements.count)
+        allocations.append(UnsafeMutableRawPointer(copy))
+        return UnsafePointer(copy)
+    }
+
+    private func raw(_ bytes: [UInt8]) -> UnsafeMutableRawPointer {
+        let copy = UnsafeMutableRawPointer.allocate(byteCount: max(1, bytes.count), alignment: 1)
+        copy.copyMemory(from: bytes, byteCount: bytes.count)
+        allocations.append(copy)
+        return copy
+    }
+
+    deinit {
+        for allocation in allocations { allocation.deallocate() }
+    }
+}
+
+func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
+
+func bytes(_ pointer: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
+    pointer.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) }
+}

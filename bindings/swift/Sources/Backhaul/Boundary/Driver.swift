@@ -1,0 +1,211 @@
+internal import CBackhaul
+internal import Glibc
+internal import Synchronization
+
+/// The one thread of an open application. It waits on the library's event descriptors and resumes the Swift tasks whose
+/// answer or event has come, so that none of Swift's cooperative threads ever waits. A thread and not Dispatch, because
+/// it also makes the few calls that take their time (opening, closing, looking at destinations), in order.
+final class Driver: Sendable {
+    typealias Job = @Sendable (_ application: Handle) -> Void
+
+    private struct State {
+        /// Nil before the application is open and after it is closed.
+        var application: Handle?
+        var isStopping = false
+        var jobs: [Job] = []
+        var stopped: [CheckedContinuation<Void, Never>] = []
+    }
+
+    let tickets: TicketTable
+    private let readiness: Readiness
+    private let state = Mutex(State())
+    private let attention: AsyncStream<SessionInfo>.Continuation
+
+    private init(
+        _ attention: AsyncStream<SessionInfo>.Continuation, limit: Duration
+    ) throws(BackhaulError) {
+        tickets = TicketTable(limit: limit)
+        readiness = try Readiness()
+        self.attention = attention
+    }
+
+    /// Starts the thread and opens the application on it.
+    static func open(
+        _ identifier: String, store: String, timeout: Int32, attention: AsyncStream<SessionInfo>.Continuation
+    ) async throws -> Driver {
+        let driver = try Driver(attention, limit: .milliseconds(max(1000, timeout)))
+        let opened: Result<Void, BackhaulError> = await withCheckedContinuation { continuation in
+            let failure = startThread(name: "backhaul-swift") {
+                do throws(BackhaulError) {
+                    try driver.open(identifier, store, timeout)
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                    return
+                }
+                continuation.resume(returning: .success(()))
+                driver.run()
+            }
+            if let failure { continuation.resume(returning: .failure(failure)) }
+        }
+        try opened.get()
+        return driver
+    }
+
+    /// The application's handle, for starting verbs.
+    var application: Handle {
+        get throws(BackhaulError) {
+            guard let application = state.withLock({ $0.isStopping ? nil : $0.application }) else {
+                throw .closed
+            }
+            return application
+        }
+    }
+
+    /// Has the thread perform `job`. False when the application is closed: the job is dropped.
+    @discardableResult
+    func post(_ job: @escaping Job) -> Bool {
+        let isPosted = state.withLock { state in
+            if state.isStopping || state.application == nil { return false }
+            state.jobs.append(job)
+            return true
+        }
+        if isPosted { readiness.wake() }
+        return isPosted
+    }
+
+    /// Performs `body` on the thread and gives its result.
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (_ application: Handle) throws(BackhaulError) -> Value
+    ) async throws(BackhaulError) -> Value {
+        let result: Result<Value, BackhaulError> = await withCheckedContinuation { continuation in
+            let isPosted = post { application in
+                do throws(BackhaulError) {
+                    continuation.resume(returning: .success(try body(application)))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+            if !isPosted { continuation.resume(returning: .failure(.closed)) }
+        }
+        return try result.get()
+    }
+
+    /// Waits until the descriptor of a session is readable.
+    func readable(_ descriptor: Int32) async throws { try await readiness.readable(descriptor) }
+
+    func forget(_ descriptor: Int32) { readiness.forget(descriptor) }
+
+    /// Closes the application. Everyone who still waits gets an error. Harmless when repeated.
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        readiness.wake()
+    }
+
+    /// The same, and returns when the application is closed.
+    func stopAndWait() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.application == nil { return true }
+                state.isStopping = true
+                state.stopped.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() } else { readiness.wake() }
+        }
+    }
+
+    private func open(_ identifier: String, _ store: String, _ timeout: Int32) throws(BackhaulError) {
+        let arena = Arena()
+        var options = bh_application_options()
+        options.struct_size = MemoryLayout<bh_application_options>.size
+        options.identifier = try arena.string(identifier, "the application's identifier")
+        options.store = try arena.string(store, "the store's path")
+        var pointer: OpaquePointer?
+        try check { error in bh_application_open(&options, timeout, &pointer, error) }
+        guard let pointer else { throw BackhaulError(BH_INTERNAL) }
+        do {
+            var descriptor: Int32 = -1
+            try check { error in bh_application_event_fd(pointer, &descriptor, error) }
+            try readiness.watchApplication(descriptor)
+        } catch {
+            bh_application_close(pointer)
+            throw error
+        }
+        state.withLock { $0.application = Handle(pointer: pointer) }
+    }
+
+    private func run() {
+        while true {
+            let (jobs, application) = state.withLock { state in
+                let jobs = state.jobs
+                state.jobs = []
+                return (jobs, state.application)
+            }
+            guard let application else { return }
+            for job in jobs { job(application) }
+            if state.withLock({ $0.isStopping && $0.jobs.isEmpty }) { return close(application) }
+            deliver(application)
+            readiness.wait(limit: tickets.isEmpty ? nil : Driver.recheckMilliseconds)
+        }
+    }
+
+    /// How often limits are looked at while somebody waits.
+    private static let recheckMilliseconds: Int32 = 250
+
+    private func deliver(_ application: Handle) {
+        while true {
+            var ticket: OpaquePointer?
+            let status = bh_application_next_ticket(application.pointer, &ticket, nil)
+            guard Int(status) == BH_OK, let ticket else { break }
+            tickets.answered(Handle(pointer: ticket))
+        }
+        tickets.expire()
+        var batch: OpaquePointer?
+        guard Int(bh_application_poll(application.pointer, 0, &batch, nil)) == BH_OK else { return }
+        for session in Batch(batch).sessions() { attention.yield(session) }
+    }
+
+    private func close(_ application: Handle) {
+        tickets.close()
+        readiness.close()
+        bh_application_close(application.pointer)
+        attention.finish()
+        let stopped = state.withLock { state in
+            state.application = nil
+            return state.stopped
+        }
+        for continuation in stopped { continuation.resume() }
+    }
+}
+
+/// Starts a detached thread that blocks all signals, so that the host's handlers never run on it.
+private func startThread(name: String, _ body: @escaping @Sendable () -> Void) -> BackhaulError? {
+    final class Start {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var all = sigset_t()
+    var before = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    // Unsafe: C carries the closure's object to the new thread, which takes it over.
+    let start = Unmanaged.passRetained(Start(body))
+    var thread = pthread_t()
+    let result = pthread_create(
+        &thread, nil,
+        { argument in
+            guard let argument else { return nil }
+            Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+            return nil
+        }, start.toOpaque())
+    guard result == 0 else {
+        start.release()
+        return BackhaulError(
+            BH_OUT_OF_RESOURCES, domain: Int32(BH_DOMAIN_SYSTEM), detail: Int64(result),
+            message: "A thread for the application cannot be started.")
+    }
+    pthread_setname_np(thread, name)
+    pthread_detach(thread)
+    return nil
+}

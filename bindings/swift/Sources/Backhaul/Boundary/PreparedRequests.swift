@@ -1,0 +1,54 @@
+internal import CBackhaul
+
+/// Requests in the form of C, with the memory that they point to.
+final class PreparedRequests: @unchecked Sendable {
+    // Unchecked: nothing changes after the initializer.
+    private let arena = Arena()
+    private let requests: [bh_request]
+
+    init(_ requests: [Request]) throws(BackhaulError) {
+        var prepared: [bh_request] = []
+        prepared.reserveCapacity(requests.count)
+        for (index, request) in requests.enumerated() {
+            do throws(BackhaulError) {
+                prepared.append(try request.value(arena))
+            } catch {
+                throw BackhaulError(Int(error.status.rawValue), index: index, message: error.message)
+            }
+        }
+        self.requests = prepared
+    }
+
+    func enqueue(
+        _ session: Handle, _ ticket: UnsafeMutablePointer<OpaquePointer?>, _ error: UnsafeMutablePointer<bh_error>
+    ) -> bh_status {
+        bh_session_enqueue_start(
+            session.pointer, requests, requests.count, MemoryLayout<bh_request>.stride, ticket, error)
+    }
+}
+
+extension Request {
+    fileprivate func value(_ arena: Arena) throws(BackhaulError) -> bh_request {
+        var value = bh_request()
+        value.struct_size = MemoryLayout<bh_request>.size
+        value.url = try arena.string(url, "the URL")
+        value.destination = try arena.optionalString(destination, "the destination")
+        value.idempotency_key = try arena.optionalString(idempotencyKey, "the idempotency key")
+        var headers: [bh_header] = []
+        for header in self.headers {
+            headers.append(
+                bh_header(
+                    name: try arena.string(header.name, "a header's name"),
+                    value: try arena.string(header.value, "a header's value")))
+        }
+        value.headers = arena.array(headers)
+        value.header_count = headers.count
+        value.user_data = arena.bytes(userData)
+        value.user_data_size = userData?.count ?? 0
+        value.if_exists = ifExists.rawValue
+        value.priority = priority
+        value.flags = startsSuspended ? UInt32(BH_REQUEST_STARTS_SUSPENDED) : 0
+        value.mode = mode ?? 0
+        return value
+    }
+}

@@ -1,0 +1,140 @@
+internal import CBackhaul
+internal import Synchronization
+
+/// Who waits for which started verb.
+final class TicketTable: Sendable {
+    private enum Entry {
+        case waiting(CheckedContinuation<Void, any Error>, until: SuspendingClock.Instant)
+        /// The Swift task was cancelled before it began to wait.
+        case cancelled
+        /// Nobody waits any more; the ticket is released with its answer.
+        case abandoned
+    }
+
+    private struct State {
+        var entries: [Handle: Entry] = [:]
+        /// Answered before anyone waited.
+        var early: Set<Handle> = []
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let limit: Duration
+
+    /// - Parameter limit: how long a verb may be waited for.
+    init(limit: Duration) { self.limit = limit }
+
+    var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
+
+    /// Returns when the ticket is answered. When the Swift task is cancelled it throws at once: the verb goes on, its
+    /// outcome is dropped. So it does with `.timeout` or `.engineUnresponsive` when the limit has passed.
+    func wait(for ticket: Handle) async throws {
+        // A cancellation that comes while the answer is being handed over finds nobody waiting.
+        defer { forgetCancellation(of: ticket) }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome: Result<Void, any Error>? = state.withLock { state in
+                    if state.isClosed { return .failure(BackhaulError.closed) }
+                    if state.early.remove(ticket) != nil {
+                        state.entries[ticket] = nil
+                        return .success(())
+                    }
+                    if case .cancelled = state.entries[ticket] {
+                        state.entries[ticket] = .abandoned
+                        return .failure(CancellationError())
+                    }
+                    state.entries[ticket] = .waiting(continuation, until: .now.advanced(by: limit))
+                    return nil
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            cancel(ticket)
+        }
+    }
+
+    private func cancel(_ ticket: Handle) {
+        let continuation: CheckedContinuation<Void, any Error>? = state.withLock { state in
+            switch state.entries[ticket] {
+            case .waiting(let continuation, _):
+                state.entries[ticket] = .abandoned
+                return continuation
+            case nil:
+                // Not waiting yet, or no longer.
+                if !state.early.contains(ticket) && !state.isClosed { state.entries[ticket] = .cancelled }
+                return nil
+            case .cancelled, .abandoned: return nil
+            }
+        }
+        continuation?.resume(throwing: CancellationError())
+    }
+
+    private func forgetCancellation(of ticket: Handle) {
+        state.withLock { state in
+            if case .cancelled = state.entries[ticket] { state.entries[ticket] = nil }
+        }
+    }
+
+    /// Called by the driver, once for each ticket.
+    func answered(_ ticket: Handle) {
+        let entry: Entry? = state.withLock { state in
+            switch state.entries[ticket] {
+            case nil, .cancelled:
+                state.early.insert(ticket)
+                return nil
+            case let entry:
+                state.entries[ticket] = nil
+                return entry
+            }
+        }
+        switch entry {
+        case .waiting(let continuation, _): continuation.resume()
+        case .abandoned: bh_ticket_release(ticket.pointer)
+        case .cancelled, nil: break
+        }
+    }
+
+    /// Gives up waiting for what is over its limit. Called by the driver, after it has delivered the answers.
+    func expire() {
+        let now = SuspendingClock.Instant.now
+        let late = state.withLock { state in
+            state.entries.filter { if case .waiting(_, let limit) = $0.value { limit <= now } else { false } }
+        }
+        for (ticket, entry) in late {
+            do throws(BackhaulError) {
+                // Answered in this moment: the next delivery brings it.
+                try check { error in bh_ticket_wait(ticket.pointer, 0, error) }
+            } catch {
+                guard error.status == .timeout || error.status == .engineUnresponsive else { continue }
+                // A cancellation may have come in between and resumed it already.
+                let isOurs = state.withLock { state in
+                    guard case .waiting = state.entries[ticket] else { return false }
+                    state.entries[ticket] = .abandoned
+                    return true
+                }
+                if isOurs, case .waiting(let continuation, _) = entry { 
+                    continuation.resume(throwing: error.status == .timeout ? TicketTable.late(error) : error)
+                }
+            }
+        }
+    }
+
+    /// The library's sentence speaks of a ticket, which Swift's callers do not have.
+    private static func late(_ error: BackhaulError) -> BackhaulError {
+        BackhaulError(
+            BH_TIMEOUT, domain: error.domain.rawValue, detail: error.detail,
+            message: "The engine has not answered within the application's limit; what was asked for may still happen.")
+    }
+
+    /// From now on everyone gets an error. Tickets end with their application.
+    func close() {
+        let waiting = state.withLock { state in
+            let entries = state.entries.values
+            state.entries = [:]
+            state.early = []
+            state.isClosed = true
+            return Array(entries)
+        }
+        for case .waiting(let continuation, _) in waiting { continuation.resume(throwing: BackhaulError.closed) }
+    }
+}

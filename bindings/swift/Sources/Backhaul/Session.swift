@@ -1,0 +1,285 @@
+internal import CBackhaul
+internal import Synchronization
+
+/// A handle on a session: a named collection of tasks with a remembered configuration. It is freed by `close`, or with
+/// its last reference; transfers go on, and unacknowledged events stay.
+///
+/// All methods may be called from any Swift task, and none of them blocks the thread that it is called on. When the
+/// calling task is cancelled they throw `CancellationError` at once; what they had asked for may still happen.
+public final class Session: Sendable {
+    public let identifier: String
+    public let role: Role
+    /// True when `Application.createSession` made it.
+    public let isNew: Bool
+    /// Keeps the application open.
+    public let application: Application
+    // Unsafe: opaque handles of the library, never dereferenced here.
+    private let handle: Handle
+    private let descriptor: Int32
+    private let isClosed = Mutex(false)
+
+    init(
+        _ application: Application, _ handle: Handle, identifier: String, role: Role, isNew: Bool
+    ) throws(BackhaulError) {
+        self.application = application
+        self.handle = handle
+        self.identifier = identifier
+        self.role = role
+        self.isNew = isNew
+        var descriptor: Int32 = -1
+        try check { error in bh_session_event_fd(handle.pointer, &descriptor, error) }
+        self.descriptor = descriptor
+    }
+
+    private var driver: Driver { application.driver }
+
+    deinit { closing.map { job in _ = application.driver.post(job) } }
+
+    /// Gives up the role; another process may consume the session from now on. Harmless when repeated.
+    public func close() async {
+        guard let job = closing else { return }
+        // The application's end has closed it otherwise.
+        try? await driver.perform { application throws(BackhaulError) in job(application) }
+    }
+
+    /// What closes the handle, the first time it is asked for.
+    private var closing: Driver.Job? {
+        let isFirst = isClosed.withLock { isClosed in
+            defer { isClosed = true }
+            return !isClosed
+        }
+        guard isFirst else { return nil }
+        let (driver, handle, descriptor) = (application.driver, handle, descriptor)
+        return { [weak driver] _ in
+            driver?.forget(descriptor)
+            bh_session_close(handle.pointer)
+        }
+    }
+
+    // MARK: Configuration
+
+    /// The remembered configuration with its defaults filled in.
+    public func configuration() async throws -> SessionConfiguration {
+        let configurations = try await verb(bh_session_get_configuration_start) { answer throws(BackhaulError) in
+            try answer.batch().configurations()
+        }
+        guard let configuration = configurations.first else { throw BackhaulError(BH_INTERNAL) }
+        return configuration
+    }
+
+    /// Replaces the remembered configuration. Applies to attempts that start from now on.
+    public func update(_ configuration: SessionConfiguration) async throws {
+        let arena = Arena()
+        var value = try configuration.value(arena)
+        try await verb { bh_session_update_start($0, &value, $1, $2) } take: { _ in }
+    }
+
+    /// No further task can be enqueued; when all have ended and all events are acknowledged, the session is removed.
+    ///
+    /// - Parameter cancellingTasks: Cancel the tasks instead of letting them end.
+    public func invalidate(cancellingTasks: Bool = false) async throws {
+        let mode = Int32(cancellingTasks ? BH_INVALIDATE_CANCEL : BH_INVALIDATE_FINISH)
+        try await verb { bh_session_invalidate_start($0, mode, $1, $2) } take: { _ in }
+    }
+
+    // MARK: Handing over
+
+    /// Hands a download over. It is durable when this returns.
+    ///
+    /// - Parameters:
+    ///   - url: http or https.
+    ///   - destination: Absolute path of the file to make; nil: kept in the store until claimed.
+    ///   - key: The same key again finds the same task, until its end is acknowledged.
+    @discardableResult
+    public func download(
+        _ url: String, to destination: String? = nil, key: String? = nil, ifExists: ExistsPolicy = .fail
+    ) async throws -> TaskID {
+        let request = Request(url: url, destination: destination, idempotencyKey: key, ifExists: ifExists)
+        let enqueued = try await enqueue([request])
+        guard let first = enqueued.first else { throw BackhaulError(BH_INTERNAL) }
+        return first.taskID
+    }
+
+    /// Hands requests over, durably. All are checked before anything is applied; the error's `index` is the bad one's.
+    ///
+    /// - Throws: `BackhaulError`. Large batches are applied in chunks: when one is refused, those before it are applied.
+    ///   Requests with keys may simply be handed over again.
+    @discardableResult
+    public func enqueue(_ requests: [Request]) async throws -> [Enqueued] {
+        if requests.isEmpty { return [] }
+        let prepared = try PreparedRequests(requests)
+        let handle = try open()
+        return try await driver.slowVerb { _, ticket, error in
+            prepared.enqueue(handle, ticket, error)
+        } take: { answer throws(BackhaulError) in
+            try answer.done()
+            return answer.enqueued(capacity: requests.count)
+        }
+    }
+
+    // MARK: Events
+
+    /// What has ended, from the first unacknowledged event on: waits for the next, without end. Consumers only.
+    ///
+    /// Each iteration starts with the first event that is not acknowledged, so that after a failure between receiving
+    /// and acknowledging nothing is lost.
+    public var events: EventSequence { EventSequence(session: self, after: 0) }
+
+    /// The events with ids greater than `after`.
+    public func events(after: EventID) -> EventSequence { EventSequence(session: self, after: after) }
+
+    /// The events that are there now, without waiting.
+    ///
+    /// - Parameters:
+    ///   - after: The id of the last event that is known already, or 0.
+    ///   - maximum: 1 to 10,000.
+    /// - Returns: the events, and whether there are more.
+    public func poll(after: EventID = 0, maximum: Int = 256) async throws -> (events: [Event], more: Bool) {
+        try await verb {
+            bh_session_poll_start($0, after, maximum, $1, $2)
+        } take: { answer throws(BackhaulError) in
+            let batch = try answer.batch()
+            return (batch.events(), batch.hasMore)
+        }
+    }
+
+    /// The event never comes again. An unclaimed kept file of it is removed. Harmless when repeated.
+    public func acknowledge(_ event: Event) async throws { try await acknowledge([event]) }
+
+    /// - Returns: how many were there.
+    @discardableResult
+    public func acknowledge(_ events: [Event]) async throws -> UInt64 { try await acknowledge(ids: events.map(\.id)) }
+
+    @discardableResult
+    public func acknowledge(ids: [EventID]) async throws -> UInt64 {
+        if ids.isEmpty { return 0 }
+        return try await verb(
+            { bh_session_acknowledge_start($0, ids, ids.count, $1, $2) }, take: { answer throws(BackhaulError) in
+                try answer.count()
+            })
+    }
+
+    /// Acknowledges all events that were handed out, up to and including this one.
+    @discardableResult
+    public func acknowledge(through event: Event) async throws -> UInt64 {
+        try await verb(
+            { bh_session_acknowledge_through_start($0, event.id, $1, $2) }, take: { answer throws(BackhaulError) in
+                try answer.count()
+            })
+    }
+
+    /// The program has processed what it was handed and has nothing outstanding. Harmless when repeated.
+    ///
+    /// - Throws: `BackhaulError` with `.eventsOutstanding` when events were handed out and are not acknowledged.
+    public func complete() async throws { try await verb(bh_session_complete_start) { _ in } }
+
+    // MARK: Tasks
+
+    /// The tasks by id, with their live progress, asked for in pages. Ended tasks are listed until acknowledged.
+    public func tasks(_ selection: TaskSelection = .all) -> TaskSequence {
+        TaskSequence(session: self, selection: selection)
+    }
+
+    /// - Throws: `BackhaulError` with `.notFound`.
+    public func task(_ id: TaskID) async throws -> TaskInfo {
+        let tasks = try await verb {
+            bh_task_info_start($0, id, $1, $2)
+        } take: { answer throws(BackhaulError) in
+            try answer.batch().tasks()
+        }
+        guard let task = tasks.first else { throw BackhaulError(BH_NOT_FOUND) }
+        return task
+    }
+
+    func page(
+        _ selection: TaskSelection, after: TaskID, maximum: Int
+    ) async throws -> (tasks: [TaskInfo], more: Bool) {
+        let arena = Arena()
+        var value = selection.value(arena)
+        return try await verb {
+            bh_session_tasks_start($0, &value, after, maximum, $1, $2)
+        } take: { answer throws(BackhaulError) in
+            let batch = try answer.batch()
+            return (batch.tasks(), batch.hasMore)
+        }
+    }
+
+    /// Ends the tasks as cancelled and removes what they have received.
+    ///
+    /// - Returns: how many changed. Those that have ended already are passed over.
+    @discardableResult
+    public func cancel(_ selection: TaskSelection) async throws -> UInt64 {
+        try await control(selection) { bh_tasks_cancel_start($0, $1, $2, $3) }
+    }
+
+    /// Stops the tasks and keeps what they have received.
+    @discardableResult
+    public func suspend(_ selection: TaskSelection) async throws -> UInt64 {
+        try await control(selection) { bh_tasks_suspend_start($0, $1, $2, $3) }
+    }
+
+    /// Lets suspended tasks run, and sends waiting ones to their next attempt at once.
+    @discardableResult
+    public func resume(_ selection: TaskSelection) async throws -> UInt64 {
+        try await control(selection) { bh_tasks_resume_start($0, $1, $2, $3) }
+    }
+
+    /// - Parameter priority: -100 to 100; higher runs first.
+    @discardableResult
+    public func setPriority(_ priority: Int32, _ selection: TaskSelection) async throws -> UInt64 {
+        try await control(selection) { bh_tasks_set_priority_start($0, $1, priority, $2, $3) }
+    }
+
+    private func control(
+        _ selection: TaskSelection,
+        _ start: (
+            OpaquePointer, UnsafePointer<bh_task_selection>, UnsafeMutablePointer<OpaquePointer?>,
+            UnsafeMutablePointer<bh_error>
+        ) -> bh_status
+    ) async throws -> UInt64 {
+        let arena = Arena()
+        var value = selection.value(arena)
+        return try await verb {
+            start($0, &value, $1, $2)
+        } take: { answer throws(BackhaulError) in
+            try answer.count()
+        }
+    }
+
+    /// Moves the kept file of a succeeded task to its place, synced, across file systems if needed.
+    ///
+    /// - Parameter destination: Absolute path.
+    public func claim(_ task: TaskID, to destination: String, ifExists: ExistsPolicy = .fail) async throws {
+        let handle = try open()
+        try await driver.slowVerb { _, ticket, error in
+            destination.withCString { bh_task_claim_start(handle.pointer, task, $0, ifExists.rawValue, ticket, error) }
+        } take: { answer throws(BackhaulError) in
+            try answer.done()
+        }
+    }
+
+    // MARK: Within
+
+    /// Waits until there are events that were not handed out.
+    func eventsReady() async throws {
+        _ = try open()
+        try await driver.readable(descriptor)
+    }
+
+    private func open() throws(BackhaulError) -> Handle {
+        if isClosed.withLock({ $0 }) { throw .closed }
+        return handle
+    }
+
+    private func verb<Value>(
+        _ start: Driver.Start, take: (Answer) throws(BackhaulError) -> Value
+    ) async throws -> Value {
+        let handle = try open()
+        return try await driver.verb { _, ticket, error in
+            start(handle.pointer, ticket, error)
+        } take: { answer throws(BackhaulError) in
+            try answer.done()
+            return try take(answer)
+        }
+    }
+}

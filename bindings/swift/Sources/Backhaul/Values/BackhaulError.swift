@@ -1,0 +1,41 @@
+internal import CBackhaul
+
+/// What a call reported, or why a task failed.
+public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What `code` of a detail counts in.
+    public enum Domain: Int32, Hashable, Sendable {
+        case none = 0
+        /// errno
+        case system = 1
+        /// CURLcode
+        case curl = 2
+        /// extended SQLite result code
+        case sqlite = 3
+        /// HTTP status code
+        case http = 4
+        /// process id, with `Status.inUse` and `Status.engineUnresponsive`
+        case process = 5
+    }
+
+    public let status: Status
+    /// `.none` also for a domain that only a newer library knows.
+    public let domain: Domain
+    /// The code below the status, or 0.
+    public let detail: Int64
+    /// The first item of an array argument that was wrong.
+    public let index: Int?
+    /// One sentence: what was wrong, and what to do.
+    public let message: String
+
+    public var description: String { "\(message) (\(status.name))" }
+
+    init(_ status: Int, domain: Int32 = 0, detail: Int64 = 0, index: Int? = nil, message: String? = nil) {
+        self.status = Status(rawValue: Int32(truncatingIfNeeded: status))
+        self.domain = Domain(rawValue: domain) ?? .none
+        self.detail = detail
+        self.index = index
+        self.message = message ?? self.status.text
+    }
+
+    static let closed = BackhaulError(BH_INVALID_HANDLE, message: "The application or session was closed.")
+}

@@ -1,0 +1,114 @@
+internal import CBackhaul
+
+public typealias TaskID = UInt64
+public typealias EventID = UInt64
+
+/// A durable fact that is handed out until it is acknowledged.
+public enum Event: Sendable, Identifiable {
+    /// A task has ended. One for each task, in the order of commit.
+    case taskEnded(TaskEnding)
+    /// The last task of a round has ended.
+    case sessionFinished(RoundEnding)
+    /// A kind that only a newer library knows. Acknowledge it like any other.
+    case unknown(id: EventID, kind: Int32)
+
+    public var id: EventID {
+        switch self {
+        case .taskEnded(let ending): ending.id
+        case .sessionFinished(let ending): ending.id
+        case .unknown(let id, _): id
+        }
+    }
+}
+
+/// A round's end: all tasks from the first enqueue to the moment none was left.
+public struct RoundEnding: Hashable, Sendable, Identifiable {
+    public let id: EventID
+    public let round: UInt64
+    /// Unix time of the commit in milliseconds.
+    public let timeMilliseconds: Int64
+}
+
+/// How a task ended.
+public struct TaskEnding: Sendable, Identifiable {
+    public enum Outcome: Hashable, Sendable {
+        /// The file is whole, synced and in place at `path`.
+        case succeeded(path: String)
+        case failed(BackhaulError)
+        case cancelled
+    }
+
+    public let id: EventID
+    public let taskID: TaskID
+    public let round: UInt64
+    /// Unix time of the commit in milliseconds.
+    public let timeMilliseconds: Int64
+    public let outcome: Outcome
+    /// As enqueued.
+    public let url: String
+    /// After redirects; nil when no answer came.
+    public let finalURL: String?
+    public let mediaType: String?
+    public let idempotencyKey: String?
+    public let userData: [UInt8]?
+    /// Of the last answer.
+    public let httpStatus: Int?
+    /// Chosen headers of the last answer: ETag, Last-Modified, Content-Disposition and the like.
+    public let headers: [Header]
+    /// How many requests were sent.
+    public let attempts: Int
+    /// Bytes of the file.
+    public let size: UInt64
+    /// Body bytes received over all attempts.
+    public let bytesReceived: UInt64
+    /// The first bytes of the body of an answer that was not accepted.
+    public let errorBody: [UInt8]?
+
+    /// Where the file is, when there is one.
+    public var path: String? {
+        if case .succeeded(let path) = outcome { path } else { nil }
+    }
+}
+
+extension Event {
+    init(_ event: bh_event) {
+        switch Int(event.kind) {
+        case BH_EVENT_TASK_ENDED: self = .taskEnded(TaskEnding(event))
+        case BH_EVENT_SESSION_FINISHED:
+            self = .sessionFinished(RoundEnding(id: event.id, round: event.round, timeMilliseconds: event.time_ms))
+        default: self = .unknown(id: event.id, kind: event.kind)
+        }
+    }
+}
+
+extension TaskEnding {
+    // Unsafe: pointers into a batch, which lives while its items are copied.
+    fileprivate init(_ event: bh_event) {
+        id = event.id
+        taskID = event.task_id
+        round = event.round
+        timeMilliseconds = event.time_ms
+        switch Int(event.task_state) {
+        case BH_TASK_SUCCEEDED: outcome = .succeeded(path: text(event.path) ?? "")
+        case BH_TASK_CANCELLED: outcome = .cancelled
+        default:
+            outcome = .failed(
+                BackhaulError(
+                    Int(event.status), domain: event.error_domain, detail: event.error_detail,
+                    message: text(event.error_message)))
+        }
+        url = text(event.url) ?? ""
+        finalURL = text(event.final_url)
+        mediaType = text(event.media_type)
+        idempotencyKey = text(event.idempotency_key)
+        userData = bytes(event.user_data, event.user_data_size)
+        httpStatus = event.http_status == 0 ? nil : Int(event.http_status)
+        headers = UnsafeBufferPointer(start: event.headers, count: event.headers == nil ? 0 : event.header_count).map {
+            Header(name: text($0.name) ?? "", value: text($0.value) ?? "")
+        }
+        attempts = Int(event.attempts)
+        size = event.size
+        bytesReceived = event.bytes_received
+        errorBody = bytes(event.error_body, event.error_body_size)
+    }
+}

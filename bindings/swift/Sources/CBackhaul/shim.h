@@ -1,0 +1,25 @@
+#pragma once
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+// In a checkout the header beside this package belongs to it; elsewhere the installed one does.
+#if __has_include("../../../../include/backhaul.h")
+#include "../../../../include/backhaul.h"
+#else
+#include <backhaul.h>
+#endif
+
+// Shown by libc under _GNU_SOURCE only.
+extern int pthread_setname_np(pthread_t thread, const char *name);
+
+static inline int bh_swift_errno(void) { return errno; }

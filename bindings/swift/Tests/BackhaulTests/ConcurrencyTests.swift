@@ -1,0 +1,110 @@
+import Backhaul
+import Foundation
+import Testing
+
+@Suite("In Swift's concurrency")
+struct ConcurrencyTests {
+    let server: Server
+
+    init() throws { server = try Server() }
+
+    private func open() async throws -> Application {
+        try await Application.open("org.example.tests", store: server.path("store"))
+    }
+
+    @Test("a cancelled task that waits for events ends with CancellationError, and the session stays usable")
+    func cancelledWait() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "s"))
+        let waiting = Task { try await session.events.first { _ in true } }
+        _ = try await application.sessions()
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        try await session.download(try server.serve("a", content(10)), to: server.path("a"))
+        let event = try await session.events.first { _ in true }
+        #expect(event != nil)
+        await application.close()
+    }
+
+    @Test("a verb in a cancelled task throws CancellationError, and the application stays usable")
+    func cancelledVerb() async throws {
+        let application = try await open()
+        for _ in 0..<200 {
+            let verb = Task { try await application.sessions() }
+            verb.cancel()
+            // Either is right: the answer may have come first.
+            do { _ = try await verb.value } catch { #expect(error is CancellationError) }
+        }
+        #expect(try await application.sessions().isEmpty)
+        await application.close()
+    }
+
+    @Test("more waiting tasks than the machine has processors do not stop the others")
+    func cooperativeThreadsStayFree() async throws {
+        let application = try await open()
+        let count = ProcessInfo.processInfo.activeProcessorCount * 4
+        var sessions: [Session] = []
+        for number in 0..<count {
+            sessions.append(try await application.createSession(SessionConfiguration(identifier: "\(number)")))
+        }
+        let waiting = sessions.map { session in Task { try await session.events.first { _ in true } } }
+        let url = try server.serve("a", content(1000))
+        for (number, session) in sessions.enumerated() {
+            try await session.download(url, to: server.path("file-\(number)"))
+        }
+        for task in waiting {
+            guard case .taskEnded(let ended) = try await task.value else {
+                Issue.record("The first event is no task's end.")
+                continue
+            }
+            #expect(ended.path != nil)
+        }
+        await application.close()
+    }
+
+    @Test("a thousand verbs at once are all answered")
+    func manyVerbs() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "s"))
+        let url = server.url("a")
+        let folder = server.path("files")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let ids = try await withThrowingTaskGroup(of: TaskID.self) { group in
+            for number in 0..<1000 {
+                group.addTask {
+                    let request = Request(url: url, destination: "\(folder)/\(number)", startsSuspended: true)
+                    return try await session.enqueue([request])[0].taskID
+                }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(ids.count == 1000)
+        var listed = Set<TaskID>()
+        for try await task in session.tasks(.states([.suspended])) { listed.insert(task.id) }
+        #expect(listed == ids)
+        await application.close()
+    }
+
+    @Test("verbs are answered while events wait that nobody asks for")
+    func verbsBesideUnreadEvents() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "s"))
+        try await session.download(try server.serve("a", content(10)), to: server.path("a"))
+        for await info in application.attention where info.needsAttention {
+            #expect(info.identifier == "s")
+            break
+        }
+        for _ in 0..<100 { _ = try await application.sessions() }
+        #expect(try await session.poll().events.isEmpty == false)
+        await application.close()
+    }
+
+    @Test("handles are freed with their last reference")
+    func references() async throws {
+        let application = try await open()
+        for _ in 0..<20 { _ = try await application.createSession(SessionConfiguration(identifier: "s")) }
+        let last = try await application.createSession(SessionConfiguration(identifier: "s"))
+        #expect(last.role == .consume)
+        await application.close()
+    }
+}

@@ -1,0 +1,157 @@
+import Backhaul
+import Foundation
+import Testing
+
+@Suite("A session")
+struct SessionTests {
+    let server: Server
+
+    init() throws { server = try Server() }
+
+    private func open() async throws -> Application {
+        try await Application.open("org.example.tests", store: server.path("store"))
+    }
+
+    @Test("downloads a file, tells of its end and of the round's, and completes")
+    func downloads() async throws {
+        let bytes = content(300_000)
+        let url = try server.serve("picture.jpg", bytes)
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        #expect(session.isNew)
+        let request = Request(
+            url: url, destination: server.path("picture.jpg"), idempotencyKey: "1", userData: [1, 0, 255])
+        let enqueued = try await session.enqueue([request])
+        #expect(enqueued.map(\.isNew) == [true])
+
+        var ending: TaskEnding?
+        for try await event in session.events {
+            try await session.acknowledge(event)
+            if case .taskEnded(let ended) = event { ending = ended }
+            if case .sessionFinished(let round) = event {
+                #expect(round.round == 1)
+                break
+            }
+        }
+        let ended = try #require(ending)
+        #expect(ended.taskID == enqueued.first?.taskID)
+        #expect(ended.outcome == .succeeded(path: server.path("picture.jpg")))
+        #expect(ended.size == 300_000)
+        #expect(ended.httpStatus == 200)
+        #expect(ended.idempotencyKey == "1")
+        #expect(ended.userData == [1, 0, 255])
+        #expect(FileManager.default.contents(atPath: server.path("picture.jpg")) == bytes)
+        try await session.complete()
+        #expect(try await session.poll().events.isEmpty)
+        await application.close()
+    }
+
+    @Test("is found again by its identifier alone, with its configuration and the events that waited")
+    func attaches() async throws {
+        let url = try server.serve("a", content(10))
+        var configuration = SessionConfiguration(identifier: "gallery")
+        configuration.connectionsPerOrigin = 2
+        configuration.requestTimeout = .seconds(7)
+        do {
+            let application = try await open()
+            let session = try await application.createSession(configuration)
+            try await session.download(url, to: server.path("a"))
+            for try await event in session.events { if case .sessionFinished = event { break } }
+            await application.close()
+        }
+        let application = try await open()
+        let session = try await application.attachSession("gallery")
+        #expect(!session.isNew)
+        let remembered = try await session.configuration()
+        #expect(remembered.connectionsPerOrigin == 2)
+        #expect(remembered.requestTimeout == .seconds(7))
+        let (events, more) = try await session.poll()
+        #expect(events.count == 2)
+        #expect(!more)
+        #expect(try await session.acknowledge(events) == 2)
+        await application.close()
+    }
+
+    @Test("keeps a file without a destination until it is claimed")
+    func claims() async throws {
+        let bytes = content(5000)
+        let url = try server.serve("kept", bytes)
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        let task = try await session.download(url)
+        for try await event in session.events { if case .sessionFinished = event { break } }
+        try await session.claim(task, to: server.path("claimed"))
+        #expect(FileManager.default.contents(atPath: server.path("claimed")) == bytes)
+        await application.close()
+    }
+
+    @Test("lists its tasks with their state, and suspends, resumes and cancels them")
+    func controls() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        let requests = (0..<3).map {
+            Request(url: server.url("slow/\($0)"), destination: server.path("slow-\($0)"), startsSuspended: true)
+        }
+        let ids = try await session.enqueue(requests).map(\.taskID)
+        var listed: [TaskInfo] = []
+        for try await task in session.tasks() { listed.append(task) }
+        #expect(listed.map(\.id) == ids)
+        #expect(listed.allSatisfy { $0.state == .suspended && $0.reason?.code == .suspended })
+        #expect(try await session.resume(.ids(ids[0])) == 1)
+        #expect(try await session.task(ids[0]).state != .suspended)
+        #expect(try await session.suspend(.ids(ids[0])) == 1)
+        #expect(try await session.task(ids[0]).state == .suspended)
+        #expect(try await session.setPriority(5, .ids(ids[1], ids[2])) == 2)
+        #expect(try await session.task(ids[1]).priority == 5)
+        #expect(try await session.cancel(.all) == 3)
+        for try await event in session.events {
+            guard case .taskEnded(let ended) = event else { break }
+            #expect(ended.outcome == .cancelled)
+        }
+        await application.close()
+    }
+
+    @Test("reports a failed task with its status, and the answer's status code")
+    func fails() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        try await session.download(server.url("absent"), to: server.path("absent"))
+        for try await event in session.events {
+            guard case .taskEnded(let ended) = event else { break }
+            guard case .failed(let error) = ended.outcome else {
+                Issue.record("The task has not failed: \(ended)")
+                break
+            }
+            #expect(error.status == .httpStatus)
+            #expect(ended.httpStatus == 404)
+        }
+        await application.close()
+    }
+
+    @Test("gives a second consumer an error with the process id of the first, until that is closed")
+    func isConsumedOnce() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        let error = await #expect(throws: BackhaulError.self) { try await application.attachSession("gallery") }
+        #expect(error?.status == .inUse)
+        #expect(error?.domain == .process)
+        #expect(error?.detail == Int64(getpid()))
+        let producer = try await application.attachSession("gallery", role: .produce)
+        await producer.close()
+        await session.close()
+        let second = try await application.attachSession("gallery")
+        await second.close()
+        await application.close()
+    }
+
+    @Test("is listed by its application")
+    func isListed() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        let sessions = try await application.sessions()
+        #expect(sessions.map(\.identifier) == ["gallery"])
+        #expect(sessions.first?.consumer == Int64(getpid()))
+        await session.close()
+        await application.close()
+    }
+}
