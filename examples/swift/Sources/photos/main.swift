@@ -1,0 +1,75 @@
+// A small host: it downloads the files of a list, whatever happens to it in the meantime.
+//
+//   photos STORE LIST   hands over the list's files, one "URL<tab>destination" a line, and waits for them
+//   photos STORE        attaches to what was handed over before, and waits for the rest
+//
+// Kill it at any moment and start it again: nothing is lost, and nothing is downloaded twice.
+import Backhaul
+import Glibc
+
+guard (2...3).contains(CommandLine.arguments.count) else {
+    fputs("usage: photos STORE [LIST]\n", stderr)
+    exit(2)
+}
+setlinebuf(stdout)
+do {
+    try await run(store: CommandLine.arguments[1], list: CommandLine.arguments.dropFirst(2).first)
+} catch {
+    fputs("photos: \(error)\n", stderr)
+    exit(1)
+}
+
+func run(store: String, list: String?) async throws {
+    let application = try await Application.open("org.example.photos", store: store)
+    let session: Session
+    if let list {
+        session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        // The keys make a repetition harmless, should the host die before it returns.
+        let requests = try readList(list).enumerated().map { number, entry in
+            Request(url: entry.url, destination: entry.destination, idempotencyKey: "photo-\(number)")
+        }
+        print("handed over \(try await session.enqueue(requests).count) files")
+    } else {
+        session = try await application.attachSession("gallery")
+    }
+    // An earlier start may have acknowledged the last event: then no task is left.
+    if try await session.tasks().first(where: { _ in true }) != nil || !session.poll().events.isEmpty {
+        for try await event in session.events {
+            show(event)
+            try await session.acknowledge(event)
+            if case .sessionFinished = event { break }
+        }
+    }
+    try await session.complete()
+    await application.close()
+}
+
+func show(_ event: Event) {
+    switch event {
+    case .sessionFinished(let ending): print("round \(ending.round) finished")
+    case .unknown: break
+    case .taskEnded(let task):
+        switch task.outcome {
+        case .succeeded(let path): print("done \(task.taskID) \(task.size) \(path)")
+        case .failed(let error): print("lost \(task.taskID) \(task.url): \(error)")
+        case .cancelled: print("lost \(task.taskID) \(task.url): cancelled")
+        }
+    }
+}
+
+func readList(_ path: String) throws -> [(url: String, destination: String)] {
+    guard let file = fopen(path, "r") else {
+        perror(path)
+        exit(1)
+    }
+    defer { fclose(file) }
+    var text: UnsafeMutablePointer<CChar>?
+    var room = 0
+    defer { free(text) }
+    var entries: [(url: String, destination: String)] = []
+    while getline(&text, &room, file) > 0, let line = text.map({ String(cString: $0) }) {
+        let parts = line.split(whereSeparator: { $0 == "\t" || $0 == "\n" })
+        if parts.count == 2 { entries.append((String(parts[0]), String(parts[1]))) }
+    }
+    return entries
+}
