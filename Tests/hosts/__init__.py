@@ -1,0 +1,1 @@
+"""Real hosts against real servers."""

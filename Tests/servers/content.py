@@ -1,0 +1,67 @@
+"""Contents that a seed determines, so that a test can say what a file must hold without keeping it."""
+
+import hashlib
+import random
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Content:
+    """Bytes made from a seed. Two contents with different seeds differ everywhere."""
+
+    size: int
+    seed: int = 0
+
+    @cached_property
+    def data(self):
+        return random.Random(f"{self.seed}:{self.size}").randbytes(self.size)
+
+    @cached_property
+    def sha256(self):
+        return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def etag(self):
+        return f'"{self.seed}-{self.size}"'
+
+
+def sha256_of(path):
+    """Digest of a file."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def mixed_sizes(count, seed, largest=300_000):
+    """Sizes as real folders have them: many small files, some large ones, an empty one, exact powers of two."""
+    generator = random.Random(seed)
+    edges = [0, 1, 16_384, 65_536]
+    return (edges + [int(largest ** generator.random()) for _ in range(count)])[:count]
+
+
+@dataclass(frozen=True)
+class Files:
+    """A folder of seeded files on disk, by name."""
+
+    folder: Path
+    digests: dict
+
+    @property
+    def names(self):
+        return list(self.digests)
+
+
+def write_files(folder, sizes, seed=0):
+    """Writes one file for each size, named by its number."""
+    folder.mkdir(parents=True, exist_ok=True)
+    digests = {}
+    for number, size in enumerate(sizes):
+        content = Content(size, seed * 1_000_003 + number)
+        name = f"{number:05}.bin"
+        (folder / name).write_bytes(content.data)
+        digests[name] = content.sha256
+    return Files(folder, digests)

@@ -1,0 +1,260 @@
+"""An HTTP/1.1 server that does on purpose what servers do by accident, and keeps a log of what it was asked.
+
+One thread for each connection and plain sockets: a test decides about every byte and every reset.
+"""
+
+import re
+import socket
+import struct
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from servers.behaviour import GOOD, Behaviour
+from servers.content import Content
+
+_BLOCK = 16_384
+
+
+@dataclass
+class Asked:
+    """A request in the log."""
+
+    path: str
+    headers: dict
+    status: int = 0
+    #: Body bytes given to the connection.
+    sent: int = 0
+    #: Whether the answer has ended, whatever way.
+    ended: bool = False
+
+    @property
+    def range(self):
+        return self.headers.get("range")
+
+    @property
+    def if_range(self):
+        return self.headers.get("if-range")
+
+    @property
+    def offset(self):
+        """Where the asked range begins; 0 for everything."""
+        found = re.fullmatch(r"bytes=(\d+)-", self.range or "bytes=0-")
+        return int(found[1]) if found else None
+
+
+@dataclass
+class Resource:
+    """A path with its content, and how the next requests for it are answered."""
+
+    content: Content
+    #: Used up one by one; then ``otherwise``.
+    behaviours: list = field(default_factory=list)
+    otherwise: Behaviour = GOOD
+    etag: object = None
+    last_modified: object = None
+
+    def next(self):
+        return self.behaviours.pop(0) if self.behaviours else self.otherwise
+
+
+class MisbehavingServer:
+    """``with MisbehavingServer() as server: url = server.serve("/a", Content(1000), [Behaviour(drop_after=10)])``"""
+
+    def __init__(self, tls=None):
+        self._tls = tls
+        self._resources = {}
+        self._log = []
+        self._open = set()
+        self._changed = threading.Condition()
+
+    def __enter__(self):
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, name="misbehaving", daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the accept, which close alone does not
+        self._listener.close()
+        with self._changed:
+            connections = list(self._open)
+        for connection in connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    @property
+    def url(self):
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
+
+    def serve(self, path, content, behaviours=(), *, otherwise=GOOD, etag="of the content", last_modified=None):
+        """Serves a path and returns its URL. ``etag`` is made from the content unless given; None: none is sent."""
+        with self._changed:
+            self._resources[path] = Resource(content, list(behaviours), otherwise, etag, last_modified)
+        return self.url + path
+
+    def log(self, path=None):
+        """The requests so far, of one path or of all."""
+        with self._changed:
+            return [asked for asked in self._log if path in (None, asked.path)]
+
+    def wait_until(self, condition, timeout=20):
+        """Waits until the condition, a function of the log, holds."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: condition(list(self._log)), timeout):
+                raise TimeoutError(f"the server was asked {len(self._log)} times, and that is not what was waited for")
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve_connection, args=(connection,), daemon=True).start()
+
+    def _serve_connection(self, connection):
+        with suppress(OSError):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self._tls:
+                connection = self._tls.wrap_socket(connection, server_side=True)
+            with self._changed:
+                self._open.add(connection)
+            try:
+                reader = connection.makefile("rb")
+                while (asked := _read_request(reader)) is not None:
+                    if not self._answer(connection, asked):
+                        break
+            finally:
+                with self._changed:
+                    self._open.discard(connection)
+        connection.close()
+
+    def _answer(self, connection, asked):
+        """Whether the connection may be used again."""
+        with self._changed:
+            resource = self._resources.get(asked.path)
+            behaviour = resource.next() if resource else Behaviour(status=404, body=b"there is nothing here\n")
+            self._log.append(asked)
+            self._changed.notify_all()
+        try:
+            return _Answer(connection, asked, resource, behaviour, self._note).send()
+        finally:
+            asked.ended = True
+            self._note()
+
+    def _note(self):
+        with self._changed:
+            self._changed.notify_all()
+
+
+def _read_request(reader):
+    line = reader.readline(65_536).decode("latin-1").split()
+    if len(line) != 3:
+        return None
+    headers = {}
+    while (field_line := reader.readline(65_536).decode("latin-1").strip()):
+        name, _, value = field_line.partition(":")
+        headers[name.lower()] = value.strip()
+    return Asked(line[1], headers)
+
+
+class _Answer:
+    """Carries one behaviour out."""
+
+    def __init__(self, connection, asked, resource, behaviour, note):
+        self._connection, self._asked, self._resource = connection, asked, resource
+        self._behaviour, self._note = behaviour, note
+
+    def send(self):
+        behaviour = self._behaviour
+        if behaviour.silent:
+            return self._stall()
+        if behaviour.raw is not None:
+            self._connection.sendall(behaviour.raw)
+            return self._end()
+        if behaviour.endless_header:
+            return self._endless_header()
+        status, headers, body = self._compose()
+        self._asked.status = status
+        self._connection.sendall(_head(status, headers))
+        return self._send_body(body)
+
+    def _compose(self):
+        behaviour, resource = self._behaviour, self._resource
+        if behaviour.status is not None:
+            headers = {"Content-Length": str(len(behaviour.body) + behaviour.length_lie), **behaviour.headers}
+            return behaviour.status, headers, behaviour.body
+        content = behaviour.content or resource.content
+        etag = content.etag if resource.etag == "of the content" else resource.etag
+        headers = {"Accept-Ranges": "bytes", "Content-Type": "application/octet-stream",
+                   "ETag": etag, "Last-Modified": resource.last_modified}
+        status, body = self._range(content, etag, headers)
+        if behaviour.chunked:
+            headers["Transfer-Encoding"] = "chunked"
+        elif not behaviour.without_length:
+            headers["Content-Length"] = str(len(body) + behaviour.length_lie)
+        headers.update(behaviour.headers)
+        return status, headers, body
+
+    def _range(self, content, etag, headers):
+        """Status and body for the asked range (RFC 9110, section 14)."""
+        asked, behaviour = self._asked, self._behaviour
+        current = behaviour.ignores_if_range or asked.if_range in (None, etag, self._resource.last_modified)
+        if asked.range is None or asked.offset is None or behaviour.ignores_range or not current:
+            return 200, content.data
+        if asked.offset >= content.size:
+            headers["Content-Range"] = f"bytes */{content.size}"
+            return 416, b""
+        headers["Content-Range"] = f"bytes {asked.offset}-{content.size - 1}/{content.size}"
+        start = asked.offset + behaviour.shifted
+        return 206, content.data[start:start + content.size - asked.offset]
+
+    def _send_body(self, body):
+        behaviour = self._behaviour
+        limit = len(body)
+        for stop in (behaviour.drop_after, behaviour.stall_after):
+            limit = limit if stop is None else min(limit, stop)
+        block = _BLOCK if behaviour.pace is None else max(1, min(_BLOCK, behaviour.pace // 20))
+        for start in range(0, limit, block):
+            self._send_block(body[start:min(limit, start + block)])
+            if behaviour.pace is not None:
+                time.sleep(block / behaviour.pace)
+        if behaviour.stall_after is not None:
+            return self._stall()
+        if behaviour.drop_after is not None or behaviour.without_length or behaviour.length_lie:
+            return self._end()
+        if behaviour.chunked:
+            self._connection.sendall(b"0\r\n\r\n")
+        return True
+
+    def _send_block(self, block):
+        framed = b"%x\r\n%s\r\n" % (len(block), block) if self._behaviour.chunked else block
+        self._connection.sendall(framed)
+        self._asked.sent += len(block)
+        self._note()
+
+    def _stall(self):
+        """Until the client gives up or the server is closed: both end the connection, which makes it readable."""
+        self._connection.recv(1)
+        return False
+
+    def _end(self):
+        if self._behaviour.reset:
+            # Lingering for zero seconds turns close into a reset (socket(7)).
+            self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return False
+
+    def _endless_header(self):
+        self._connection.sendall(b"HTTP/1.1 200 OK\r\n")
+        number = 0
+        while True:
+            number += 1
+            self._connection.sendall(f"X-Endless-{number}: {'again and ' * 100}\r\n".encode())
+
+
+def _head(status, headers):
+    lines = [f"HTTP/1.1 {status} Because"]
+    lines += [f"{name}: {value}" for name, value in headers.items() if value is not None]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

@@ -1,0 +1,122 @@
+"""nginx on free ports of loopback, from a folder of its own: HTTP/1.1 plain, HTTP/1.1 and HTTP/2 over TLS."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+
+from servers import child
+
+_CONFIGURATION = """
+daemon off;
+master_process off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log warn;
+events {{ worker_connections 4096; }}
+http {{
+    log_format tests escape=json
+        '["$request_uri", $status, $body_bytes_sent, "$http_range", "$http_if_range", "$server_protocol"]';
+    access_log {folder}/access.log tests;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    types {{ image/jpeg jpg; application/octet-stream bin; }}
+    keepalive_requests 1000000;
+    sendfile on;
+    server {{
+        listen 127.0.0.1:{plain};
+        listen 127.0.0.1:{tls} ssl http2;
+        server_name localhost;
+        ssl_certificate {certificates.chain};
+        ssl_certificate_key {certificates.key};
+        location / {{ alias {files}/; }}
+        # The same files, each connection at a walking pace.
+        location /slow/ {{ alias {files}/; limit_rate 200k; }}
+        location /empty {{ return 204; }}
+    }}
+}}
+"""
+
+
+def free_port():
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@dataclass(frozen=True)
+class LoggedRequest:
+    path: str
+    status: int
+    body_size: int
+    range: str
+    if_range: str
+    protocol: str
+
+
+class Nginx:
+    """A running nginx. ``with Nginx(folder, files, certificates) as nginx: …``"""
+
+    def __init__(self, folder, files, certificates):
+        self.folder, self.files, self.certificates = folder, files, certificates
+        self._process = None
+
+    def __enter__(self):
+        program = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin")
+        if program is None:
+            raise RuntimeError("nginx is not installed: apt-get install --no-install-recommends nginx-light")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for _ in range(5):
+            self.port, self.tls_port = free_port(), free_port()
+            if self._start(program):
+                return self
+        raise RuntimeError("nginx does not start: " + (self.folder / "error.log").read_text(errors="replace"))
+
+    def _start(self, program):
+        configuration = self.folder / "nginx.conf"
+        configuration.write_text(_CONFIGURATION.format(
+            folder=self.folder, files=self.files, certificates=self.certificates, plain=self.port, tls=self.tls_port))
+        if os.geteuid() == 0:
+            configuration.write_text("user root;\n" + configuration.read_text())
+        self._process = child.start(
+            [program, "-p", self.folder, "-e", self.folder / "error.log", "-c", configuration],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 20
+        while self._process.poll() is None and time.monotonic() < deadline:
+            if all(_accepts(port) for port in (self.port, self.tls_port)):
+                return True
+            time.sleep(0.02)
+        self.__exit__()
+        return False
+
+    def __exit__(self, *_):
+        child.end(self._process)
+
+    @property
+    def url(self):
+        """HTTP/1.1 without TLS."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def tls_url(self):
+        """HTTP/2 over TLS for those who ask for it."""
+        return f"https://127.0.0.1:{self.tls_port}"
+
+    def log(self):
+        """The requests that were answered, or whose client went away, in order."""
+        for line in (self.folder / "access.log").read_text().splitlines():
+            yield LoggedRequest(*json.loads(line))
+
+
+def _accepts(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        return True
+    except OSError:
+        return False
