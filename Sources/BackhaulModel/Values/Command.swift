@@ -42,7 +42,7 @@ public enum Reply: Equatable, Sendable {
 /// What the engine tells a client without having been asked.
 public enum Notice: Equatable, Sendable {
     /// An event was committed in a session of the client's application, attached or not.
-    case event(identifier: String, SessionID, newest: EventID)
+    case event(identifier: String, newest: EventID)
 }
 
 /// What opens a connection: who speaks, and which versions it understands.
