@@ -11,14 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from story import Server
 
 PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "build"
 LIBRARIES = BUILD / "lib"
-sys.path.insert(0, str(PROJECT / "scripts"))
-
-from demo_parts.server import Server  # noqa: E402  (one server for the demo and for whoever needs as little)
-
 PHOTO = bytes(range(256)) * 2000
 
 
@@ -88,8 +85,7 @@ def test_the_swift_host(home, localised, tmp_path):
     host.parent.mkdir(parents=True)
     host.write_text(localised(the_block("swift")))
     scratch = BUILD / "swift" / "readme"
-    run("swift", "build", "--package-path", package, "--scratch-path", scratch, "-Xlinker", f"-L{LIBRARIES}",
-        cwd=tmp_path, HOME=os.environ["HOME"])
+    run("swift", "build", "--package-path", package, "--scratch-path", scratch, cwd=tmp_path, HOME=os.environ["HOME"])
     assert f"{home}/photo.jpg" in run(scratch / "debug" / "host", cwd=home, LD_LIBRARY_PATH=str(LIBRARIES))
 
 

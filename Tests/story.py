@@ -1,0 +1,62 @@
+"""The main job, told to any host with the manners of examples/: hand over, kill in the middle, start again, finish."""
+
+import hashlib
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(PROJECT / "scripts"))
+
+# The demo's own server: ranges, entity tags, a speed limit and a log are all that is needed here.
+from demo_parts.server import Server  # noqa: E402
+
+SIZES = (0, 1, 5_000, 50_000, 400_000)
+
+
+def serve(folder, count, bytes_per_second):
+    """Files of many sizes and one large one, which is under way long enough to be cut off behind a checkpoint."""
+    noise = random.Random(1)
+    files = {}
+    folder.mkdir()
+    for number in range(count):
+        path = folder / str(number)
+        path.write_bytes(noise.randbytes(SIZES[number % len(SIZES)] if number else 8 << 20))
+        files[f"/{number}"] = path
+    return Server(files, bytes_per_second)
+
+
+def kill_and_finish(host, server, folder, **variables):
+    """`host` is the command without its arguments. Returns what the second start printed; checks everything else."""
+    target, store, listing = folder / "photos", folder / "store", folder / "list"
+    target.mkdir()
+    listing.write_text("".join(f"{server.url}{url}\t{target}{url}\n" for url in server.files))
+    environment = {**os.environ, **variables}
+
+    first = subprocess.Popen([*host, store, listing], env=environment, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, text=True)
+    while first.poll() is None and not server.is_in_the_middle():
+        time.sleep(0.02)
+    ended_by_itself = first.poll()
+    first.kill()
+    _, report = first.communicate()
+    assert (ended_by_itself, report) == (None, "")
+    whole = {path.name for path in target.iterdir() if not path.name.startswith(".")}
+    asked_before = len(server.requests())
+
+    second = subprocess.run([*host, store], env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert (second.returncode, second.stderr) == (0, "")
+    asked_after = server.requests()[asked_before:]
+    assert not whole & {request.path[1:] for request in asked_after}, "finished files were asked for again"
+    assert any(request.status == 206 for request in asked_after), "no cut-off file went on"
+    for url, path in server.files.items():
+        assert digest(Path(f"{target}{url}")) == digest(path), url
+    assert {path.name for path in target.iterdir()} == {url[1:] for url in server.files}
+    return second.stdout
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
