@@ -58,17 +58,16 @@ extension Reply: WireValue {
 extension Notice: WireValue {
     func encode(into encoder: inout Encoder) {
         switch self {
-        case .event(let identifier, let session, let newest):
+        case .event(let identifier, let newest):
             encoder.tag(1)
             encoder.put(identifier)
-            encoder.put(session)
             encoder.put(newest)
         }
     }
 
     init(from decoder: inout Decoder) throws(Malformed) {
         switch try decoder.byte() {
-        case 1: self = .event(identifier: try decoder.string(), try decoder.value(), newest: try decoder.value())
+        case 1: self = .event(identifier: try decoder.string(), newest: try decoder.value())
         case let tag: throw Malformed("it has the unknown notice \(tag)")
         }
     }

@@ -162,7 +162,7 @@ extension Generator {
 
     mutating func engineMessages() -> [EngineMessage] {
         [
-            .welcome(process: integer()), .notice(.event(identifier: text(), id(), newest: id())), .goodbye(nil),
+            .welcome(process: integer()), .notice(.event(identifier: text(), newest: id())), .goodbye(nil),
             .goodbye(failure()),
         ] + replies().map { .reply(sequence: integer(), $0) }
     }
