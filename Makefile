@@ -59,9 +59,9 @@ soak: ## the long runs: random kills, hosts that exit in mid-transfer
 	@scripts/test soak
 
 bench: ## time Backhaul beside curl, aria2c and wget2
-	@scripts/setup build bench
+	@scripts/setup build test bench
 	@$(MAKE) --no-print-directory $(LIBRARY)
-	@bench/run
+	@scripts/in-venv bench/run
 
 install: all ## install below PREFIX (default /usr/local), inside DESTDIR
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/backhaul $(DESTDIR)$(PREFIX)/bin

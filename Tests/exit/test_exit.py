@@ -1,63 +1,26 @@
 """A host may return from main whenever it likes: OpenSSL's clean-up at exit must not meet a running transfer."""
 
 import shutil
-import ssl
 import subprocess
-import threading
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-import trustme
+from servers.certificates import make_certificates
+from servers.nginx import Nginx
 
 PROJECT = Path(__file__).resolve().parents[2]
 LIBRARIES = PROJECT / "build" / "lib"
 
 
-class Endless(BaseHTTPRequestHandler):
-    """Sends a little all the time, for ever: every moment is the middle of a transfer."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Length", str(1 << 40))
-        self.end_headers()
-        block = bytes(1 << 14)
-        try:
-            while True:
-                self.wfile.write(block)
-                time.sleep(0.01)
-        except OSError:
-            self.close_connection = True
-
-    def log_message(self, *arguments):
-        pass
-
-
-class EndlessServer(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
-    def handle_error(self, request, client_address):
-        """Clients that leave in the middle are what this is about."""
-
-
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("server")
-    authority = trustme.CA()
-    authority.cert_pem.write_to_path(folder / "ca.pem")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("localhost").configure_cert(context)
-    endless = EndlessServer(("127.0.0.1", 0), Endless)
-    # The handshake belongs to the connection's own thread, not to the one that accepts.
-    endless.socket = context.wrap_socket(endless.socket, server_side=True, do_handshake_on_connect=False)
-    threading.Thread(target=endless.serve_forever, daemon=True).start()
-    yield f"https://localhost:{endless.server_address[1]}/", folder / "ca.pem"
-    endless.shutdown()
-    endless.server_close()
+def nginx(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("nginx")
+    files = folder / "files"
+    files.mkdir()
+    # At the pace of /slow/ it takes minutes: every moment is the middle of a transfer.
+    (files / "long.bin").write_bytes(bytes(64 << 20))
+    with Nginx(folder / "server", files, make_certificates(folder), logging=False) as nginx:
+        yield nginx
 
 
 @pytest.fixture(scope="module")
@@ -70,13 +33,13 @@ def program(tmp_path_factory):
 
 
 def test_hosts_that_return_from_main_in_the_middle_end_with_their_own_status(
-        program, server, tmp_path_factory, request):
-    url, certificate = server
+        program, nginx, tmp_path_factory, request):
+    url, authority = f"{nginx.tls_url}/slow/long.bin", nginx.certificates.authority
     wrong = []
     for number in range(request.config.getoption("--hosts")):
         folder = tmp_path_factory.mktemp("host")
         expected = number % 100
-        host = subprocess.run([program, folder / "store", folder, url, certificate, str(expected)],
+        host = subprocess.run([program, folder / "store", folder, url, authority, str(expected)],
                               capture_output=True, text=True, timeout=60, check=False)
         if host.returncode != expected or host.stderr:
             wrong.append(f"host {number}: status {host.returncode} instead of {expected} {host.stderr.strip()}")

@@ -19,7 +19,7 @@ events {{ worker_connections 4096; }}
 http {{
     log_format tests escape=json
         '["$request_uri", $status, $body_bytes_sent, "$http_range", "$http_if_range", "$server_protocol"]';
-    access_log {folder}/access.log tests;
+    access_log {access_log};
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi;
@@ -63,8 +63,9 @@ class LoggedRequest:
 class Nginx:
     """A running nginx. ``with Nginx(folder, files, certificates) as nginx: …``"""
 
-    def __init__(self, folder, files, certificates):
+    def __init__(self, folder, files, certificates, *, logging=True):
         self.folder, self.files, self.certificates = folder, files, certificates
+        self._access_log = f"{folder}/access.log tests" if logging else "off"
         self._process = None
 
     def __enter__(self):
@@ -81,7 +82,8 @@ class Nginx:
     def _start(self, program):
         configuration = self.folder / "nginx.conf"
         configuration.write_text(_CONFIGURATION.format(
-            folder=self.folder, files=self.files, certificates=self.certificates, plain=self.port, tls=self.tls_port))
+            folder=self.folder, files=self.files, certificates=self.certificates, plain=self.port, tls=self.tls_port,
+            access_log=self._access_log))
         if os.geteuid() == 0:
             configuration.write_text("user root;\n" + configuration.read_text())
         self._process = child.start(
@@ -97,6 +99,12 @@ class Nginx:
 
     def __exit__(self, *_):
         child.end(self._process)
+
+    def cpu_seconds(self):
+        """What the server has used of the machine's processors so far."""
+        with open(f"/proc/{self._process.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     @property
     def url(self):

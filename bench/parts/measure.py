@@ -41,9 +41,10 @@ def prepare(contender, files, server, protocol, folder):
     target.mkdir(parents=True)
     scratch.mkdir()
     names = list(files.digests)
-    base = f"{server.urls[protocol]}/{files.name}"
+    tls = protocol != "HTTP/1.1"
+    base = f"{server.tls_url if tls else server.url}/{files.name}"
     return Job([f"{base}/{name}" for name in names], [target / name for name in names], target, scratch,
-               server.certificate, protocol != "HTTP/1.1")
+               server.certificates.authority, tls)
 
 
 def run(contender, job, files, server, environment):
