@@ -141,6 +141,14 @@ enum Schema {
         CREATE INDEX events_by_session ON events (session_id);
         CREATE INDEX events_of_finished_rounds ON events (session_id) WHERE kind = 2;
 
+        -- Files that no task needs any more, until they are removed: 1 a part file beside `destination` (NULL: in the
+        -- store), 2 a kept file.
+        CREATE TABLE leftovers (
+            task_id INTEGER PRIMARY KEY,
+            kind INTEGER NOT NULL,
+            destination TEXT
+        ) STRICT;
+
         CREATE TABLE clients (
             id INTEGER PRIMARY KEY,
             high INTEGER NOT NULL,

@@ -12,6 +12,8 @@ public enum Limits {
     public static let batchCount = 10_000
     public static let connectionsPerOrigin: UInt32 = 256
     public static let runningTasks: UInt32 = 1_024
+    /// Ids of one acknowledgement or selection.
+    public static let idCount = 100_000
     /// Requests of one atomic chunk of an enqueue.
     public static let chunkCount = 4_096
     /// Bytes of one chunk, so that a frame of the wire stays small.

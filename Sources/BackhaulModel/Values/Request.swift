@@ -28,7 +28,10 @@ public struct Destination: Equatable, Sendable {
         self.directoryInode = directoryInode
     }
 
-    public var directory: String {
+    public var directory: String { Destination.directory(of: path) }
+
+    /// The path up to its last slash.
+    public static func directory(of path: String) -> String {
         let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.utf8.startIndex
         return end == path.utf8.startIndex ? "/" : String(path[..<end])
     }

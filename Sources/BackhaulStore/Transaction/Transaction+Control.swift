@@ -52,6 +52,7 @@ extension Transaction {
         case .setPriority(let priority): try connection.run(Self.setPriority, .number(priority))
         case .cancel:
             try connection.run(Self.cancel, .integer(now), .number(Status.cancelled.rawValue))
+            try leavePartsOfSelectedTasks()
             try connection.run(Self.dropCheckpoints)
             try connection.run(Self.insertEvents, .integer(now))
             try settle(session, ended: count, now: now)

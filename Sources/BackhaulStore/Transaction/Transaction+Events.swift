@@ -41,6 +41,7 @@ extension Transaction {
         let count = try connection.first(Self.countSelected) { row throws(Failure) in row.integer() } ?? 0
         guard count > 0 else { return change }
         change.removedKept = try connection.all(Self.selectUnclaimed) { row throws(Failure) in row.taskID() }
+        try leaveKept(change.removedKept)
         let lanes = try Set(connection.all(Self.selectLanes) { row throws(Failure) in row.laneID() })
         // Events of tasks go with the tasks, by the references' ON DELETE CASCADE.
         try connection.run(Self.deleteTasks)
