@@ -1,0 +1,79 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// A client as the engine sees it: who it is, which sessions it has attached, and how to reach it.
+final class ClientConnection {
+    let id: ConnectionID
+    let deliver: (EngineMessage) -> Void
+    private(set) var hello: Hello?
+    private(set) var process: ProcessIdentity?
+    private(set) var handles: [HandleID: AttachedHandle] = [:]
+
+    struct AttachedHandle: Sendable {
+        var session: SessionID
+        var role: Role
+    }
+
+    init(id: ConnectionID, deliver: @escaping (EngineMessage) -> Void) {
+        self.id = id
+        self.deliver = deliver
+    }
+
+    var application: String? { hello?.application }
+
+    func introduce(_ hello: Hello, process: ProcessIdentity) {
+        self.hello = hello
+        self.process = process
+    }
+
+    func attach(_ handle: HandleID, _ attached: AttachedHandle) { handles[handle] = attached }
+
+    func detach(_ handle: HandleID) -> AttachedHandle? { handles.removeValue(forKey: handle) }
+
+    func reply(_ sequence: UInt64, _ reply: Reply) { deliver(.reply(sequence: sequence, reply)) }
+}
+
+extension EngineCore {
+    func accept(_ id: ConnectionID, deliver: @escaping (EngineMessage) -> Void) {
+        guard !hasFailed else {
+            deliver(.goodbye(Failure(.engineFailed, "the engine has stopped; open the application again")))
+            return
+        }
+        connections[id] = ClientConnection(id: id, deliver: deliver)
+    }
+
+    /// The client has closed, or its process has ended: its sessions have no consumer by it any more.
+    func closed(_ id: ConnectionID) {
+        guard let connection = connections.removeValue(forKey: id), let hello = connection.hello else { return }
+        store({ (transaction) throws(Failure) in try transaction.releaseClient(hello.client) }, then: { _, _ in })
+    }
+
+    func received(_ message: ClientMessage, from id: ConnectionID) {
+        guard let connection = connections[id] else { return }
+        switch message {
+        case .hello(let hello): introduce(connection, hello)
+        case .command(let sequence, let answeredThrough, let command):
+            guard connection.hello != nil else { return }
+            CommandHandler(core: self, connection: connection, sequence: sequence, answeredThrough: answeredThrough)
+                .handle(command)
+        }
+    }
+
+    private func introduce(_ connection: ClientConnection, _ hello: Hello) {
+        guard connection.hello == nil, let process = ProcessIdentity.of(processID: hello.process) else { return }
+        connection.introduce(hello, process: process)
+        connection.deliver(.welcome(process: ProcessIdentity.current.processID))
+        // What waited before this client came: it learns of it as if it happened now.
+        let id = connection.id
+        let application = hello.application
+        store({ (transaction) throws(Failure) in
+            try transaction.waitingEvents(application: application)
+        }, then: { core, result in
+            guard let connection = core.connections[id] else { return }
+            for waiting in (try? result.get()) ?? [] {
+                connection.deliver(.notice(.event(identifier: waiting.identifier, newest: waiting.newestEvent)))
+            }
+        })
+    }
+}

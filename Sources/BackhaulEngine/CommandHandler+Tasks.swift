@@ -1,0 +1,115 @@
+internal import BackhaulDisk
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+internal import BackhaulWire
+
+extension CommandHandler {
+    func enqueue(_ requests: [Request], into session: SessionID) throws(Failure) {
+        var checked: [(Request, Origin)] = []
+        checked.reserveCapacity(requests.count)
+        for (index, request) in requests.enumerated() {
+            do {
+                checked.append((request, try RequestIntake.check(request)))
+            } catch {
+                var failure = error
+                failure.index = UInt64(index)
+                throw failure
+            }
+        }
+        let items = checked
+        let hasPriority = requests.contains { $0.priority > 0 }
+        let lanes = Lock(Set<LaneID>())
+        once({ (transaction) throws(Failure) in
+            let applied = try transaction.enqueue(session: session, items, now: Clock.wallMilliseconds)
+            lanes.withLock { $0 = applied.lanes }
+            return (.enqueued(applied.results), nil)
+        }, then: { core, _ in core.tasksWait(in: lanes.withLock { $0 }, reload: hasPriority) })
+    }
+
+    func acknowledge(_ acknowledgement: Acknowledgement, in session: SessionID) {
+        once({ (transaction) throws(Failure) in
+            let change = try transaction.acknowledge(session, acknowledgement)
+            return (.count(UInt64(change.count)), change)
+        }, then: { core, change in
+            guard let change else { return }
+            if !change.removedKept.isEmpty { core.sweepLeftovers() }
+            if change.sessionRemoved { core.forget(change.session) }
+        })
+    }
+
+    func list(_ selection: TaskSelection, after: TaskID, maximum: Int, of session: SessionID) {
+        let running = core.runningTasks(of: session)
+        let (id, sequence) = (connection.id, sequence)
+        core.store({ (transaction) throws(Failure) in
+            try transaction.taskInfos(
+                session, selection, after: after, maximum: maximum, running: running,
+                bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
+        }, then: { core, result in
+            core.answer(id, sequence, result.map { listing in
+                let tasks = listing.tasks.map(core.withProgress)
+                let fitting = Wire.countThatFits(tasks)
+                return .tasks(Array(tasks.prefix(fitting)), more: listing.more || fitting < tasks.count)
+            })
+        })
+    }
+
+    func control(_ control: TaskControl, _ selection: TaskSelection, in session: SessionID) {
+        let running = core.runningTasks(of: session)
+        once({ (transaction) throws(Failure) in
+            let change = try transaction.control(
+                session, control, selection, running: running, now: Clock.wallMilliseconds)
+            return (.count(UInt64(change.count)), change)
+        }, then: { core, change in
+            guard let change else { return }
+            switch control {
+            case .cancel: core.apply(change, tasksEndedOrStopped: .cancel)
+            case .suspend: core.apply(change, tasksEndedOrStopped: .leave)
+            case .resume: core.apply(change)
+            case .setPriority:
+                core.tasksWait(in: change.lanes, reload: true)
+                core.apply(change)
+            }
+        })
+    }
+
+    /// Moves the kept file first and records it then: after a crash in between, the repeated claim finds the file moved.
+    func claim(_ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy, in session: SessionID) {
+        let (id, sequence) = (connection.id, sequence)
+        let kept = core.services.directory.keptPath + "/\(task.rawValue)"
+        core.store({ (transaction) throws(Failure) -> TaskRecord? in
+            guard try !transaction.checkClaim(task, session: session, path: destination.path) else { return nil }
+            return try transaction.task(task)
+        }, then: { core, result in
+            switch result {
+            case .failure(let failure): core.answer(id, sequence, .failure(failure))
+            case .success(nil): core.answer(id, sequence, .success(.done))
+            case .success(let record?):
+                let outbox = core.services.outbox
+                let target = PartLocation(
+                    destination: destination, partName: EngineCore.partName(tag: core.tag, task),
+                    mode: record.task.request.mode, replace: ifExists == .replace)
+                core.services.disk.moveKept(from: kept, to: target, size: record.outcome?.size ?? 0) { moved in
+                    outbox.post { core in
+                        switch moved {
+                        case .failure(let failure): core.answer(id, sequence, .failure(failure))
+                        case .success:
+                            core.store({ (transaction) throws(Failure) in
+                                try transaction.recordClaim(task, path: destination.path)
+                            }, then: { core, result in core.answer(id, sequence, result.map { .done }) })
+                        }
+                    }
+                }
+            }
+        })
+    }
+}
+
+extension EngineCore {
+    func runningTasks(of session: SessionID) -> Set<TaskID> {
+        Set(runners.values.filter { $0.task.session == session }.map(\.task.id))
+    }
+
+    /// Lays what a running download knows over what its row says.
+    func withProgress(_ info: TaskInfo) -> TaskInfo { runners[info.id]?.overlay(info) ?? info }
+}

@@ -1,0 +1,165 @@
+internal import BackhaulDisk
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+internal import BackhaulWire
+
+/// One command of one client on its way through the engine. A value: what happens later finds the connection by id.
+struct CommandHandler {
+    let core: EngineCore
+    let connection: ClientConnection
+    let sequence: UInt64
+    let answeredThrough: UInt64
+
+    func handle(_ command: Command) {
+        do {
+            try perform(command)
+        } catch {
+            connection.reply(sequence, .failed(error))
+        }
+    }
+
+    private func perform(_ command: Command) throws(Failure) {
+        switch command {
+        case .createSession(let configuration, let role, let handle):
+            try SessionCheck.check(configuration)
+            open(handle, role) { (transaction, application, consumer) throws(Failure) in
+                try transaction.createSession(
+                    application: application, configuration: configuration, role: role, consumer: consumer,
+                    now: Clock.wallMilliseconds)
+            }
+        case .attachSession(let identifier, let role, let handle):
+            open(handle, role) { (transaction, application, consumer) throws(Failure) in
+                try transaction.attachSession(
+                    application: application, identifier: identifier, role: role, consumer: consumer)
+            }
+        case .closeSession(let handle): closeSession(handle)
+        case .configuration(let handle):
+            let session = try attached(handle).session
+            read { (transaction) throws(Failure) in .configuration(try transaction.configuration(session)) }
+        case .updateConfiguration(let handle, let configuration):
+            try SessionCheck.check(configuration)
+            let session = try changing(handle)
+            once({ (transaction) throws(Failure) in
+                try transaction.updateConfiguration(session, configuration)
+                return (.done, nil)
+            }, then: { core, _ in core.remember(configuration, of: session) })
+        case .enqueue(let handle, let requests): try enqueue(requests, into: try changing(handle))
+        case .poll(let handle, let after, let maximum):
+            let session = try consuming(handle)
+            let count = min(Int(maximum), Limits.batchCount)
+            read { (transaction) throws(Failure) in
+                let (events, more) = try transaction.poll(session, after: after, maximum: count)
+                let fitting = Wire.countThatFits(events)
+                return .events(Array(events.prefix(fitting)), more: more || fitting < events.count)
+            }
+        case .acknowledge(let handle, let acknowledgement):
+            acknowledge(acknowledgement, in: try consuming(handle))
+        case .complete(let handle, let handedOut):
+            let session = try consuming(handle)
+            read { (transaction) throws(Failure) in
+                let count = try transaction.eventsThrough(session, handedOut)
+                guard count == 0 else {
+                    throw Failure(
+                        .eventsOutstanding,
+                        "\(count) events were handed out and not acknowledged; acknowledge them, then complete",
+                        detail: Int64(clamping: count))
+                }
+                return .done
+            }
+        case .tasks(let handle, let selection, let after, let maximum):
+            list(selection, after: after, maximum: min(Int(maximum), Limits.batchCount), of: try attached(handle).session)
+        case .control(let handle, let control, let selection):
+            self.control(control, selection, in: try changing(handle))
+        case .claim(let handle, let task, let destination, let ifExists):
+            claim(task, destination, ifExists, in: try changing(handle))
+        case .invalidate(let handle, let cancelTasks):
+            let session = try changing(handle)
+            once({ (transaction) throws(Failure) in
+                let change = try transaction.invalidate(
+                    session, cancelTasks: cancelTasks, now: Clock.wallMilliseconds)
+                return (.done, change)
+            }, then: { core, change in
+                if let change { core.apply(change, tasksEndedOrStopped: cancelTasks ? .cancel : nil) }
+            })
+        case .sessions:
+            let application = connection.application ?? ""
+            read { (transaction) throws(Failure) in .sessions(try transaction.sessions(application: application)) }
+        }
+    }
+
+    // MARK: Who may
+
+    private func attached(_ handle: HandleID) throws(Failure) -> ClientConnection.AttachedHandle {
+        guard let attached = connection.handles[handle] else {
+            throw Failure(.invalidHandle, "the session is not attached; attach it first")
+        }
+        return attached
+    }
+
+    private func changing(_ handle: HandleID) throws(Failure) -> SessionID {
+        let attached = try attached(handle)
+        guard attached.role.mayChange else {
+            throw Failure(.wrongRole, "an observer changes nothing; attach as producer or consumer")
+        }
+        return attached.session
+    }
+
+    private func consuming(_ handle: HandleID) throws(Failure) -> SessionID {
+        let attached = try attached(handle)
+        guard attached.role == .consume else {
+            throw Failure(.wrongRole, "only the consumer receives events; attach as consumer")
+        }
+        return attached.session
+    }
+
+    // MARK: How
+
+    func read(_ body: @escaping @Sendable (Transaction) throws(Failure) -> Reply) {
+        let (id, sequence) = (connection.id, sequence)
+        core.store(body, then: { core, result in core.answer(id, sequence, result) })
+    }
+
+    struct Applied: Sendable {
+        var reply: Reply
+        var change: Change?
+        var isNew: Bool
+    }
+
+    /// Applies a command once, however often a client sends it: its reply is kept until the client has it.
+    func once(
+        _ body: @escaping @Sendable (Transaction) throws(Failure) -> (Reply, Change?),
+        then: @escaping @Sendable (EngineCore, Change?) -> Void
+    ) {
+        let (id, sequence, answeredThrough) = (connection.id, sequence, answeredThrough)
+        let command = connection.hello.map { CommandID(client: $0.client, sequence: sequence) }
+        core.store({ (transaction) throws(Failure) -> Applied in
+            if let command {
+                try transaction.forget(command.client, through: answeredThrough)
+                if let bytes = try transaction.applied(command) {
+                    return Applied(reply: try Wire.decodeReply(bytes), change: nil, isNew: false)
+                }
+            }
+            let (reply, change) = try body(transaction)
+            if let command { try transaction.remember(command, reply: Wire.encodeReply(reply)) }
+            return Applied(reply: reply, change: change, isNew: true)
+        }, then: { core, result in
+            switch result {
+            case .success(let applied):
+                if applied.isNew { then(core, applied.change) }
+                core.answer(id, sequence, .success(applied.reply))
+            case .failure(let failure): core.answer(id, sequence, .failure(failure))
+            }
+        })
+    }
+}
+
+extension EngineCore {
+    func answer(_ id: ConnectionID, _ sequence: UInt64, _ result: Result<Reply, Failure>) {
+        guard let connection = connections[id] else { return }
+        switch result {
+        case .success(let reply): connection.reply(sequence, reply)
+        case .failure(let failure): connection.reply(sequence, .failed(failure))
+        }
+    }
+}

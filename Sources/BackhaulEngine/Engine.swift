@@ -1,0 +1,103 @@
+public import BackhaulModel
+internal import BackhaulLoop
+internal import BackhaulDisk
+internal import BackhaulPlatform
+public import BackhaulStore
+
+/// The single runner of a store: whoever holds its lock makes one. It owns a loop thread, a store thread and a few disk
+/// threads, serves clients of this process through memory and those of others through the store's socket.
+public final class Engine: Sendable {
+    private let loop: LoopThread<EngineCore>
+    private let store: StoreThread
+    private let disk: DiskThreads
+    private let directory: StoreDirectory
+    private let isStopped = Lock(false)
+    // Released last: while threads of this engine could still touch the store nobody else may become the engine.
+    private let lock: Lock<StoreLock?>
+
+    /// Of the Unix socket in the store's directory.
+    public static let socketName = SocketServer.socketName
+
+    /// How long a stopping engine gives its downloads to write and sync what they have.
+    private static let stopMilliseconds: Int64 = 1_000
+
+    /// - ended: called once, on the engine's thread, when it cannot go on, with the reason. It must not call back.
+    public init(
+        directory: StoreDirectory, lock storeLock: StoreLock, ended: @escaping @Sendable (Failure) -> Void
+    ) throws(Failure) {
+        self.directory = directory
+        store = try StoreThread(directory: directory, lock: storeLock)
+        do {
+            disk = try DiskThreads(count: 4)
+        } catch {
+            store.close()
+            throw Failure(.outOfResources, "the engine's disk threads cannot be started; lower the number of threads")
+        }
+        let outbox = Outbox()
+        let services = Services(store: store, disk: disk, directory: directory, outbox: outbox)
+        do {
+            loop = try LoopThread(
+                name: "bh-loop",
+                make: { loop in try EngineCore(loop: loop, services: services, ended: ended) },
+                broken: { core in core.fail(Engine.brokenFailure) })
+        } catch {
+            disk.close()
+            store.close()
+            throw (error as? Failure)
+                ?? Failure(.outOfResources, "the engine's loop cannot be started: \(error)")
+        }
+        lock = Lock(storeLock)
+        outbox.open(loop)
+        loop.post { core in core.begin() }
+    }
+
+    /// A client of this process. `deliver` is called on the engine's thread and must neither block nor call back.
+    public func connect(_ deliver: @escaping @Sendable (EngineMessage) -> Void) -> LocalPort {
+        let id = ConnectionID.next()
+        loop.post { core in core.accept(id, deliver: deliver) }
+        return LocalPort(id: id, loop: loop)
+    }
+
+    /// Writes and syncs what the running downloads have, within a bound; then ends all threads and releases the lock.
+    /// Tasks stay where they are in the store. Harmless when repeated.
+    public func stop() {
+        guard isStopped.withLock({ stopped in
+            defer { stopped = true }
+            return !stopped
+        }) else { return }
+        let saved = Lock(false)
+        let posted = loop.post { core in
+            core.leaveAll { saved.change { $0 = true } }
+        }
+        if posted { _ = saved.wait(until: .after(milliseconds: Engine.stopMilliseconds)) { $0 ? true : nil } }
+        loop.post { core in core.close() }
+        loop.stop()
+        disk.close()
+        store.close()
+        lock.withLock { $0 = nil }
+    }
+
+    private static let brokenFailure = Failure(
+        .engineFailed,
+        "a descriptor of the engine was closed by the host; close only descriptors that the host has opened, then "
+            + "open the application again")
+}
+
+/// One client's way into an engine of its own process.
+public final class LocalPort: Sendable {
+    private let id: ConnectionID
+    private let loop: LoopThread<EngineCore>
+
+    init(id: ConnectionID, loop: LoopThread<EngineCore>) {
+        self.id = id
+        self.loop = loop
+    }
+
+    public func send(_ message: ClientMessage) {
+        loop.post { [id] core in core.received(message, from: id) }
+    }
+
+    public func close() {
+        loop.post { [id] core in core.closed(id) }
+    }
+}

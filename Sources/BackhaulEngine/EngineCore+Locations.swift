@@ -1,0 +1,29 @@
+internal import BackhaulDisk
+internal import BackhaulModel
+internal import BackhaulStore
+
+extension EngineCore {
+    /// Where a task's part file lies while it grows, and what it becomes. The name is the task's own for ever, so that
+    /// whoever runs the task next finds it, and no two tasks of any store share one.
+    func location(of task: StoredTask) -> PartLocation {
+        let destination = task.request.destination ?? keptDestination(of: task.id)
+        return PartLocation(
+            destination: destination, partName: Self.partName(tag: tag, task.id),
+            mode: task.request.mode,
+            replace: task.request.destination == nil || task.request.ifExists == .replace)
+    }
+
+    static func partName(tag: String, _ task: TaskID) -> String { ".backhaul-\(tag)-\(task.rawValue).part" }
+
+    private func keptDestination(of task: TaskID) -> Destination {
+        Destination(
+            path: services.directory.keptPath + "/\(task.rawValue)", directoryDevice: kept.directoryDevice,
+            directoryInode: kept.directoryInode)
+    }
+
+    /// The origin of this lane speaks HTTP/2: more of its tasks may run, over one connection.
+    func becameMultiplexed(_ lane: LaneID) {
+        schedule.setMultiplexed(lane)
+        planPump()
+    }
+}

@@ -1,0 +1,41 @@
+internal import BackhaulDisk
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// What the engine's loop reaches on other threads.
+struct Services: Sendable {
+    let store: StoreThread
+    let disk: DiskThreads
+    let directory: StoreDirectory
+    let outbox: Outbox
+}
+
+/// The way back to the loop for answers of the store and disk threads, which exist before the loop does.
+final class Outbox: Sendable {
+    private let loop: Lock<LoopThread<EngineCore>?> = Lock(nil)
+
+    func open(_ loop: LoopThread<EngineCore>) { self.loop.withLock { $0 = loop } }
+
+    func post(_ job: @escaping @Sendable (EngineCore) -> Void) {
+        let loop = loop.withLock { $0 }
+        loop?.post(job)
+    }
+
+    /// The loop owns the core, the core this outbox: whoever closes the core breaks the circle.
+    func close() { loop.withLock { $0 = nil } }
+}
+
+/// A client's connection to this engine, local or by socket.
+struct ConnectionID: Hashable, Sendable {
+    private let number: UInt64
+    private static let last = Lock<UInt64>(0)
+
+    static func next() -> ConnectionID {
+        ConnectionID(number: last.withLock {
+            $0 += 1
+            return $0
+        })
+    }
+}
