@@ -1,0 +1,156 @@
+public import BackhaulModel
+public import BackhaulPlatform
+internal import BackhaulEngine
+internal import BackhaulStore
+internal import Glibc
+
+/// A host's side of one open application: finds or becomes the engine, sends commands, sends them again to the next
+/// engine when one dies, and keeps what arrived until the host asks. Any thread may use it.
+public final class ApplicationClient: Sendable {
+    let state: Lock<ClientState>
+    private let descriptor: WakeUp
+    private let thread: Lock<Thread?> = Lock(nil)
+
+    /// Opens the store and, with a deadline, waits until an engine answers. Without one the first verb tells what went
+    /// wrong.
+    public static func open(
+        application: String, storePath: String, until deadline: Deadline?
+    ) throws(Failure) -> ApplicationClient {
+        try SessionCheck.checkApplication(application)
+        let client: ApplicationClient
+        do {
+            client = try ApplicationClient(application: application, storePath: storePath)
+        } catch let error as Failure {
+            throw error
+        } catch {
+            throw Failure(.outOfResources, "the client's thread or descriptor cannot be made: \(error)")
+        }
+        guard let deadline else { return client }
+        let failure: Failure? = client.state.wait(until: deadline) { state -> Failure?? in
+            switch state.link {
+            case .connected: .some(nil)
+            case .failed(let failure): .some(failure)
+            case .seeking, .closed: nil
+            }
+        } ?? client.state.withLock { $0.timeoutFailure }
+        if let failure {
+            client.close()
+            throw failure
+        }
+        return client
+    }
+
+    private init(application: String, storePath: String) throws {
+        // Opened here once so that a bad path is told at once; the thread opens it for itself.
+        _ = try StoreDirectory.open(path: storePath)
+        descriptor = try WakeUp()
+        state = Lock(ClientState(application: application, descriptor: descriptor))
+        let seeker = EngineSeeker(path: storePath, state: state)
+        let thread = try Thread(name: "bh-client") { seeker.run() }
+        self.thread.withLock { $0 = thread }
+    }
+
+    /// Readable while a consumed session has events not handed out, attention is untold, or a ticket was answered.
+    public var eventDescriptor: Int32 { descriptor.number }
+
+    /// Gives up the sessions' roles and leaves the engine; the last client of a process stops its engine. Bounded.
+    public func close() {
+        let waiting = state.change { $0.close() }
+        for answer in waiting { answer(.failed(ClientState.closedFailure)) }
+        thread.withLock { thread in
+            if thread?.isCurrent == false { thread?.join() }
+            thread = nil
+        }
+    }
+
+    // MARK: Verbs
+
+    public func createSession(_ configuration: SessionConfiguration, _ role: Role) -> Ticket {
+        open(role, configuration.identifier) { .createSession(configuration, role, $0) }
+    }
+
+    public func attachSession(_ identifier: String, _ role: Role) -> Ticket {
+        open(role, identifier) { .attachSession(identifier: identifier, role, $0) }
+    }
+
+    public func sessions() -> Ticket { submit(.sessions) }
+
+    /// Sessions that need attention and were not told since they began to. Waits for the first.
+    public func poll(until deadline: Deadline) throws(Failure) -> [SessionInfo] {
+        while true {
+            let wanted: Result<Set<String>, Failure>? = state.wait(until: deadline) { state in
+                if let failure = state.failure { return .failure(failure) }
+                let untold = state.attention.untold
+                return untold.isEmpty ? nil : .success(untold)
+            }
+            guard let wanted else { return [] }
+            let identifiers = try wanted.get()
+            guard let answer = sessions().wait(until: .after(milliseconds: max(1_000, deadline.millisecondsLeft))) else {
+                throw state.withLock { $0.timeoutFailure }
+            }
+            switch answer {
+            case .sessions(let infos):
+                let found = infos.filter { identifiers.contains($0.identifier) && $0.needsAttention }
+                state.change { $0.told(identifiers, infos) }
+                if !found.isEmpty { return found }
+            case .failed(let failure): throw failure
+            default: return []
+            }
+        }
+    }
+
+    /// An announced ticket that was answered and not handed out here before.
+    public func nextTicket() -> Ticket? {
+        state.change { $0.takeAnnounced() }
+    }
+
+    /// What a wait that ended without an answer is due to.
+    public var timeoutFailure: Failure { state.withLock { $0.timeoutFailure } }
+
+    // MARK: Commands
+
+    private func open(_ role: Role, _ identifier: String, _ command: (HandleID) -> Command) -> Ticket {
+        let session: SessionClient
+        do {
+            session = try SessionClient(application: self, identifier: identifier, role: role)
+        } catch {
+            return answered(.failed(Failure.system(.outOfResources, code: error.code, error.description)))
+        }
+        let ticket = makeTicket()
+        send(command(session.handle)) { reply in
+            switch reply {
+            case .session(_, let isNew, let newest, let unacknowledged):
+                session.attached(newest: newest, unacknowledged: unacknowledged)
+                ticket.answer(.session(session, isNew: isNew))
+            case .failed(let failure):
+                session.forget()
+                ticket.answer(.failed(failure))
+            default:
+                session.forget()
+                ticket.answer(.failed(Failure(.internal, "the engine answered another command")))
+            }
+        }
+        return ticket
+    }
+
+    func submit(_ command: Command) -> Ticket {
+        let ticket = makeTicket()
+        send(command) { ticket.answer(Ticket.Answer($0)) }
+        return ticket
+    }
+
+    func makeTicket() -> Ticket {
+        Ticket(announced: { [weak self] ticket in self?.state.change { $0.announce(ticket) } })
+    }
+
+    func answered(_ answer: Ticket.Answer) -> Ticket {
+        let ticket = makeTicket()
+        ticket.answer(answer)
+        return ticket
+    }
+
+    /// `then` is called once, from any thread, without a lock.
+    func send(_ command: Command, then: @escaping @Sendable (Reply) -> Void) {
+        if let failure = state.change({ $0.send(command, then) }) { then(.failed(failure)) }
+    }
+}

@@ -1,0 +1,265 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// What a client knows, behind its lock.
+struct ClientState: Sendable {
+    enum Link: Sendable {
+        /// No engine answers yet; commands wait.
+        case seeking
+        case connected
+        /// The store or its engine cannot be used; the next command makes the client look again.
+        case failed(Failure)
+        case closed
+    }
+
+    typealias Waiting = @Sendable (Reply) -> Void
+
+    struct Sent: Sendable {
+        var command: Command
+        var waiting: Waiting
+    }
+
+    private(set) var link = Link.seeking
+    let client = ClientID.random()
+    let application: String
+    private(set) var engineProcess: Int32?
+    private(set) var isLocal = false
+    private var carrier: (any Carrier)?
+    private var lastSequence: UInt64 = 0
+    private var pending: [UInt64: Sent] = [:]
+    /// Attaching again after an engine has changed: nothing else is sent before these are answered.
+    private var reattaching: [UInt64: HandleID] = [:]
+    private var lastHandle: UInt64 = 0
+    var sessions: [HandleID: AttachedSession] = [:]
+    var attention = Attention()
+    private var announced: [Ticket] = []
+    private let descriptor: WakeUp
+
+    init(application: String, descriptor: WakeUp) {
+        self.application = application
+        self.descriptor = descriptor
+    }
+
+    static let closedFailure = Failure(.invalidHandle, "the application was closed")
+
+    var isClosed: Bool { if case .closed = link { true } else { false } }
+
+    var failure: Failure? {
+        switch link {
+        case .failed(let failure): failure
+        case .closed: Self.closedFailure
+        case .seeking, .connected: nil
+        }
+    }
+
+    /// Why a wait ended without an answer.
+    var timeoutFailure: Failure {
+        guard let process = engineProcess, !isLocal else {
+            return Failure(.timeout, "the engine has not answered yet; ask for the outcome with the ticket")
+        }
+        if ProcessIdentity.isStopped(processID: process) {
+            return Failure(
+                .engineUnresponsive,
+                "the engine is process \(process), which is stopped; let it continue or end it",
+                domain: .process, detail: Int64(process))
+        }
+        return Failure(
+            .timeout, "the engine, process \(process), has not answered yet; ask for the outcome with the ticket",
+            domain: .process, detail: Int64(process))
+    }
+
+    // MARK: Commands
+
+    /// Returns why it can never be answered, if so.
+    mutating func send(_ command: Command, _ waiting: @escaping Waiting) -> Failure? {
+        if isClosed { return Self.closedFailure }
+        lastSequence += 1
+        pending[lastSequence] = Sent(command: command, waiting: waiting)
+        switch link {
+        case .connected: transmit(lastSequence, command)
+        case .failed: link = .seeking
+        case .seeking, .closed: break
+        }
+        return nil
+    }
+
+    private func transmit(_ sequence: UInt64, _ command: Command) {
+        let answeredThrough = (pending.keys.min() ?? sequence) - 1
+        carrier?.send(.command(sequence: sequence, answeredThrough: answeredThrough, command))
+    }
+
+    /// The command's waiter, to be called without the lock.
+    mutating func answered(_ sequence: UInt64, _ reply: Reply) -> Waiting? {
+        if let handle = reattaching.removeValue(forKey: sequence) {
+            reattached(handle, reply)
+            if reattaching.isEmpty { resend() }
+            return nil
+        }
+        return pending.removeValue(forKey: sequence)?.waiting
+    }
+
+    // MARK: The engine
+
+    /// An engine answers. Sessions are attached again, then what was not answered is sent again, with the same ids.
+    mutating func connected(_ carrier: any Carrier, engineProcess: Int32, isLocal: Bool) {
+        self.carrier = carrier
+        self.engineProcess = engineProcess
+        self.isLocal = isLocal
+        reattaching = [:]
+        for (handle, session) in sessions where session.isAttached {
+            lastSequence += 1
+            reattaching[lastSequence] = handle
+            carrier.send(
+                .command(
+                    sequence: lastSequence, answeredThrough: 0,
+                    .attachSession(identifier: session.identifier, session.role, handle)))
+        }
+        if reattaching.isEmpty { resend() }
+    }
+
+    private mutating func reattached(_ handle: HandleID, _ reply: Reply) {
+        switch reply {
+        case .session(_, _, let newest, _): sessions[handle]?.learn(newest: newest)
+        case .failed(let failure): sessions[handle]?.failure = failure
+        default: break
+        }
+        updateDescriptors()
+    }
+
+    private mutating func resend() {
+        link = .connected
+        for sequence in pending.keys.sorted() {
+            if let sent = pending[sequence] { transmit(sequence, sent.command) }
+        }
+    }
+
+    mutating func disconnected() {
+        carrier = nil
+        guard !isClosed else { return }
+        link = .seeking
+    }
+
+    /// No engine can be had: everything that waits is answered with the reason.
+    mutating func failed(_ failure: Failure) -> [Waiting] {
+        guard !isClosed else { return [] }
+        link = .failed(failure)
+        defer { pending = [:] }
+        return pending.values.map(\.waiting)
+    }
+
+    /// Everything that waits, to be told of the close.
+    mutating func close() -> [Waiting] {
+        guard !isClosed else { return [] }
+        link = .closed
+        carrier?.close()
+        carrier = nil
+        defer { pending = [:] }
+        return pending.values.map(\.waiting)
+    }
+
+    // MARK: Sessions and events
+
+    mutating func nextHandle() -> HandleID {
+        lastHandle += 1
+        return HandleID(rawValue: lastHandle)
+    }
+
+    mutating func noticed(_ notice: Notice) {
+        switch notice {
+        case .event(let identifier, let newest):
+            attention.learn(identifier, newest: newest)
+            for (handle, session) in sessions where session.identifier == identifier {
+                sessions[handle]?.learn(newest: newest)
+            }
+            updateDescriptors()
+        }
+    }
+
+    /// Events up to this id were handed out by this handle.
+    mutating func handedOut(_ handle: HandleID, through id: EventID) {
+        guard let session = sessions[handle] else { return }
+        sessions[handle]?.handOut(through: id)
+        if session.role == .consume { attention.tell(session.identifier, through: id) }
+        updateDescriptors()
+    }
+
+    mutating func told(_ identifiers: Set<String>, _ infos: [SessionInfo]) {
+        attention.told(identifiers, infos)
+        updateDescriptors()
+    }
+
+    mutating func announce(_ ticket: Ticket) {
+        announced.append(ticket)
+        updateDescriptors()
+    }
+
+    mutating func takeAnnounced() -> Ticket? {
+        guard !announced.isEmpty else { return nil }
+        defer { updateDescriptors() }
+        return announced.removeFirst()
+    }
+
+    mutating func updateDescriptors() {
+        var anything = !announced.isEmpty || attention.hasUntold
+        for session in sessions.values where session.role == .consume && session.isAttached {
+            session.descriptor.set(session.hasUnseen)
+            anything = anything || session.hasUnseen
+        }
+        descriptor.set(anything)
+    }
+}
+
+/// A session handle as its client knows it.
+struct AttachedSession: Sendable {
+    let identifier: String
+    let role: Role
+    let descriptor: WakeUp
+    var isAttached = false
+    /// It could not be attached again after an engine had changed.
+    var failure: Failure?
+    private(set) var newest = EventID.zero
+    private(set) var handedOutThrough = EventID.zero
+
+    init(identifier: String, role: Role, descriptor: WakeUp) {
+        self.identifier = identifier
+        self.role = role
+        self.descriptor = descriptor
+    }
+
+    var hasUnseen: Bool { newest > handedOutThrough }
+
+    mutating func learn(newest id: EventID) { newest = max(newest, id) }
+
+    mutating func handOut(through id: EventID) { handedOutThrough = max(handedOutThrough, id) }
+}
+
+/// Which sessions need attention and were not told yet.
+struct Attention: Sendable {
+    private struct Known {
+        var newest = EventID.zero
+        var told = EventID.zero
+    }
+
+    private var known: [String: Known] = [:]
+
+    var untold: Set<String> { Set(known.filter { $0.value.newest > $0.value.told }.keys) }
+    var hasUntold: Bool { known.values.contains { $0.newest > $0.told } }
+
+    mutating func learn(_ identifier: String, newest: EventID) {
+        let before = known[identifier]?.newest ?? .zero
+        known[identifier, default: Known()].newest = max(before, newest)
+    }
+
+    mutating func tell(_ identifier: String, through id: EventID) {
+        let before = known[identifier]?.told ?? .zero
+        known[identifier, default: Known()].told = max(before, id)
+    }
+
+    /// A listing was handed out: what it shows counts as told.
+    mutating func told(_ identifiers: Set<String>, _ infos: [SessionInfo]) {
+        for info in infos where identifiers.contains(info.identifier) { tell(info.identifier, through: info.newestEvent) }
+        for identifier in identifiers where !infos.contains(where: { $0.identifier == identifier }) {
+            known[identifier] = nil
+        }
+    }
+}

@@ -1,0 +1,151 @@
+internal import BackhaulEngine
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+internal import BackhaulWire
+
+/// The client's own thread: finds the store's engine or becomes it, moves the messages of a socket, and starts over when
+/// the engine is gone.
+struct EngineSeeker: Sendable {
+    /// An engine that holds the lock and does not answer for so long is an error that names its process.
+    private static let answerMilliseconds: Int64 = 5_000
+    private static let pauseMilliseconds: Int64 = 20
+
+    let path: String
+    let state: Lock<ClientState>
+
+    func run() {
+        var directory: StoreDirectory?
+        while waitUntilWanted() {
+            do {
+                // The host may have closed our descriptor of it, or the store may be another directory by now.
+                if directory?.descriptor.isOurs != true { directory = try StoreDirectory.open(path: path) }
+                if let directory { try seek(directory) }
+            } catch {
+                directory = nil
+                let waiting = state.change { $0.failed(error) }
+                for answer in waiting { answer(.failed(error)) }
+            }
+        }
+    }
+
+    /// False when the client was closed.
+    private func waitUntilWanted() -> Bool {
+        state.wait(until: nil) { state in
+            switch state.link {
+            case .seeking: true
+            case .closed: false
+            case .connected, .failed: nil
+            }
+        } ?? false
+    }
+
+    /// Serves one engine until it ends, or throws why there can be none.
+    private func seek(_ directory: StoreDirectory) throws(Failure) {
+        let deadline = Deadline.after(milliseconds: Self.answerMilliseconds)
+        while state.withLock({ !$0.isClosed }) {
+            if let lease = try lease(directory) {
+                serveLocal(lease)
+                return
+            }
+            if try serveSocket(directory, answerBefore: deadline) { return }
+            if deadline.hasPassed { throw unresponsive(directory) }
+            // The engine's process starts or ends just now: its lock and its socket do not change in one step.
+            _ = state.wait(until: .after(milliseconds: Self.pauseMilliseconds)) { $0.isClosed ? true : nil }
+        }
+    }
+
+    private func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
+        let store = StoreIdentity(directory)
+        if let lease = LocalEngines.join(store) { return lease }
+        guard let lock = try directory.acquireLock() else { return nil }
+        return try LocalEngines.start(directory, lock, store)
+    }
+
+    private func unresponsive(_ directory: StoreDirectory) -> Failure {
+        guard let holder = directory.lockHolder() else {
+            return Failure(.engineUnresponsive, "a process holds the store's lock and does not answer")
+        }
+        let isStopped = ProcessIdentity.isStopped(processID: holder.processID)
+        return Failure(
+            .engineUnresponsive,
+            "process \(holder.processID) holds the store and \(isStopped ? "is stopped" : "does not answer"); "
+                + "let it continue or end it",
+            domain: .process, detail: Int64(holder.processID))
+    }
+
+    // MARK: An engine of this process
+
+    private func serveLocal(_ lease: EngineLease) {
+        let end = Lock(false)
+        let carrier = LocalCarrier(lease: lease) { [state] message in
+            if case .goodbye = message { end.change { $0 = true } }
+            EngineSeeker.deliver(message, state)
+            // Wakes this client's thread, which waits on the state.
+            if case .goodbye = message { state.change { _ in } }
+        }
+        let process = ProcessIdentity.current.processID
+        let hello = state.withLock { Hello(client: $0.client, application: $0.application, process: process) }
+        carrier.send(.hello(hello))
+        state.change { $0.connected(carrier, engineProcess: process, isLocal: true) }
+        _ = state.wait(until: nil) { $0.isClosed || end.withLock { $0 } ? true : nil }
+        carrier.close()
+        state.change { $0.disconnected() }
+    }
+
+    // MARK: An engine of another process
+
+    /// False when there is no one to talk to yet.
+    private func serveSocket(_ directory: StoreDirectory, answerBefore deadline: Deadline) throws(Failure) -> Bool {
+        guard let carrier = try? SocketCarrier(directory: directory), let peer = carrier.peer else { return false }
+        guard peer.isSameUser else {
+            throw Failure(
+                .storeUnavailable, "the store's engine, process \(peer.processID), belongs to another user",
+                domain: .process, detail: Int64(peer.processID))
+        }
+        let hello = state.withLock { state in
+            Hello(client: state.client, application: state.application, process: ProcessIdentity.current.processID)
+        }
+        carrier.send(.hello(hello))
+        var reader = FrameReader()
+        var welcomed = false
+        var refusal: Failure?
+        let opening = carrier.run(until: deadline, &reader) { message in
+            switch message {
+            case .welcome:
+                welcomed = true
+            case .goodbye(let failure): refusal = failure
+            case .reply, .notice: break
+            }
+            return false
+        }
+        if case .failed(let failure) = opening { throw failure }
+        if let refusal { throw refusal }
+        guard welcomed else { return false }
+        state.change { $0.connected(carrier, engineProcess: peer.processID, isLocal: false) }
+        _ = carrier.run(until: nil, &reader) { message in
+            EngineSeeker.deliver(message, state)
+            if case .goodbye = message { return false }
+            return true
+        }
+        state.change { $0.disconnected() }
+        return true
+    }
+
+    private static func deliver(_ message: EngineMessage, _ state: Lock<ClientState>) {
+        switch message {
+        case .reply(let sequence, let reply):
+            let waiting = state.change { $0.answered(sequence, reply) }
+            waiting?(reply)
+        case .notice(let notice): state.change { $0.noticed(notice) }
+        case .welcome, .goodbye: break
+        }
+    }
+}
+
+extension StoreIdentity {
+    init(_ directory: StoreDirectory) {
+        let identity = directory.descriptor.identity
+        self.init(device: identity.device, inode: identity.inode)
+    }
+}

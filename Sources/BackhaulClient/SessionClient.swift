@@ -1,0 +1,156 @@
+public import BackhaulModel
+public import BackhaulPlatform
+
+/// A host's side of one attached session. Any thread may use it.
+public final class SessionClient: Sendable {
+    public let identifier: String
+    public let role: Role
+    let handle: HandleID
+    private let application: ApplicationClient
+    private let descriptor: WakeUp
+
+    init(application: ApplicationClient, identifier: String, role: Role) throws(SystemError) {
+        self.application = application
+        self.identifier = identifier
+        self.role = role
+        let descriptor = try WakeUp()
+        self.descriptor = descriptor
+        handle = application.state.withLock { state in
+            let handle = state.nextHandle()
+            state.sessions[handle] = AttachedSession(identifier: identifier, role: role, descriptor: descriptor)
+            return handle
+        }
+    }
+
+    /// Readable while this session has events that were not handed out to this handle.
+    public var eventDescriptor: Int32 { descriptor.number }
+
+    func attached(newest: EventID, unacknowledged: UInt64) {
+        application.state.change { state in
+            state.sessions[handle]?.isAttached = true
+            state.sessions[handle]?.learn(newest: newest)
+            // All acknowledged: nothing waits, whatever the newest id is.
+            if unacknowledged == 0 { state.sessions[handle]?.handOut(through: newest) }
+            state.updateDescriptors()
+        }
+    }
+
+    func forget() { application.state.change { $0.sessions[handle] = nil } }
+
+    /// Gives up the role; transfers go on.
+    public func close() {
+        let wasAttached = application.state.change { $0.sessions.removeValue(forKey: handle)?.isAttached ?? false }
+        if wasAttached { _ = application.submit(.closeSession(handle)) }
+    }
+
+    // MARK: Verbs
+
+    public func configuration() -> Ticket { submit(.configuration(handle)) }
+
+    public func update(_ configuration: SessionConfiguration) -> Ticket {
+        submit(.updateConfiguration(handle, configuration))
+    }
+
+    public func complete() -> Ticket {
+        let handedOut = application.state.withLock { $0.sessions[handle]?.handedOutThrough ?? .zero }
+        return submit(.complete(handle, handedOut: handedOut))
+    }
+
+    public func invalidate(cancelTasks: Bool) -> Ticket { submit(.invalidate(handle, cancelTasks: cancelTasks)) }
+
+    public func acknowledge(_ acknowledgement: Acknowledgement) -> Ticket {
+        if case .ids(let ids) = acknowledgement, let failure = tooMany(ids.count) { return failure }
+        return submit(.acknowledge(handle, acknowledgement))
+    }
+
+    public func tasks(_ selection: TaskSelection, after: TaskID, maximum: UInt32) -> Ticket {
+        tooMany(selection.ids.count) ?? submit(.tasks(handle, selection, after: after, maximum: maximum))
+    }
+
+    public func control(_ control: TaskControl, _ selection: TaskSelection) -> Ticket {
+        tooMany(selection.ids.count) ?? submit(.control(handle, control, selection))
+    }
+
+    public func claim(_ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy) -> Ticket {
+        submit(.claim(handle, task, destination, ifExists))
+    }
+
+    /// In atomic chunks, a few of them under way at a time; stops at the first that is refused.
+    public func enqueue(_ requests: [Request]) -> Ticket {
+        if let failure { return application.answered(.failed(failure)) }
+        let ticket = application.makeTicket()
+        EnqueueOperation(requests: requests, handle: handle, application: application, ticket: ticket).start()
+        return ticket
+    }
+
+    /// What is there now.
+    public func poll(after: EventID, maximum: UInt32) -> Ticket {
+        if let failure { return application.answered(.failed(failure)) }
+        let ticket = application.makeTicket()
+        let newest = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }
+        application.send(.poll(handle, after: after, maximum: maximum)) { [application, handle] reply in
+            if case .events(let events, let more) = reply {
+                // With nothing more, all that was committed when the poll was sent has been handed out.
+                let last = events.last?.id ?? .zero
+                application.state.change { $0.handedOut(handle, through: more ? last : max(last, newest)) }
+            }
+            ticket.answer(Ticket.Answer(reply))
+        }
+        return ticket
+    }
+
+    /// Waits for the first event. The ticket is answered, unless the engine did not answer in time.
+    public func poll(after: EventID, maximum: UInt32, until deadline: Deadline) -> Ticket {
+        while true {
+            let seen = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }
+            let ticket = poll(after: after, maximum: maximum)
+            guard case .events(let events, let more) = ticket.wait(until: deadline), events.isEmpty, !more else {
+                return ticket
+            }
+            let isWorthAnotherLook = application.state.wait(until: deadline) { state -> Bool? in
+                guard state.failure == nil, let session = state.sessions[handle], session.failure == nil else {
+                    return true
+                }
+                return session.newest > seen ? true : nil
+            }
+            if isWorthAnotherLook == nil { return ticket }
+        }
+    }
+
+    private func tooMany(_ count: Int) -> Ticket? {
+        guard count > Limits.idCount else { return nil }
+        let failure = Failure(.tooMany, "the call names \(count) ids; at most \(Limits.idCount) are allowed at a time")
+        return application.answered(.failed(failure))
+    }
+
+    private func submit(_ command: Command) -> Ticket {
+        if let failure { return application.answered(.failed(failure)) }
+        return application.submit(command)
+    }
+
+    private var failure: Failure? {
+        application.state.withLock { state in
+            guard let session = state.sessions[handle] else {
+                return Failure(.invalidHandle, "the session was closed")
+            }
+            return session.failure
+        }
+    }
+}
+
+extension Ticket.Answer {
+    /// For replies that carry all of the answer.
+    init(_ reply: Reply) {
+        switch reply {
+        case .failed(let failure): self = .failed(failure)
+        case .done: self = .done
+        case .count(let count): self = .count(count)
+        case .configuration(let configuration): self = .configuration(configuration)
+        case .events(let events, let more): self = .events(events, more: more)
+        case .tasks(let tasks, let more): self = .tasks(tasks, more: more)
+        case .sessions(let sessions): self = .sessions(sessions)
+        case .enqueued(let items): self = .enqueued(items, nil)
+        case .session: self = .failed(Failure(.internal, "the engine answered another command"))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+internal import BackhaulEngine
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+internal import BackhaulWire
+
+/// An engine of another process. Messages are queued by any thread and moved by the client's own, in `run`.
+final class SocketCarrier: Carrier {
+    private struct Outgoing {
+        var bytes: [UInt8] = []
+        var isClosed = false
+    }
+
+    private let stream: UnixStream
+    private let wake: WakeUp
+    private let outgoing = Lock(Outgoing())
+
+    init(directory: StoreDirectory) throws(SystemError) {
+        stream = try UnixStream.connect(name: Engine.socketName, in: directory.descriptor)
+        wake = try WakeUp()
+    }
+
+    var peer: PeerCredential? { stream.peer }
+
+    func send(_ message: ClientMessage) {
+        // Chunks and `Limits.idCount` keep every command far below the largest frame.
+        guard let bytes = try? Wire.encode(message) else { return }
+        let isOpen = outgoing.withLock { state in
+            guard !state.isClosed else { return false }
+            state.bytes += bytes
+            return true
+        }
+        if isOpen { wake.set() }
+    }
+
+    func close() {
+        outgoing.withLock { $0.isClosed = true }
+        wake.set()
+    }
+
+    enum End: Equatable {
+        /// `close` was called, and what was sent before it is on its way.
+        case closed
+        case peerGone
+        case failed(Failure)
+        case timeIsUp
+    }
+
+    /// Moves bytes in both directions until something ends it. Returns `timeIsUp` at the deadline.
+    func run(until deadline: Deadline?, _ reader: inout FrameReader, _ deliver: (EngineMessage) -> Bool) -> End {
+        var pending: [UInt8] = []
+        var sent = 0
+        while true {
+            wake.clear()
+            if sent == pending.count {
+                pending = outgoing.withLock { state in
+                    defer { state.bytes = [] }
+                    return state.bytes
+                }
+                sent = 0
+            }
+            while sent < pending.count {
+                switch stream.write(pending, from: sent) {
+                case .written(let count):
+                    sent += count
+                    continue
+                case .closed: return .peerGone
+                case .later: break
+                }
+                break
+            }
+            let isClosed = outgoing.withLock { $0.isClosed && $0.bytes.isEmpty }
+            if isClosed, sent == pending.count { return .closed }
+            switch stream.read() {
+            case .bytes(let bytes):
+                reader.append(bytes)
+                do {
+                    while let message = try reader.nextEngineMessage() {
+                        guard deliver(message) else { return .peerGone }
+                    }
+                } catch {
+                    return .failed(error)
+                }
+                continue
+            case .closed: return .peerGone
+            case .later: break
+            }
+            if let deadline, deadline.hasPassed { return .timeIsUp }
+            let hasMore = outgoing.withLock { !$0.bytes.isEmpty || $0.isClosed }
+            if hasMore, sent == pending.count { continue }
+            stream.wait(forWriting: sent < pending.count, orSet: wake, until: deadline)
+        }
+    }
+}

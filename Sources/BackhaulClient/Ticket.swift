@@ -1,0 +1,81 @@
+public import BackhaulModel
+public import BackhaulPlatform
+
+/// The outcome of a verb that was started: answered once, kept until released.
+public final class Ticket: Sendable {
+    public enum Answer: Sendable {
+        case failed(Failure)
+        case done
+        case count(UInt64)
+        case session(SessionClient, isNew: Bool)
+        case configuration(SessionConfiguration)
+        /// The applied prefix, and why the rest was refused.
+        case enqueued([Enqueued], Failure?)
+        case events([Event], more: Bool)
+        case tasks([TaskInfo], more: Bool)
+        case sessions([SessionInfo])
+    }
+
+    private struct State {
+        var answer: Answer?
+        var isAnnounced = false
+        var isReleased = false
+        var sessionWasTaken = false
+    }
+
+    private let state = Lock(State())
+    private let announced: @Sendable (Ticket) -> Void
+
+    /// - announced: called when the answer of an announced ticket has come.
+    init(announced: @escaping @Sendable (Ticket) -> Void) { self.announced = announced }
+
+    static func answered(_ answer: Answer, announced: @escaping @Sendable (Ticket) -> Void) -> Ticket {
+        let ticket = Ticket(announced: announced)
+        ticket.answer(answer)
+        return ticket
+    }
+
+    /// Nil: not yet. A nil deadline does not wait.
+    public func wait(until deadline: Deadline?) -> Answer? {
+        state.wait(until: deadline ?? .after(milliseconds: 0)) { state in
+            guard let answer = state.answer else { return nil }
+            if case .session = answer { state.sessionWasTaken = true }
+            return answer
+        }
+    }
+
+    public var isAnswered: Bool { state.withLock { $0.answer != nil } }
+
+    /// The started form: the application's event descriptor tells of the answer, and `nextTicket` hands it out.
+    public func announce() {
+        let isAnswered = state.withLock { state in
+            state.isAnnounced = true
+            return state.answer != nil
+        }
+        if isAnswered { announced(self) }
+    }
+
+    /// The verb goes on; a session that was not taken is closed.
+    public func release() {
+        let orphan: SessionClient? = state.withLock { state in
+            state.isReleased = true
+            return Ticket.orphan(state)
+        }
+        orphan?.close()
+    }
+
+    func answer(_ answer: Answer) {
+        let (isAnnounced, orphan): (Bool, SessionClient?) = state.change { state in
+            guard state.answer == nil else { return (false, nil) }
+            state.answer = answer
+            return (state.isAnnounced && !state.isReleased, Ticket.orphan(state))
+        }
+        orphan?.close()
+        if isAnnounced { announced(self) }
+    }
+
+    private static func orphan(_ state: State) -> SessionClient? {
+        guard state.isReleased, !state.sessionWasTaken, case .session(let session, _) = state.answer else { return nil }
+        return session
+    }
+}
