@@ -18,7 +18,9 @@ MAY_NEED = {"libcurl.so.4", "libuv.so.1", "libsqlite3.so.0", "libstdc++.so.6", "
 
 
 def output(*command, **options):
-    return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, **options)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
 
 
 def test_exactly_the_functions_of_the_header_are_exported():
