@@ -53,7 +53,9 @@ let package = Package(
         // A host's side: finds or becomes the engine, sends again, waits.
         .target(
             name: "BackhaulClient",
-            dependencies: ["BackhaulModel", "BackhaulPlatform", "BackhaulWire", "BackhaulEngine"],
+            dependencies: [
+                "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulDisk", "BackhaulEngine",
+            ],
             swiftSettings: strict),
         // One function per declaration of include/backhaul.h.
         .target(

@@ -36,6 +36,7 @@ final class EngineCore {
         self.loop = loop
         self.services = services
         self.ended = ended
+        try services.directory.makeKeptFolder()
         kept = try DestinationCheck.check(path: services.directory.keptPath + "/0", ifExists: .replace)
         transport = try Transport(loop: loop)
     }

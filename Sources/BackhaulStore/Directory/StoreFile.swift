@@ -1,9 +1,16 @@
-internal import BackhaulModel
+public import BackhaulModel
 internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
 extension StoreDirectory {
+    /// Makes the folder of kept files, for the user alone. The engine does so when it starts.
+    public func makeKeptFolder() throws(Failure) {
+        guard mkdirat(descriptor.number, "kept", 0o700) == 0 || bhl_errno() == EEXIST else {
+            throw fileFailure("kept")
+        }
+    }
+
     /// Opens a file of the store for reading and writing, or makes it with mode 0600 whatever the umask is.
     func openFile(_ name: String) throws(Failure) -> Descriptor {
         var number = bhl_openat(descriptor.number, name, O_RDWR | O_NOFOLLOW, 0)
@@ -15,20 +22,22 @@ extension StoreDirectory {
             }
         }
         guard number < 0 else { return Descriptor(owning: number) }
+        throw fileFailure(name)
+    }
+
+    /// Why the last system call on something inside the store failed.
+    private func fileFailure(_ name: String) -> Failure {
         let code = bhl_errno()
         let reason = SystemError.reason(of: code)
         switch code {
         case ENOSPC, EDQUOT:
-            throw Failure.system(
-                .storeFull, code: code, "the store's file \(name) cannot be made: \(reason); free some space")
+            return .system(.storeFull, code: code, "the store's \(name) cannot be made: \(reason); free some space")
         case EROFS, EACCES, EPERM:
-            throw Failure.system(
-                .storeReadOnly, code: code, "the store's file \(path)/\(name) cannot be written: \(reason)")
+            return .system(.storeReadOnly, code: code, "the store's \(path)/\(name) cannot be written: \(reason)")
         case EMFILE, ENFILE, ENOMEM:
-            throw Failure.system(.outOfResources, code: code, "the store's file \(name) cannot be opened: \(reason)")
+            return .system(.outOfResources, code: code, "the store's \(name) cannot be opened: \(reason)")
         default:
-            throw Failure.system(
-                .storeUnavailable, code: code, "the store's file \(path)/\(name) cannot be opened: \(reason)")
+            return .system(.storeUnavailable, code: code, "the store's \(path)/\(name) cannot be opened: \(reason)")
         }
     }
 }

@@ -1,0 +1,21 @@
+internal import BackhaulDisk
+internal import BackhaulEngine
+public import BackhaulModel
+
+/// Checks requests for a host before anything is sent.
+public enum Intake {
+    /// URL, headers, key and sizes. Returns the URL's origin.
+    @discardableResult
+    public static func check(_ request: Request) throws(Failure) -> Origin { try RequestIntake.check(request) }
+}
+
+/// Checks destinations as the host sees them. Remembers the directories that it has looked at.
+public struct DestinationChecker {
+    private var check = DestinationCheck()
+
+    public init() {}
+
+    public mutating func check(path: String, ifExists: ExistsPolicy) throws(Failure) -> Destination {
+        try check.check(path: path, ifExists: ifExists)
+    }
+}

@@ -1,0 +1,124 @@
+import BackhaulClient
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@Suite("Downloads, from enqueue to acknowledgement")
+struct DownloadTests {
+    let store: TestStore
+    let origin: TestOrigin
+
+    init() throws {
+        store = try TestStore()
+        origin = try TestOrigin()
+    }
+
+    @Test("a small file arrives whole, and its event is followed by the end of the round")
+    func smallFile() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000), entityTag: "\"1\""))
+        let application = try store.open()
+        defer { application.close() }
+        let session = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
+        _ = try enqueue(session, [try store.request(origin.url("/a"), "a")])
+        let events = try eventsOfRound(session)
+        #expect(events.count == 2)
+        let task = try #require(ended(events[0]))
+        #expect(task.outcome.state == .succeeded)
+        #expect(task.outcome.size == 1_000)
+        #expect(store.bytes(of: store.files + "/a") == pattern(1_000))
+        #expect(store.names(in: store.files) == ["a"])
+        guard case .count(2) = try answer(session.acknowledge(.through(events[1].id))) else { throw Unexpected() }
+        guard case .events(let left, let more) = try answer(session.poll(after: .zero, maximum: 10)) else {
+            throw Unexpected()
+        }
+        #expect(left.isEmpty && !more)
+    }
+
+    @Test("a broken connection is continued from the offset under the same entity tag")
+    func continued() throws {
+        let bytes = pattern(5_000_000)
+        origin.serve("/b", .init(bytes: bytes, entityTag: "\"b\"", breakAfter: 3_000_000, breaks: 1))
+        let application = try store.open()
+        defer { application.close() }
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.firstRetryDelayMilliseconds = 1
+        let session = try session(application.createSession(configuration, .consume))
+        _ = try enqueue(session, [try store.request(origin.url("/b"), "b")])
+        let events = try eventsOfRound(session)
+        #expect(ended(events[0])?.outcome.state == .succeeded)
+        #expect(store.bytes(of: store.files + "/b") == bytes)
+        let asked = origin.asked
+        #expect(asked.count == 2)
+        #expect(asked.last?.range == "bytes=3000000-")
+        #expect(asked.last?.ifRange == "\"b\"")
+    }
+
+    @Test("a missing resource fails with its status and the start of its body, and leaves no file")
+    func missing() throws {
+        let application = try store.open()
+        defer { application.close() }
+        let session = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
+        _ = try enqueue(session, [try store.request(origin.url("/nowhere"), "n")])
+        let task = try #require(ended(try eventsOfRound(session)[0]))
+        #expect(task.outcome.state == .failed)
+        #expect(task.outcome.failure?.status == .httpStatus)
+        #expect(task.outcome.failure?.detail == 404)
+        #expect(task.outcome.answer.errorBody == Array("nothing".utf8))
+        #expect(store.names(in: store.files).isEmpty)
+    }
+
+    @Test("many files of several sizes arrive whole, each with one event")
+    func many() throws {
+        var requests: [Request] = []
+        for index in 0..<300 {
+            origin.serve("/\(index)", .init(bytes: pattern(index * 997, UInt8(index & 0xFF)), entityTag: "\"\(index)\""))
+            requests.append(try store.request(origin.url("/\(index)"), "\(index)"))
+        }
+        let application = try store.open()
+        defer { application.close() }
+        let session = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
+        let items = try enqueue(session, requests)
+        #expect(items.allSatisfy { $0.disposition == .new })
+        let events = try eventsOfRound(session)
+        #expect(events.count == 301)
+        #expect(Set(events.compactMap { ended($0)?.id }) == Set(items.map(\.task)))
+        #expect(events.compactMap(ended).allSatisfy { $0.outcome.state == .succeeded })
+        for index in 0..<300 {
+            #expect(store.bytes(of: store.files + "/\(index)") == pattern(index * 997, UInt8(index & 0xFF)))
+        }
+    }
+
+    @Test("events that were not acknowledged come again after the application was closed and opened")
+    func eventsWait() throws {
+        origin.serve("/a", .init(bytes: pattern(10), entityTag: nil))
+        let first = try store.open()
+        let before = try session(first.createSession(SessionConfiguration(identifier: "s"), .consume))
+        _ = try enqueue(before, [try store.request(origin.url("/a"), "a")])
+        let events = try eventsOfRound(before)
+        first.close()
+        let second = try store.open()
+        defer { second.close() }
+        let after = try session(second.attachSession("s", .consume))
+        #expect(try eventsOfRound(after) == events)
+    }
+
+    @Test("a kept file is claimed once, and an acknowledged one that was not claimed is removed")
+    func kept() throws {
+        origin.serve("/k", .init(bytes: pattern(99), entityTag: nil))
+        let application = try store.open()
+        defer { application.close() }
+        let session = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
+        let items = try enqueue(session, [Request(url: origin.url("/k")), Request(url: origin.url("/k"))])
+        let events = try eventsOfRound(session)
+        var checker = DestinationChecker()
+        let destination = try checker.check(path: store.files + "/claimed", ifExists: .fail)
+        _ = try answer(session.claim(items[0].task, destination, .fail))
+        _ = try answer(session.claim(items[0].task, destination, .fail))
+        #expect(store.bytes(of: store.files + "/claimed") == pattern(99))
+        _ = try answer(session.acknowledge(.through(try #require(events.last).id)))
+        application.close()
+        let again = try store.open()
+        again.close()
+        #expect(store.names(in: store.store + "/kept").isEmpty)
+    }
+}

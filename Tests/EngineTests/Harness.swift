@@ -1,0 +1,102 @@
+import BackhaulClient
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+/// A store in a directory of its own, removed at the end.
+final class TestStore {
+    let path: String
+    var files: String { path + "/files" }
+    var store: String { path + "/store" }
+
+    init() throws {
+        var template = Array("/tmp/backhaul-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemError.last("cannot make a directory") }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        mkdir(files, 0o700)
+    }
+
+    deinit {
+        for directory in [store + "/kept", store, files, path] {
+            for name in names(in: directory) { unlink(directory + "/" + name) }
+            rmdir(directory)
+        }
+    }
+
+    func names(in directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    func bytes(of path: String) -> [UInt8]? {
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = fread(&buffer, 1, buffer.count, file)
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+
+    func open(_ application: String = "org.example.test") throws -> ApplicationClient {
+        try ApplicationClient.open(application: application, storePath: store, until: .after(milliseconds: 20_000))
+    }
+
+    func request(_ url: String, _ name: String, key: String? = nil) throws -> Request {
+        var request = Request(url: url)
+        var checker = DestinationChecker()
+        request.destination = try checker.check(path: files + "/" + name, ifExists: .fail)
+        request.idempotencyKey = key
+        return request
+    }
+}
+
+/// Waits for the answer; a failure is thrown.
+func answer(_ ticket: Ticket) throws -> Ticket.Answer {
+    let answer = try #require(ticket.wait(until: .after(milliseconds: 20_000)))
+    if case .failed(let failure) = answer { throw failure }
+    return answer
+}
+
+func session(_ ticket: Ticket) throws -> SessionClient {
+    guard case .session(let session, _) = try answer(ticket) else { throw Unexpected() }
+    return session
+}
+
+func enqueue(_ session: SessionClient, _ requests: [Request]) throws -> [Enqueued] {
+    guard case .enqueued(let items, let failure) = try answer(session.enqueue(requests)) else { throw Unexpected() }
+    if let failure { throw failure }
+    return items
+}
+
+/// Polls until the round is over; nothing is acknowledged.
+func eventsOfRound(_ session: SessionClient) throws -> [Event] {
+    var events: [Event] = []
+    let deadline = Deadline.after(milliseconds: 60_000)
+    while !deadline.hasPassed {
+        let ticket = session.poll(after: events.last?.id ?? .zero, maximum: 100, until: deadline)
+        guard case .events(let more, _) = try answer(ticket) else { throw Unexpected() }
+        events += more
+        if events.last?.kind == .sessionFinished { return events }
+    }
+    throw Unexpected()
+}
+
+struct Unexpected: Error {}
+
+func ended(_ event: Event) -> EndedTask? {
+    if case .taskEnded(let task) = event.kind { task } else { nil }
+}
+
+func pattern(_ count: Int, _ seed: UInt8 = 1) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 31) ^ ($0 >> 8)) &+ seed }
+}

@@ -1,0 +1,134 @@
+import BackhaulPlatform
+import Glibc
+
+/// A small HTTP/1.1 origin on loopback for the engine's tests: serves byte arrays with ranges and validators, one
+/// connection for each request, and keeps a log.
+final class TestOrigin: Sendable {
+    struct Asked: Sendable {
+        var path: String
+        var range: String?
+        var ifRange: String?
+    }
+
+    struct Resource: Sendable {
+        var bytes: [UInt8]
+        var entityTag: String?
+        /// The connection breaks after so many bytes of the body, so many times.
+        var breakAfter: Int?
+        var breaks = 0
+        var status = 200
+    }
+
+    private struct State {
+        var resources: [String: Resource] = [:]
+        var asked: [Asked] = []
+        var isClosed = false
+    }
+
+    private let state = Lock(State())
+    private let listener: Int32
+    let port: UInt16
+
+    init() throws {
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let number = listener
+        let bound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(number, address, size) == 0 && listen(number, 128) == 0
+                    && getsockname(number, address, &size) == 0
+            }
+        }
+        guard bound else { throw SystemError.last("cannot listen") }
+        port = UInt16(bigEndian: address.sin_port)
+        _ = try Thread(name: "origin") { [self] in
+            while true {
+                let connection = accept(number, nil, nil)
+                guard connection >= 0, !state.withLock({ $0.isClosed }) else { return }
+                guard (try? Thread(name: "connection") { [self] in serve(connection) }) != nil else { return }
+            }
+        }
+    }
+
+    func close() {
+        state.withLock { $0.isClosed = true }
+        shutdown(listener, Int32(SHUT_RDWR))
+        Glibc.close(listener)
+    }
+
+    func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    var asked: [Asked] { state.withLock { $0.asked } }
+
+    func serve(_ path: String, _ resource: Resource) { state.change { $0.resources[path] = resource } }
+
+    /// Waits for a request of this path.
+    func waitUntilAsked(_ path: String) -> Bool {
+        state.wait(until: .after(milliseconds: 20_000)) { $0.asked.contains { $0.path == path } ? true : nil } ?? false
+    }
+
+    private func serve(_ connection: Int32) {
+        defer { Glibc.close(connection) }
+        guard let head = readHead(connection) else { return }
+        let lines = head.split(separator: "\r\n").map(String.init)
+        let path = lines.first?.split(separator: " ").dropFirst().first.map(String.init) ?? "/"
+        func value(_ name: String) -> String? {
+            lines.first { $0.lowercased().hasPrefix(name + ":") }.map {
+                String($0.dropFirst(name.count + 1)).trimmingPrefix { $0 == " " }.description
+            }
+        }
+        let asked = Asked(path: path, range: value("range"), ifRange: value("if-range"))
+        let resource: Resource? = state.change { state in
+            state.asked.append(asked)
+            guard let resource = state.resources[path] else { return nil }
+            if resource.breaks > 0 { state.resources[path]?.breaks -= 1 }
+            return resource
+        }
+        guard let resource else {
+            send(connection, Array("HTTP/1.1 404 Not Found\r\nContent-Length: 7\r\n\r\nnothing".utf8))
+            return
+        }
+        answer(connection, resource, asked)
+    }
+
+    private func answer(_ connection: Int32, _ resource: Resource, _ asked: Asked) {
+        var start = 0
+        if let range = asked.range, asked.ifRange == resource.entityTag {
+            start = Int(range.dropFirst("bytes=".count).dropLast()) ?? 0
+        }
+        let count = resource.bytes.count
+        var head = start > 0 ? "HTTP/1.1 206 Partial Content\r\n" : "HTTP/1.1 \(resource.status) Status\r\n"
+        if start > 0 { head += "Content-Range: bytes \(start)-\(count - 1)/\(count)\r\n" }
+        if let tag = resource.entityTag { head += "ETag: \(tag)\r\n" }
+        head += "Content-Length: \(count - start)\r\nConnection: close\r\n\r\n"
+        send(connection, Array(head.utf8))
+        let end = resource.breaks > 0 ? min(count, start + (resource.breakAfter ?? count)) : count
+        send(connection, Array(resource.bytes[start..<end]))
+    }
+
+    private func readHead(_ connection: Int32) -> String? {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = recv(connection, &buffer, buffer.count, 0)
+            guard count > 0 else { return nil }
+            bytes += buffer[..<count]
+            let text = String(decoding: bytes, as: UTF8.self)
+            if text.contains("\r\n\r\n") { return text }
+        }
+    }
+
+    private func send(_ connection: Int32, _ bytes: [UInt8]) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(connection, $0.baseAddress.map { $0 + sent }, bytes.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+}
