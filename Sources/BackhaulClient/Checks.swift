@@ -3,10 +3,10 @@ internal import BackhaulEngine
 public import BackhaulModel
 
 /// Checks requests for a host before anything is sent.
-public enum Intake {
+public enum RequestIntake {
     /// URL, headers, key and sizes. Returns the URL's origin.
     @discardableResult
-    public static func check(_ request: Request) throws(Failure) -> Origin { try RequestIntake.check(request) }
+    public static func check(_ request: Request) throws(Failure) -> Origin { try BackhaulEngine.RequestIntake.check(request) }
 }
 
 /// Checks destinations as the host sees them. Remembers the directories that it has looked at.
