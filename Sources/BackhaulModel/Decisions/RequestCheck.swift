@@ -6,6 +6,10 @@ public enum RequestCheck {
         guard size <= Limits.urlSize else {
             throw invalid("the URL has \(size) bytes; at most \(Limits.urlSize) are allowed")
         }
+        guard request.url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw invalid("the URL has a blank or a control character; percent-encode it (RFC 3986, section 2.1)")
+        }
+        if let destination = request.destination { try check(destination) }
         if let key = request.idempotencyKey {
             try checkText(key, "the idempotency key", atMost: Limits.keySize)
         }
@@ -17,6 +21,19 @@ public enum RequestCheck {
         }
         guard request.mode <= 0o777 else { throw invalid("the mode has bits that are not permission bits") }
         try checkHeaders(request.headers)
+    }
+
+    /// The form of the path; whether it can be written is for whoever can look.
+    public static func check(_ destination: Destination) throws(Failure) {
+        let path = destination.path.utf8
+        guard path.first == UInt8(ascii: "/") else { throw invalid("the destination is not an absolute path") }
+        guard path.count <= Limits.pathSize else {
+            throw invalid("the destination has \(path.count) bytes; at most \(Limits.pathSize) are allowed")
+        }
+        guard !path.contains(0) else { throw invalid("the destination has a NUL byte") }
+        guard !["", ".", ".."].contains(destination.name) else {
+            throw invalid("the destination names a directory; end it with the name of a file")
+        }
     }
 
     /// Names that belong to the transport: a host that set them would break ranges, framing or connections.
@@ -59,6 +76,7 @@ public enum RequestCheck {
         guard !text.isEmpty else { throw invalid("\(name) is empty; leave it out instead") }
         let size = text.utf8.count
         guard size <= limit else { throw invalid("\(name) has \(size) bytes; at most \(limit) are allowed") }
+        guard !text.utf8.contains(0) else { throw invalid("\(name) has a NUL byte") }
     }
 
     private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }

@@ -4,7 +4,8 @@ public enum SessionCheck {
     public static func checkApplication(_ identifier: String) throws(Failure) {
         let bytes = identifier.utf8
         guard !bytes.isEmpty, bytes.count <= Limits.identifierSize else {
-            throw invalid("the application identifier has \(bytes.count) bytes; 1 to \(Limits.identifierSize) are allowed")
+            throw invalid(
+                "the application identifier has \(bytes.count) bytes; 1 to \(Limits.identifierSize) are allowed")
         }
         let isAlphanumeric = { (byte: UInt8) in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
@@ -24,7 +25,7 @@ public enum SessionCheck {
         guard size > 0, size <= Limits.identifierSize else {
             throw invalid("the session identifier has \(size) bytes; 1 to \(Limits.identifierSize) are allowed")
         }
-        guard identifier.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+        guard identifier.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
             throw invalid("the session identifier has a control character")
         }
     }
@@ -46,8 +47,9 @@ public enum SessionCheck {
             throw invalid("resource_timeout_ms is outside of 1 to \(decade)")
         }
         if let file = configuration.caFile {
-            guard file.utf8.first == UInt8(ascii: "/"), file.utf8.count <= Limits.pathSize else {
-                throw invalid("ca_file is not an absolute path of at most \(Limits.pathSize) bytes")
+            let bytes = file.utf8
+            guard bytes.first == UInt8(ascii: "/"), bytes.count <= Limits.pathSize, !bytes.contains(0) else {
+                throw invalid("ca_file is not an absolute path of at most \(Limits.pathSize) bytes without NUL")
             }
         }
     }

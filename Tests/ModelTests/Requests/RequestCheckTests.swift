@@ -1,0 +1,123 @@
+import BackhaulModel
+import Testing
+
+/// One row: what is done to a good request, and a word of the sentence that refuses it; nil when it stays good.
+struct RequestRow: CustomTestStringConvertible {
+    var testDescription: String
+    var change: @Sendable (inout Request) -> Void
+    var refusal: String?
+
+    init(_ description: String, refusal: String?, _ change: @escaping @Sendable (inout Request) -> Void) {
+        (testDescription, self.refusal, self.change) = (description, refusal, change)
+    }
+
+    static func header(_ name: String, _ value: String, refusal: String?) -> RequestRow {
+        RequestRow("\(name.prefix(40)): \(value.prefix(40).debugDescription)", refusal: refusal) {
+            $0.headers = [HeaderField(name, value)]
+        }
+    }
+
+    static func destination(_ path: String, refusal: String?) -> RequestRow {
+        RequestRow("destination \(path.prefix(60).debugDescription)", refusal: refusal) {
+            $0.destination = Destination(path: path, directoryDevice: 1, directoryInode: 2)
+        }
+    }
+
+    func check() throws {
+        var request = Request(url: "https://example.org/file")
+        change(&request)
+        guard let refusal else {
+            try RequestCheck.check(request)
+            return
+        }
+        let error = #expect(throws: Failure.self) { try RequestCheck.check(request) }
+        #expect(error?.status == .invalidArgument)
+        #expect(error?.message.contains(refusal) == true, "\(error?.message ?? "")")
+    }
+}
+
+private func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+
+@Suite("The check of a request")
+struct RequestCheckTests {
+    @Test("bounds its URL, key, data, priority and mode", arguments: [
+        RequestRow("nothing changed", refusal: nil) { _ in },
+        RequestRow("an empty URL", refusal: "no URL") { $0.url = "" },
+        RequestRow("the longest URL", refusal: nil) { $0.url = text(Limits.urlSize) },
+        RequestRow("a longer URL", refusal: "16385") { $0.url = text(Limits.urlSize + 1) },
+        RequestRow("a URL of other scripts", refusal: nil) { $0.url = "https://例え.jp/ä" },
+        RequestRow("a blank in the URL", refusal: "percent-encode") { $0.url = "https://a/b c" },
+        RequestRow("a line break in the URL", refusal: "percent-encode") { $0.url = "https://a/b\r\nHost: c" },
+        RequestRow("a NUL in the URL", refusal: "percent-encode") { $0.url = "https://a/b\u{0}" },
+        RequestRow("the longest key", refusal: nil) { $0.idempotencyKey = text(255) },
+        RequestRow("a longer key", refusal: "idempotency key") { $0.idempotencyKey = text(256) },
+        RequestRow("a key of 128 two-byte letters", refusal: "256") {
+            $0.idempotencyKey = String(repeating: "é", count: 128)
+        },
+        RequestRow("an empty key", refusal: "leave it out") { $0.idempotencyKey = "" },
+        RequestRow("a NUL in the key", refusal: "NUL") { $0.idempotencyKey = "a\u{0}b" },
+        RequestRow("the most user data", refusal: nil) { $0.userData = .init(repeating: 0, count: 65_536) },
+        RequestRow("more user data", refusal: "user_data") { $0.userData = .init(repeating: 0, count: 65_537) },
+        RequestRow("priority -100", refusal: nil) { $0.priority = -100 },
+        RequestRow("priority 100", refusal: nil) { $0.priority = 100 },
+        RequestRow("priority 101", refusal: "priority") { $0.priority = 101 },
+        RequestRow("the least priority", refusal: "priority") { $0.priority = .min },
+        RequestRow("mode 0777", refusal: nil) { $0.mode = 0o777 },
+        RequestRow("mode 04755", refusal: "mode") { $0.mode = 0o4755 },
+        RequestRow("the largest mode", refusal: "mode") { $0.mode = .max },
+    ])
+    func bounds(_ row: RequestRow) throws { try row.check() }
+
+    @Test("lets no header break the request or the connection", arguments: [
+        .header("Authorization", "Bearer abc", refusal: nil),
+        .header("X-Name", "Grüße\tund mehr", refusal: nil),
+        .header("X-Empty", "", refusal: nil),
+        .header("!#$%&'*+-.^_`|~09azAZ", "every token character", refusal: nil),
+        .header("", "x", refusal: "token"),
+        .header("A B", "x", refusal: "token"),
+        .header("A:", "x", refusal: "token"),
+        .header(":authority", "x", refusal: "token"),
+        .header("Ä", "x", refusal: "token"),
+        .header("A\r\nB", "x", refusal: "token"),
+        .header("X", "a\r\nHost: b", refusal: "line break"),
+        .header("X", "a\nb", refusal: "line break"),
+        .header("X", "a\rb", refusal: "line break"),
+        .header("X", "a\u{0}b", refusal: "control"),
+        .header("X", "a\u{7F}b", refusal: "control"),
+        .header("X", "a\u{1B}[0m", refusal: "control"),
+        .header("Range", "bytes=0-1", refusal: "set by the engine"),
+        .header("rAnGe", "bytes=0-1", refusal: "set by the engine"),
+        .header("If-Range", "\"a\"", refusal: "set by the engine"),
+        .header("Host", "a", refusal: "set by the engine"),
+        .header("Content-Length", "1", refusal: "set by the engine"),
+        .header("Transfer-Encoding", "chunked", refusal: "set by the engine"),
+        .header("Connection", "close", refusal: "set by the engine"),
+        .header("Accept-Encoding", "gzip", refusal: "set by the engine"),
+        .header("TE", "trailers", refusal: "set by the engine"),
+        .header("Upgrade", "h2c", refusal: "set by the engine"),
+        .header("Expect", "100-continue", refusal: "set by the engine"),
+        .header("X", text(65_535), refusal: nil),
+        .header("X", text(65_536), refusal: "65537"),
+        RequestRow("100 headers", refusal: nil) { $0.headers = .init(repeating: HeaderField("X", "y"), count: 100) },
+        RequestRow("101 headers", refusal: "101") { $0.headers = .init(repeating: HeaderField("X", "y"), count: 101) },
+    ] as [RequestRow])
+    func headers(_ row: RequestRow) throws { try row.check() }
+
+    @Test("wants the destination to be the absolute path of a file", arguments: [
+        .destination("/file", refusal: nil),
+        .destination("/a/../b/.hidden", refusal: nil),
+        .destination("/a/...", refusal: nil),
+        .destination("/" + text(4_094), refusal: nil),
+        .destination("/" + text(4_095), refusal: "4096"),
+        .destination("", refusal: "absolute"),
+        .destination("file", refusal: "absolute"),
+        .destination("./file", refusal: "absolute"),
+        .destination("~/file", refusal: "absolute"),
+        .destination("/", refusal: "directory"),
+        .destination("/a/", refusal: "directory"),
+        .destination("/a/.", refusal: "directory"),
+        .destination("/a/..", refusal: "directory"),
+        .destination("/a\u{0}/b", refusal: "NUL"),
+    ] as [RequestRow])
+    func destination(_ row: RequestRow) throws { try row.check() }
+}
