@@ -5,6 +5,7 @@ public struct ContentRange: Equatable, Sendable {
     /// Nil for `*`.
     public var size: UInt64?
 
+    /// Nil for anything malformed, for another unit than bytes, and for numbers beyond 64 bits.
     public init?(_ text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }

@@ -1,9 +1,10 @@
 /// What to do with an answer, decided from its head alone. A resumed file is never a mixture: bytes are appended only
 /// when the answer proves that they belong to the same representation and start where ours end.
 public enum ResponsePlan: Equatable, Sendable {
-    /// Append the body to the bytes that are there. `size`: of the whole file, if told.
-    case append(size: UInt64?)
-    /// What is there is of no use: write the body from the start.
+    /// Append the body to the bytes that are there. `size`: of the whole file. `through`: how long the file is after
+    /// this body; less than `size` when the server sends only a part of what was asked for (RFC 9110, section 15.3.7).
+    case append(size: UInt64, through: UInt64)
+    /// What is there is of no use: write the body from the start. `size`: of the whole file, if told.
     case startOver(size: UInt64?, Validator)
     /// All bytes are there already.
     case whole
@@ -12,71 +13,115 @@ public enum ResponsePlan: Equatable, Sendable {
     /// The body is not the file, and trying again would not change that.
     case fail(Failure)
 
+    /// No file is longer: Linux counts its bytes in a signed 64-bit number (off_t).
+    static let longestFile = UInt64(Int64.max)
+
     /// - offset: bytes that are there, asked for with `Range: bytes=offset-`; 0 when the whole file was asked for.
     /// - known: what the checkpoint says of those bytes; nil when offset is 0.
     public static func decide(_ head: ResponseHead, offset: UInt64, known: Checkpoint?) -> ResponsePlan {
         switch head.status {
         case 206 where offset > 0:
-            guard let known else { return .retry(unexpected("206", "which was not asked for"), fromZero: true) }
+            guard let known else { return .retry(unexpected(206, "which was not asked for"), fromZero: true) }
             return continuation(head, offset: offset, known: known)
         case 206:
-            return .fail(unexpected("206", "to a request without a range"))
+            return .fail(unexpected(206, "to a request without a range"))
         case 416 where offset > 0:
             return unsatisfiable(head, offset: offset, known: known)
         case 200...299:
-            return .startOver(size: contentLength(head), validator(of: head))
+            return wholeFile(head)
         default:
             let failure = Failure(
-                .httpStatus, "the server answered with status \(head.status)", domain: .http, detail: Int64(head.status))
+                .httpStatus, "the server answered with status \(head.status)", domain: .http,
+                detail: Int64(head.status))
             return RetryPolicy.isTransient(httpStatus: head.status) ? .retry(failure, fromZero: false) : .fail(failure)
         }
     }
 
-    /// Strong entity tag or, without one, Last-Modified when it is safe as a strong validator (RFC 9110, 8.8.2.2): at
-    /// least one second older than the answer's Date, which two equal texts never are.
-    public static func validator(of head: ResponseHead) -> Validator {
-        let tag = head.value("ETag").flatMap { $0.hasPrefix("\"") && $0.utf8.count >= 2 ? $0 : nil }
-        let modified = head.value("Last-Modified")
-        return Validator(entityTag: tag, lastModified: modified == head.value("Date") ? nil : modified)
+    private static func wholeFile(_ head: ResponseHead) -> ResponsePlan {
+        switch ContentLength(head) {
+        case .unknown: .startOver(size: nil, Validator(of: head))
+        case .bytes(let size) where size <= longestFile: .startOver(size: size, Validator(of: head))
+        case .bytes: .fail(tooLong)
+        case .malformed: .fail(unexpected(head.status, "with a Content-Length that is not one number"))
+        }
     }
 
     private static func continuation(_ head: ResponseHead, offset: UInt64, known: Checkpoint) -> ResponsePlan {
+        func startAgain(_ reason: String) -> ResponsePlan { .retry(unexpected(206, reason), fromZero: true) }
+        // Its Content-Range would lie inside the body, among other parts (RFC 9110, section 15.3.7.2).
+        if head.value("Content-Type").map(isMultipart) == true { return startAgain("in several parts") }
         guard let text = head.value("Content-Range"), let range = ContentRange(text), let bytes = range.range else {
-            return .retry(unexpected("206", "without a valid Content-Range"), fromZero: true)
+            return startAgain("without a valid Content-Range")
         }
         guard bytes.lowerBound == offset else {
-            return .retry(unexpected("206", "that starts at \(bytes.lowerBound) instead of \(offset)"), fromZero: true)
+            return startAgain("that starts at \(bytes.lowerBound) instead of \(offset)")
         }
         if let size = known.size, let total = range.size, size != total {
-            return .retry(unexpected("206", "of a file of \(total) bytes that had \(size) before"), fromZero: true)
+            return startAgain("of a file of \(total) bytes that had \(size) before")
         }
-        let now = validator(of: head)
-        if let before = known.validator.entityTag, let tag = now.entityTag, tag != before {
-            return .retry(unexpected("206", "with another entity tag than before"), fromZero: true)
+        // Without any size it cannot be seen whether the part that the server chose to send is the last one.
+        guard let size = range.size ?? known.size else { return startAgain("without the size of the file") }
+        guard size <= longestFile else { return .fail(tooLong) }
+        guard bytes.upperBound < size else { return startAgain("that ends behind the end of the file") }
+        let length = ContentLength(head)
+        guard length == .unknown || length == .bytes(bytes.upperBound - bytes.lowerBound + 1) else {
+            return startAgain("whose Content-Length is not that of its Content-Range")
         }
-        if known.validator.entityTag == nil, let modified = now.lastModified, modified != known.validator.lastModified {
-            return .retry(unexpected("206", "with another Last-Modified than before"), fromZero: true)
-        }
-        return .append(size: range.size ?? known.size)
+        if let difference = difference(of: head, to: known, bodyIsPart: true) { return startAgain(difference) }
+        return .append(size: size, through: bytes.upperBound + 1)
     }
 
     private static func unsatisfiable(_ head: ResponseHead, offset: UInt64, known: Checkpoint?) -> ResponsePlan {
-        let total = head.value("Content-Range").flatMap(ContentRange.init)?.size
-        let now = validator(of: head)
+        let range = head.value("Content-Range").flatMap(ContentRange.init)
         // Our bytes are all of it, under the same validator: the connection broke after the last one.
-        if let known, total == offset, known.size == nil || known.size == offset,
-            now.entityTag == nil || now.entityTag == known.validator.entityTag
+        if let known, let range, range.range == nil, range.size == offset, known.size == nil || known.size == offset,
+            difference(of: head, to: known, bodyIsPart: false) == nil
         {
             return .whole
         }
-        return .retry(unexpected("416", "to a range that starts at \(offset)"), fromZero: true)
+        return .retry(unexpected(416, "to a range that starts at \(offset)"), fromZero: true)
     }
 
-    private static func contentLength(_ head: ResponseHead) -> UInt64? {
-        head.value("Content-Length").flatMap { ContentRange.number(Substring($0)) }
+    /// Why the answer may be of another representation than our bytes; nil when it proves to be of the same.
+    ///
+    /// A 206 must repeat the entity tag that the whole answer had (RFC 9110, section 15.3.7). It may leave
+    /// Last-Modified out, and a 416 both: then that the server has honoured If-Range is the proof.
+    private static func difference(of head: ResponseHead, to known: Checkpoint, bodyIsPart: Bool) -> String? {
+        if let tag = known.validator.entityTag {
+            let now = head.value("ETag")
+            if now.map({ !isSame($0, tag) }) ?? bodyIsPart { return "with another entity tag than before" }
+        } else if let modified = known.validator.lastModified {
+            if let now = head.value("Last-Modified"), !isSame(now, modified) {
+                return "with another Last-Modified than before"
+            }
+        } else {
+            return "for bytes that have no validator"
+        }
+        // A validator tells the versions of one resource apart, and says nothing of others (RFC 9110, section 8.8.1).
+        // Signed links change their query with each redirect; with a strong entity tag that is no other resource.
+        let isSameAddress =
+            known.validator.entityTag == nil
+            ? isSame(head.finalURL, known.finalURL)
+            : withoutQuery(head.finalURL).elementsEqual(withoutQuery(known.finalURL))
+        return isSameAddress ? nil : "from another address than before"
     }
 
-    private static func unexpected(_ status: String, _ rest: String) -> Failure {
-        Failure(.badResponse, "the server answered \(status) \(rest)", domain: .http, detail: Int64(status) ?? 0)
+    /// Byte for byte: Swift's `==` takes some different characters for the same.
+    private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+
+    private static func withoutQuery(_ url: String) -> Substring.UTF8View {
+        url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+    }
+
+    private static func isMultipart(_ mediaType: String) -> Bool {
+        mediaType.lowercased().hasPrefix("multipart/byteranges")
+    }
+
+    private static func unexpected(_ status: Int32, _ rest: String) -> Failure {
+        Failure(.badResponse, "the server answered \(status) \(rest)", domain: .http, detail: Int64(status))
+    }
+
+    private static var tooLong: Failure {
+        Failure(.tooLarge, "the server announced more bytes than a file can have; ask its operator what the file is")
     }
 }

@@ -1,0 +1,123 @@
+/// The body on its way through the buffer to the disk.
+extension DownloadMachine {
+    mutating func received(_ count: Int) -> [Action] {
+        let count = UInt64(clamping: count)
+        bytesReceived = bytesReceived.adding(count)
+        switch phase {
+        case .receiving, .forgetting:
+            // Bytes that come although the transfer was told to wait are kept: they are in the buffer.
+            guard head != nil else { return [] }
+            offset = offset.adding(count)
+            buffered = buffered.adding(count)
+            if let bodyEnd, offset > bodyEnd {
+                return retry(
+                    Failure(.badResponse, "the server sent more bytes than it announced: \(offset), not \(bodyEnd)"),
+                    fromZero: true)
+            }
+            return phase == .receiving ? flushWhenDue() : []
+        case .receivingErrorBody:
+            return bytesReceived >= limits.errorBody ? refuse() : []
+        default:
+            return []
+        }
+    }
+
+    mutating func flushWhenDue() -> [Action] {
+        if !wantsBytes { isPaused = true }
+        return buffered >= limits.flush || isPaused ? flush() : []
+    }
+
+    mutating func flush() -> [Action] {
+        guard buffered > 0 else { return [] }
+        buffered = 0
+        return [.flush]
+    }
+
+    mutating func appended(_ length: UInt64) -> [Action] {
+        written = min(length, offset)
+        guard phase == .receiving else { return [] }
+        var actions: [Action] = []
+        if isPaused, offset - written <= limits.outstanding / 2 {
+            isPaused = false
+            actions.append(.resumeTransfer)
+        }
+        // Without a validator a sync makes nothing durable that counts; later ones spread the load of the last.
+        let step = hasSynced || validator.ifRange == nil ? limits.laterSync : limits.firstSync
+        let isNearlyWhole = size.map { $0 - min($0, written) < limits.firstSync } ?? false
+        if written - min(written, synced) >= step, !isNearlyWhole { actions += sync() }
+        return actions
+    }
+
+    mutating func sync() -> [Action] {
+        guard !isSyncing else { return [] }
+        isSyncing = true
+        ticksSinceSync = 0
+        return [.sync]
+    }
+
+    mutating func synced(_ length: UInt64) -> [Action] {
+        guard isSyncing else { return [] }
+        isSyncing = false
+        hasSynced = true
+        synced = max(synced, min(length, offset))
+        guard case .saving(let conclusion) = phase else {
+            guard phase == .receiving, let checkpoint = noteCheckpoint() else { return [] }
+            return [.recordCheckpoint(checkpoint)]
+        }
+        if needsLastSync {
+            needsLastSync = false
+            return sync()
+        }
+        noteCheckpoint()
+        return conclude(conclusion)
+    }
+
+    /// Nil when there is nothing to continue from safely.
+    @discardableResult
+    private mutating func noteCheckpoint() -> Checkpoint? {
+        guard synced > 0, validator.ifRange != nil, let url = head?.finalURL else { return nil }
+        if synced > startOffset { madeProgress = true }
+        checkpoint = Checkpoint(
+            validator: validator, finalURL: url, size: size, syncedOffset: synced, bootID: bootID)
+        return checkpoint
+    }
+
+    mutating func transferComplete() -> [Action] {
+        transferIsOver = true
+        switch phase {
+        case .requesting:
+            return retry(Failure(.badResponse, "the transfer ended without an answer"), fromZero: false)
+        case .receiving: return bodyEnded()
+        case .receivingErrorBody: return refuse()
+        default: return []
+        }
+    }
+
+    mutating func bodyEnded() -> [Action] {
+        guard let size, offset != size else { return seal() }
+        let reason =
+            offset == bodyEnd
+            ? "the server sent the bytes up to \(offset) of \(size) only"
+            : "the answer ended after \(offset) of \(size) bytes"
+        return keepForLater(
+            .retry(Failure(.connectionLost, reason), reason: .retry, retryAfterSeconds: nil, fromZero: false))
+    }
+
+    mutating func tick() -> [Action] {
+        guard phase == .receiving else { return [] }
+        ticksSinceSync += 1
+        let actions = flush()
+        guard validator.ifRange != nil, offset > synced, !hasSynced || ticksSinceSync >= limits.syncTicks else {
+            return actions
+        }
+        return actions + sync()
+    }
+}
+
+extension UInt64 {
+    /// The sum, or the largest number: what servers announce and send must not end the host.
+    fileprivate func adding(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

@@ -1,0 +1,103 @@
+/// One attempt of a download as a value: events in, actions out, no I/O.
+///
+/// The order of finishing is the order of its phases: the part file is sealed (written, synced), the intent recorded,
+/// the file placed under its name, and only then the end committed. A crash between any two is recognised by whoever
+/// runs the task next.
+public struct DownloadMachine: Sendable {
+    public internal(set) var phase = Phase.ready
+    /// Bytes of the file that are here, in the buffer or on disk.
+    public internal(set) var offset: UInt64 = 0
+    /// Of the whole file, when known.
+    public internal(set) var size: UInt64?
+    public internal(set) var head: ResponseHead?
+    /// Body bytes of this attempt.
+    public internal(set) var bytesReceived: UInt64 = 0
+    /// What was durable when the attempt began or when it was last made so.
+    public internal(set) var checkpoint: Checkpoint?
+    /// This attempt made bytes durable that the next one can continue: failures count from one again.
+    public internal(set) var madeProgress = false
+
+    let intent: FinishIntent?
+    let bootID: String
+    let limits: BufferLimits
+    /// In the buffer: received, not yet handed to the disk.
+    var buffered: UInt64 = 0
+    /// In the part file, as far as the disk has told.
+    var written: UInt64 = 0
+    var synced: UInt64 = 0
+    /// From which this attempt continued.
+    var startOffset: UInt64 = 0
+    /// Of the file when the answer's body has ended; nil when only its end will tell.
+    var bodyEnd: UInt64?
+    var validator = Validator()
+    var transferIsOver = true
+    var holdsTurn = true
+    /// The transfer was told to wait, by `wantsBytes`.
+    var isPaused = false
+    var isSyncing = false
+    var hasSynced = false
+    /// Bytes were written after the sync that is under way had been asked for.
+    var needsLastSync = false
+    var ticksSinceSync = 0
+    /// Why the answer is not accepted.
+    var refusal: Failure?
+    /// The task's time was over while its sealed file was being looked for.
+    var expiry: Failure?
+    var isCancelled = false
+    var hasConcluded = false
+    /// Placed or removed: what lies there now is none of ours.
+    var partIsGone = false
+
+    /// `intent`: the file was sealed before a crash and lies as part or under its final name.
+    public init(
+        checkpoint: Checkpoint?, intent: FinishIntent?, bootID: String, limits: BufferLimits = BufferLimits()
+    ) {
+        self.checkpoint = checkpoint
+        self.intent = intent
+        self.bootID = bootID
+        self.limits = limits
+    }
+
+    /// False while bytes cannot be taken: the transfer is to be paused.
+    public var wantsBytes: Bool {
+        switch phase {
+        case .receiving: offset - written <= limits.outstanding
+        case .receivingErrorBody: true
+        default: false
+        }
+    }
+
+    public var isOver: Bool { phase == .over }
+    public var isFinishing: Bool {
+        switch phase {
+        case .sealing, .recordingIntent, .placing, .concluding: true
+        default: false
+        }
+    }
+
+    public mutating func handle(_ event: Event) -> [Action] {
+        switch event {
+        case .start: start()
+        case .lookedForSealed(let isThere): lookedForSealed(isThere)
+        case .opened(let length): opened(length)
+        case .head(let head): received(head)
+        case .forgotten: forgotten()
+        case .received(let count): received(count)
+        case .transferComplete: transferComplete()
+        case .transferFailed(let failure, let isTransient): transferFailed(failure, isTransient)
+        case .appended(let length): appended(length)
+        case .synced(let length): synced(length)
+        case .sealed(let intent): sealed(intent)
+        case .intentRecorded: intentRecorded()
+        case .intentRefused: intentRefused()
+        case .placed: placed()
+        case .discarded: discarded()
+        case .diskFailed(let failure): diskFailed(failure)
+        case .concluded: concluded()
+        case .cancel: cancel()
+        case .leave: leave()
+        case .expire(let failure): expire(failure)
+        case .tick: tick()
+        }
+    }
+}

@@ -1,0 +1,122 @@
+extension DownloadMachine {
+    public enum Phase: Equatable, Sendable {
+        case ready
+        /// A crash happened after the intent was recorded: is the sealed file there, as part or under its name?
+        case lookingForSealed(FinishIntent)
+        /// The part file is being opened to be continued.
+        case opening
+        case requesting
+        /// What is there is of no use; that must be durable before a byte is overwritten.
+        case forgetting
+        case receiving
+        /// The body of an answer that is not accepted.
+        case receivingErrorBody
+        case sealing
+        case recordingIntent(FinishIntent)
+        case placing
+        /// Bytes are written and synced so that the next attempt finds them.
+        case saving(Conclusion)
+        /// The part file is being removed.
+        case discarding(Conclusion)
+        case concluding
+        case over
+    }
+
+    /// How this attempt leaves the task.
+    public enum Conclusion: Equatable, Sendable {
+        case succeeded
+        case failed(Failure)
+        /// After `retryAfterSeconds` at least, if the server asked for it. `fromZero`: nothing is kept.
+        case retry(Failure, reason: WaitReason, retryAfterSeconds: Int64?, fromZero: Bool)
+        /// The row says already what the task is (suspended, cancelled), or the engine stops.
+        case left
+    }
+
+    /// What came of an action, or what others want. An event that its phase does not wait for (late, repeated) changes
+    /// nothing.
+    public enum Event: Equatable, Sendable {
+        case start
+        case lookedForSealed(isThere: Bool)
+        /// 0: there is nothing to continue.
+        case opened(length: UInt64)
+        case head(ResponseHead)
+        case forgotten
+        /// Bytes of the body that were put into the buffer.
+        case received(count: Int)
+        case transferComplete
+        case transferFailed(Failure, isTransient: Bool)
+        /// The file is this long now.
+        case appended(length: UInt64)
+        case synced(length: UInt64)
+        case sealed(FinishIntent)
+        case intentRecorded
+        /// The host cancelled the task before its intent was recorded.
+        case intentRefused
+        case placed
+        case discarded
+        /// An operation on the part file failed, or one of the store for it.
+        case diskFailed(Failure)
+        case concluded
+        /// The host cancelled the task: its row has ended.
+        case cancel
+        /// The task was suspended, or the engine stops: keep what is there.
+        case leave
+        /// The task's time is over.
+        case expire(Failure)
+        /// Once a second.
+        case tick
+    }
+
+    /// What is to be done, in the order given. Operations on the part file are done one after the other, whatever else
+    /// goes on: what follows a conclusion relies on it.
+    public enum Action: Equatable, Sendable {
+        /// Answered by `lookedForSealed`.
+        case lookForSealed(FinishIntent)
+        /// Go on with the part file that is there. Bytes behind `syncedOffset` are trusted in the boot that wrote them
+        /// only; in another one the file is cut there. Answered by `opened`.
+        case openPart(isSameBoot: Bool, syncedOffset: UInt64)
+        /// Answered by `head`, `received` and one `transferComplete` or `transferFailed`.
+        case startTransfer(offset: UInt64, ifRange: String?)
+        /// The transfer tells nothing more.
+        case stopTransfer
+        /// Bytes are wanted again.
+        case resumeTransfer
+        /// The connection is free for another task. Given once.
+        case releaseTurn
+        /// Make durable that nothing is there: no checkpoint and no intent. Answered by `forgotten`.
+        case forgetCheckpoint
+        /// What is in the part file counts for nothing: the next byte is its first.
+        case restartPart
+        /// Hand the buffer to the disk. Answered by `appended`.
+        case flush
+        /// Answered by `synced`.
+        case sync
+        case recordCheckpoint(Checkpoint)
+        /// Hand the rest of the buffer to the disk and make the file whole. Answered by `sealed`.
+        case seal(size: UInt64)
+        /// Answered by `intentRecorded` or `intentRefused`.
+        case recordIntent(FinishIntent)
+        /// Answered by `placed`.
+        case place(FinishIntent)
+        /// There may be none. Answered by `discarded`.
+        case discardPart
+        /// Commit how the attempt ended, with what is durable now. A recorded intent stays unless the task ends: the
+        /// next attempt begins with it. Answered by `concluded`.
+        case conclude(Conclusion, Checkpoint?)
+        /// The last action.
+        case closePart
+    }
+
+    /// How much is gathered in memory before the disk gets it, and how much may be on its way there.
+    public struct BufferLimits: Sendable {
+        public var flush: UInt64 = 256 << 10
+        public var outstanding: UInt64 = 4 << 20
+        public var firstSync: UInt64 = 1 << 20
+        /// Bounds what a power loss can take.
+        public var laterSync: UInt64 = 32 << 20
+        public var syncTicks = 10
+        /// Read of the body of an answer that is not accepted.
+        public var errorBody = UInt64(Limits.errorBodySize)
+        public init() {}
+    }
+}

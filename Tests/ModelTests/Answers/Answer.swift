@@ -1,0 +1,70 @@
+import BackhaulModel
+import Testing
+
+/// What is there when the server is asked: nothing, or 500 bytes of which a checkpoint tells.
+struct Kept {
+    var offset: UInt64
+    var checkpoint: Checkpoint?
+
+    static let nothing = Kept(offset: 0, checkpoint: nil)
+    static let tagged = bytes(of: 1000, Validator(entityTag: "\"a\""))
+    static let taggedOfUnknownSize = bytes(of: nil, Validator(entityTag: "\"a\""))
+    static let dated = bytes(of: 1000, Validator(lastModified: monday))
+    static let datedOfUnknownSize = bytes(of: nil, Validator(lastModified: monday))
+    static let unvalidated = bytes(of: 1000, Validator())
+    static let unknown = Kept(offset: 500, checkpoint: nil)
+
+    static func bytes(of size: UInt64?, _ validator: Validator) -> Kept {
+        Kept(
+            offset: 500,
+            checkpoint: Checkpoint(
+                validator: validator, finalURL: "https://example.org/file", size: size, syncedOffset: 400,
+                bootID: "boot"))
+    }
+}
+
+/// What the task must do.
+enum Doing: Equatable {
+    case appends(of: UInt64, through: UInt64)
+    case startsOver(size: UInt64?)
+    case isWhole
+    case triesAgain
+    case triesAgainFromZero
+    case fails(Status)
+
+    init(_ plan: ResponsePlan) {
+        switch plan {
+        case .append(let size, let through): self = .appends(of: size, through: through)
+        case .startOver(let size, _): self = .startsOver(size: size)
+        case .whole: self = .isWhole
+        case .retry(_, let fromZero): self = fromZero ? .triesAgainFromZero : .triesAgain
+        case .fail(let failure): self = .fails(failure.status)
+        }
+    }
+}
+
+/// One row: what was there, what the server says, what the task must do.
+struct Answer: CustomTestStringConvertible {
+    var kept: Kept
+    var status: Int32
+    var lines: [String]
+    var url: String
+    var doing: Doing
+
+    init(
+        _ kept: Kept, _ status: Int32, _ lines: String..., url: String = "https://example.org/file",
+        does doing: Doing
+    ) {
+        (self.kept, self.status, self.lines, self.url, self.doing) = (kept, status, lines, url, doing)
+    }
+
+    var plan: ResponsePlan {
+        ResponsePlan.decide(head(status, lines: lines, url: url), offset: kept.offset, known: kept.checkpoint)
+    }
+
+    var testDescription: String {
+        let validator = kept.checkpoint?.validator.ifRange ?? "no validator"
+        let size = kept.checkpoint?.size.map { " of \($0)" } ?? ""
+        return "\(kept.offset) bytes\(size), \(validator); \(status) \(lines.joined(separator: " | ")) \(url)"
+    }
+}

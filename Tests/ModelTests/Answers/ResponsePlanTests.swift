@@ -1,0 +1,178 @@
+import BackhaulModel
+import Testing
+
+@Suite("What a task does with an answer")
+struct ResponsePlanTests {
+    private static let largest = String(UInt64.max)
+    private static let longest = String(Int64.max)
+
+    @Test("to a request for the whole file", arguments: [
+        Answer(.nothing, 200, "Content-Length: 1000", does: .startsOver(size: 1000)),
+        Answer(.nothing, 200, "Content-Length: 0", does: .startsOver(size: 0)),
+        Answer(.nothing, 200, does: .startsOver(size: nil)),
+        Answer(.nothing, 203, "Content-Length: 1000", does: .startsOver(size: 1000)),
+        Answer(.nothing, 204, does: .startsOver(size: nil)),
+        Answer(.nothing, 299, does: .startsOver(size: nil)),
+        Answer(.nothing, 200, "Content-Length: 10", "Content-Length: 10", does: .startsOver(size: 10)),
+        Answer(.nothing, 200, "Content-Length: 10, 10", does: .startsOver(size: 10)),
+        Answer(.nothing, 200, "Content-Length: 10", "Transfer-Encoding: chunked", does: .startsOver(size: nil)),
+        Answer(.nothing, 200, "Content-Length: \(Self.longest)", does: .startsOver(size: UInt64(Int64.max))),
+        Answer(.nothing, 200, "Content-Length: 9223372036854775808", does: .fails(.tooLarge)),
+        Answer(.nothing, 200, "Content-Length: \(Self.largest)", does: .fails(.tooLarge)),
+        Answer(.nothing, 200, "Content-Length: 99999999999999999999999", does: .fails(.tooLarge)),
+        Answer(.nothing, 200, "Content-Length: 10, 11", does: .fails(.badResponse)),
+        Answer(.nothing, 200, "Content-Length: 10", "Content-Length: 11", does: .fails(.badResponse)),
+        Answer(.nothing, 200, "Content-Length: -1", does: .fails(.badResponse)),
+        Answer(.nothing, 200, "Content-Length: +1", does: .fails(.badResponse)),
+        Answer(.nothing, 200, "Content-Length: 1.0", does: .fails(.badResponse)),
+        Answer(.nothing, 200, "Content-Length: ", does: .fails(.badResponse)),
+        Answer(.nothing, 200, "Content-Length: 10,", does: .fails(.badResponse)),
+        Answer(.nothing, 206, "Content-Range: bytes 0-999/1000", does: .fails(.badResponse)),
+        Answer(.nothing, 416, "Content-Range: bytes */0", does: .fails(.httpStatus)),
+    ])
+    func wholeFile(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
+
+    @Test("that is not a file", arguments: [
+        Answer(.nothing, 300, does: .fails(.httpStatus)), Answer(.nothing, 302, does: .fails(.httpStatus)),
+        Answer(.nothing, 304, does: .fails(.httpStatus)), Answer(.nothing, 400, does: .fails(.httpStatus)),
+        Answer(.nothing, 401, does: .fails(.httpStatus)), Answer(.nothing, 403, does: .fails(.httpStatus)),
+        Answer(.nothing, 404, does: .fails(.httpStatus)), Answer(.nothing, 407, does: .fails(.httpStatus)),
+        Answer(.nothing, 408, does: .triesAgain), Answer(.nothing, 410, does: .fails(.httpStatus)),
+        Answer(.nothing, 412, does: .fails(.httpStatus)), Answer(.nothing, 429, does: .triesAgain),
+        Answer(.nothing, 500, does: .triesAgain), Answer(.nothing, 501, does: .fails(.httpStatus)),
+        Answer(.nothing, 502, does: .triesAgain), Answer(.nothing, 503, does: .triesAgain),
+        Answer(.nothing, 504, does: .triesAgain),
+        Answer(.nothing, 505, does: .fails(.httpStatus)), Answer(.nothing, 599, does: .fails(.httpStatus)),
+        Answer(.nothing, 0, does: .fails(.httpStatus)), Answer(.nothing, -1, does: .fails(.httpStatus)),
+        Answer(.nothing, .max, does: .fails(.httpStatus)), Answer(.nothing, .min, does: .fails(.httpStatus)),
+        // What is there stays: the next try continues it.
+        Answer(.tagged, 503, does: .triesAgain), Answer(.tagged, 429, does: .triesAgain),
+        Answer(.tagged, 404, does: .fails(.httpStatus)),
+    ])
+    func notAFile(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
+
+    @Test("to a request for the rest, with a strong entity tag", arguments: [
+        Answer(
+            .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", does: .appends(of: 1000, through: 1000)),
+        Answer(
+            .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", "Content-Length: 500",
+            does: .appends(of: 1000, through: 1000)),
+        Answer(.tagged, 206, "Content-Range: bytes 500-999/*", "ETag: \"a\"", does: .appends(of: 1000, through: 1000)),
+        Answer(
+            .taggedOfUnknownSize, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"",
+            does: .appends(of: 1000, through: 1000)),
+        // Only a part of the rest, which a server may choose to send.
+        Answer(
+            .tagged, 206, "Content-Range: bytes 500-599/1000", "ETag: \"a\"", does: .appends(of: 1000, through: 600)),
+        Answer(.tagged, 206, "Content-Range: bytes 500-500/*", "ETag: \"a\"", does: .appends(of: 1000, through: 501)),
+        // The tag decides, whatever the date: nodes differ in theirs.
+        Answer(
+            .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", "Last-Modified: \(tuesday)",
+            does: .appends(of: 1000, through: 1000)),
+        // The server ignores ranges, or If-Range says that the file is another one.
+        Answer(.tagged, 200, "Content-Length: 1000", "ETag: \"a\"", does: .startsOver(size: 1000)),
+        Answer(.tagged, 200, "Content-Length: 800", "ETag: \"b\"", does: .startsOver(size: 800)),
+        Answer(.tagged, 200, does: .startsOver(size: nil)),
+        // Not provably the same.
+        Answer(.tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"b\"", does: .triesAgainFromZero),
+        Answer(.tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: W/\"a\"", does: .triesAgainFromZero),
+        Answer(.tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"A\"", does: .triesAgainFromZero),
+        Answer(.tagged, 206, "Content-Range: bytes 500-999/1000", does: .triesAgainFromZero),
+        Answer(.tagged, 206, "Content-Range: bytes 500-998/999", "ETag: \"a\"", does: .triesAgainFromZero),
+        Answer(.tagged, 206, "Content-Range: bytes 500-1000/1001", "ETag: \"a\"", does: .triesAgainFromZero),
+        Answer(.tagged, 206, "Content-Range: bytes 500-1000/*", "ETag: \"a\"", does: .triesAgainFromZero),
+        Answer(.tagged, 206, "Content-Range: bytes 499-999/1000", "ETag: \"a\"", does: .triesAgainFromZero),
+        Answer(.tagged, 206, "Content-Range: bytes 501-999/1000", "ETag: \"a\"", does: .triesAgainFromZero),
+        Answer(.tagged, 206, "Content-Range: bytes 0-999/1000", "ETag: \"a\"", does: .triesAgainFromZero),
+        Answer(.tagged, 206, "Content-Range: bytes */1000", "ETag: \"a\"", does: .triesAgainFromZero),
+        Answer(.tagged, 206, "Content-Range: nonsense", "ETag: \"a\"", does: .triesAgainFromZero),
+        Answer(.tagged, 206, "ETag: \"a\"", does: .triesAgainFromZero),
+        Answer(
+            .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", "Content-Length: 1000",
+            does: .triesAgainFromZero),
+        Answer(
+            .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", "Content-Length: junk",
+            does: .triesAgainFromZero),
+        Answer(
+            .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"",
+            "Content-Type: multipart/byteranges; boundary=x", does: .triesAgainFromZero),
+        Answer(.taggedOfUnknownSize, 206, "Content-Range: bytes 500-999/*", "ETag: \"a\"", does: .triesAgainFromZero),
+        Answer(
+            .taggedOfUnknownSize, 206, "Content-Range: bytes 500-\(Self.largest)/*", "ETag: \"a\"",
+            does: .triesAgainFromZero),
+        Answer(
+            .taggedOfUnknownSize, 206, "Content-Range: bytes 500-999/\(Self.largest)", "ETag: \"a\"",
+            does: .fails(.tooLarge)),
+        Answer(.unvalidated, 206, "Content-Range: bytes 500-999/1000", does: .triesAgainFromZero),
+        Answer(.unknown, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", does: .triesAgainFromZero),
+    ])
+    func rest(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
+
+    @Test("to a request for the rest, with Last-Modified", arguments: [
+        Answer(
+            .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(monday)",
+            does: .appends(of: 1000, through: 1000)),
+        // A 206 to an If-Range may leave it out (RFC 9110, section 15.3.7).
+        Answer(.dated, 206, "Content-Range: bytes 500-999/1000", does: .appends(of: 1000, through: 1000)),
+        Answer(
+            .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(tuesday)", does: .triesAgainFromZero),
+        // Changed in this very second, with the same size: the date is no validator, but it is another one.
+        Answer(
+            .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(tuesday)", "Date: \(tuesday)",
+            does: .triesAgainFromZero),
+        Answer(
+            .datedOfUnknownSize, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(monday)",
+            does: .appends(of: 1000, through: 1000)),
+        Answer(.dated, 200, "Content-Length: 1000", "Last-Modified: \(tuesday)", does: .startsOver(size: 1000)),
+    ])
+    func restByDate(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
+
+    @Test("that comes from another address than the bytes that are there", arguments: [
+        Answer(
+            .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", url: "https://example.org/file?signed=2",
+            does: .appends(of: 1000, through: 1000)),
+        Answer(
+            .dated, 206, "Content-Range: bytes 500-999/1000", url: "https://example.org/file?signed=2",
+            does: .triesAgainFromZero),
+        Answer(
+            .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", url: "https://example.org/file2",
+            does: .triesAgainFromZero),
+        Answer(
+            .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", url: "https://mirror.example.org/file",
+            does: .triesAgainFromZero),
+    ])
+    func otherAddress(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
+
+    @Test("that there is no rest", arguments: [
+        Answer(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: \"a\"", does: .isWhole),
+        Answer(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", does: .isWhole),
+        Answer(.datedOfUnknownSize, 416, "Content-Range: bytes */500", does: .isWhole),
+        Answer(.datedOfUnknownSize, 416, "Content-Range: bytes */500", "Last-Modified: \(monday)", does: .isWhole),
+        Answer(.bytes(of: 500, Validator(entityTag: "\"a\"")), 416, "Content-Range: bytes */500", does: .isWhole),
+        Answer(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: \"b\"", does: .triesAgainFromZero),
+        Answer(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: W/\"a\"", does: .triesAgainFromZero),
+        Answer(
+            .datedOfUnknownSize, 416, "Content-Range: bytes */500", "Last-Modified: \(tuesday)",
+            does: .triesAgainFromZero),
+        Answer(.taggedOfUnknownSize, 416, "Content-Range: bytes */499", does: .triesAgainFromZero),
+        Answer(.taggedOfUnknownSize, 416, "Content-Range: bytes */\(Self.largest)", does: .triesAgainFromZero),
+        Answer(.taggedOfUnknownSize, 416, "Content-Range: bytes 0-499/500", does: .triesAgainFromZero),
+        Answer(.taggedOfUnknownSize, 416, does: .triesAgainFromZero),
+        Answer(.tagged, 416, "Content-Range: bytes */500", "ETag: \"a\"", does: .triesAgainFromZero),
+        Answer(.tagged, 416, "Content-Range: bytes */1000", "ETag: \"a\"", does: .triesAgainFromZero),
+        Answer(.unvalidated, 416, "Content-Range: bytes */500", does: .triesAgainFromZero),
+        Answer(.unknown, 416, "Content-Range: bytes */500", does: .triesAgainFromZero),
+    ])
+    func noRest(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
+
+    @Test("A failure names the status that the server answered with")
+    func failureNamesTheStatus() {
+        guard case .fail(let failure) = ResponsePlan.decide(head(404), offset: 0, known: nil) else {
+            Issue.record("a 404 is not a failure")
+            return
+        }
+        #expect(failure.domain == .http)
+        #expect(failure.detail == 404)
+        #expect(failure.message.contains("404"))
+    }
+}

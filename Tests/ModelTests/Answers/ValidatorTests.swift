@@ -1,0 +1,75 @@
+import Testing
+
+@testable import BackhaulModel
+
+@Suite("What a download can be continued with")
+struct ValidatorTests {
+    struct Row: CustomTestStringConvertible {
+        var says: [String]
+        var ifRange: String?
+        var testDescription: String { says.joined(separator: " | ") }
+        init(_ says: String..., continuesWith ifRange: String?) { (self.says, self.ifRange) = (says, ifRange) }
+    }
+
+    private static func tag(ofSize size: Int) -> String { "\"" + String(repeating: "x", count: size - 2) + "\"" }
+
+    @Test("is a strong entity tag, or else a Last-Modified that is older than Date", arguments: [
+        Row("ETag: \"a\"", continuesWith: "\"a\""),
+        Row("etag: \"a\"", continuesWith: "\"a\""),
+        Row("ETag: \"\"", continuesWith: "\"\""),
+        Row("ETag: \"a,b W/c!~\"", continuesWith: nil),
+        Row("ETag: \"a,b/W;c!~\"", continuesWith: "\"a,b/W;c!~\""),
+        Row("ETag: \"a\"", "Last-Modified: \(monday)", "Date: \(tuesday)", continuesWith: "\"a\""),
+        Row("Last-Modified: \(monday)", "Date: \(tuesday)", continuesWith: monday),
+        // A weak or malformed tag is still an entity tag: no date beside it (RFC 9110, section 13.1.5).
+        Row("ETag: W/\"a\"", continuesWith: nil),
+        Row("ETag: W/\"a\"", "Last-Modified: \(monday)", "Date: \(tuesday)", continuesWith: nil),
+        Row("ETag: a", continuesWith: nil),
+        Row("ETag: \"", continuesWith: nil),
+        Row("ETag: \"a", continuesWith: nil),
+        Row("ETag: a\"", continuesWith: nil),
+        Row("ETag: \"a\"b\"", continuesWith: nil),
+        Row("ETag: \"a\" ", continuesWith: nil),
+        Row("ETag: \"ä\"", continuesWith: nil),
+        Row("ETag: \"\u{FFFD}\"", continuesWith: nil),
+        Row("ETag: ", continuesWith: nil),
+        Row("ETag: \(tag(ofSize: 1_024))", continuesWith: tag(ofSize: 1_024)),
+        Row("ETag: \(tag(ofSize: 1_025))", continuesWith: nil),
+        // Changed in the second of the answer, or later by another clock, or at an unknown time: not strong (8.8.2.2).
+        Row("Last-Modified: \(monday)", "Date: \(monday)", continuesWith: nil),
+        Row("Last-Modified: \(tuesday)", "Date: \(monday)", continuesWith: nil),
+        Row("Last-Modified: \(monday)", continuesWith: nil),
+        Row("Last-Modified: yesterday", "Date: \(tuesday)", continuesWith: nil),
+        Row("Last-Modified: \(monday)", "Date: today", continuesWith: nil),
+        Row("Last-Modified: 0", "Date: \(tuesday)", continuesWith: nil),
+        Row("Last-Modified: Monday, 05-Oct-26 08:00:00 GMT", "Date: \(tuesday)", continuesWith: nil),
+        Row("Date: \(tuesday)", continuesWith: nil),
+    ])
+    func validator(_ row: Row) {
+        #expect(Validator(of: head(200, lines: row.says)).ifRange == row.ifRange)
+    }
+
+    @Test("Dates of HTTP are ordered by their time, not by their text", arguments: [
+        ("Thu, 01 Jan 1970 00:00:00 GMT", "Thu, 01 Jan 1970 00:00:01 GMT"),
+        ("Fri, 31 Dec 1999 23:59:59 GMT", "Sat, 01 Jan 2000 00:00:00 GMT"),
+        ("Wed, 30 Sep 2026 10:00:00 GMT", "Thu, 01 Oct 2026 09:00:00 GMT"),
+        ("Tue, 28 Apr 2026 10:00:00 GMT", "Sun, 01 Aug 2027 10:00:00 GMT"),
+        ("Sat, 31 Dec 2016 23:59:59 GMT", "Sat, 31 Dec 2016 23:59:60 GMT"),
+    ])
+    func order(_ earlier: String, _ later: String) throws {
+        let (first, second) = (try #require(HTTPDate(earlier)), try #require(HTTPDate(later)))
+        #expect(first < second)
+        #expect(!(second < first))
+    }
+
+    @Test("What is no date of HTTP is not read as one", arguments: [
+        "", "Mon, 05 Oct 2026 08:00:00", "Mon, 05 Oct 2026 08:00:00 UTC", "Mon, 05 Okt 2026 08:00:00 GMT",
+        "Mon, 00 Oct 2026 08:00:00 GMT", "Mon, 32 Oct 2026 08:00:00 GMT", "Mon, 05 Oct 2026 24:00:00 GMT",
+        "Mon, 05 Oct 2026 08:60:00 GMT", "Mon, 05 Oct 2026 08:00:61 GMT", "Mon,  5 Oct 2026 08:00:00 GMT",
+        "Mon, 05 Oct 2026 08:00:00 GMT ", "mon  05 oct 2026 08:00:00 gmt", "Mon Oct  5 08:00:00 2026",
+        "Mon, 05 Oct -026 08:00:00 GMT", "Mon, 05 Oct 2026 08:00:00 GM\u{0}",
+    ])
+    func notADate(_ text: String) {
+        #expect(HTTPDate(text) == nil)
+    }
+}

@@ -1,0 +1,202 @@
+import BackhaulModel
+import Testing
+
+@Suite("A download that breaks")
+struct BreakingTests {
+    @Test("What came is written and synced before the next attempt")
+    func connectionLost() {
+        var attempt = Attempt()
+        attempt.after(.start, .head(whole), .received(count: 70))
+        attempt.when(.transferFailed(.lost, isTransient: true), .releaseTurn, .flush, .sync)
+        attempt.when(.appended(length: 70))
+        attempt.when(.synced(length: 70), .conclude(.again(.lost), .kept(70)))
+        attempt.when(.concluded, .closePart)
+        #expect(attempt.machine.madeProgress)
+    }
+
+    @Test("A sync that was under way does not cover the last bytes: another one follows")
+    func syncUnderWay() {
+        var attempt = Attempt()
+        attempt.after(.start, .head(whole), .received(count: 70), .tick, .received(count: 20))
+        attempt.when(.transferFailed(.lost, isTransient: true), .releaseTurn, .flush)
+        attempt.when(.synced(length: 70), .sync)
+        attempt.when(.synced(length: 90), .conclude(.again(.lost), .kept(90)))
+    }
+
+    @Test("An answer that is too short is a broken connection")
+    func short() {
+        var attempt = Attempt()
+        attempt.after(.start, .head(whole), .received(count: 70))
+        let failure = Failure(.connectionLost, "the answer ended after 70 of 1000 bytes")
+        attempt.when(.transferComplete, .releaseTurn, .flush, .sync)
+        attempt.when(.synced(length: 70), .conclude(.again(failure), .kept(70)))
+    }
+
+    @Test("Nothing is kept that could not be continued, and it does not count as progress")
+    func nothingToContinue() {
+        var attempt = Attempt()
+        attempt.after(.start, .head(unvalidated), .received(count: 70), .tick)
+        attempt.when(.transferFailed(.lost, isTransient: true), .releaseTurn, .discardPart)
+        attempt.when(.discarded, .conclude(.again(.lost), nil))
+        #expect(!attempt.machine.madeProgress)
+    }
+
+    @Test("Without a new byte the old checkpoint stays")
+    func nothingNew() {
+        var attempt = Attempt(from: .kept(400))
+        attempt.after(.start, .opened(length: 500))
+        attempt.when(.transferFailed(.lost, isTransient: true), .releaseTurn, .conclude(.again(.lost), .kept(400)))
+        #expect(!attempt.machine.madeProgress)
+    }
+
+    @Test("What trying again does not change ends the task and leaves no part file")
+    func permanent() {
+        var attempt = Attempt(from: .kept(400))
+        attempt.after(.start, .opened(length: 500))
+        attempt.when(.transferFailed(.refused, isTransient: false), .releaseTurn, .discardPart)
+        attempt.when(.discarded, .conclude(.failed(.refused), nil))
+    }
+
+    @Test("`Not now` is tried again when the server says, from what is there")
+    func retryAfter() {
+        let answer = head(503, retryAfter: 30)
+        let failure = Failure(.httpStatus, "the server answered with status 503", domain: .http, detail: 503)
+        var attempt = Attempt(from: .kept(400))
+        attempt.after(.start, .opened(length: 500))
+        attempt.when(
+            .head(answer), .stopTransfer, .releaseTurn, .conclude(.again(failure, after: 30), .kept(400)))
+    }
+
+    @Test("An answer that is not accepted is read to its end, which ends the task")
+    func refused() {
+        let failure = Failure(.httpStatus, "the server answered with status 404", domain: .http, detail: 404)
+        var attempt = Attempt()
+        attempt.after(.start)
+        attempt.when(.head(head(404)))
+        #expect(attempt.machine.wantsBytes)
+        attempt.when(.received(count: 49))
+        attempt.when(.transferComplete, .releaseTurn, .discardPart)
+        attempt.when(.discarded, .conclude(.failed(failure), nil))
+    }
+
+    @Test("No more of it is read than is kept")
+    func endlessErrorBody() {
+        var attempt = Attempt()
+        attempt.after(.start, .head(head(404)), .received(count: 49))
+        attempt.when(.received(count: 1), .stopTransfer, .releaseTurn, .discardPart)
+    }
+
+    @Test("It ends the task also when its connection breaks")
+    func brokenErrorBody() {
+        var attempt = Attempt()
+        attempt.after(.start, .head(head(404)))
+        attempt.when(.transferFailed(.lost, isTransient: true), .releaseTurn, .discardPart)
+        guard case .conclude(.failed(let failure), nil)? = attempt.conclusion(after: .discarded) else {
+            Issue.record("the task does not fail")
+            return
+        }
+        #expect(failure.detail == 404)
+    }
+
+    @Test("A transfer that ends without an answer is tried again")
+    func noAnswer() {
+        var attempt = Attempt(from: .kept(400))
+        attempt.after(.start, .opened(length: 500))
+        let failure = Failure(.badResponse, "the transfer ended without an answer")
+        attempt.when(.transferComplete, .releaseTurn, .conclude(.again(failure), .kept(400)))
+    }
+}
+
+@Suite("A disk that fails")
+struct DiskFailureTests {
+    @Test("A failed sync is final: the file is cut at the last one that went well, and nothing more is believed")
+    func failedSync() {
+        var attempt = Attempt(from: .kept(500))
+        attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 100), .tick)
+        attempt.when(
+            .diskFailed(.broken), .stopTransfer, .releaseTurn, .openPart(isSameBoot: false, syncedOffset: 500),
+            .conclude(.again(.broken), .kept(500, boot: "")))
+        attempt.when(.opened(length: 500))
+        attempt.when(.concluded, .closePart)
+    }
+
+    @Test("The same holds for the last sync before a suspended task is left")
+    func failedLastSync() {
+        var attempt = Attempt(from: .kept(500))
+        attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 100), .leave)
+        attempt.when(
+            .diskFailed(.broken), .openPart(isSameBoot: false, syncedOffset: 500),
+            .conclude(.left, .kept(500, boot: "")))
+    }
+
+    @Test("And for the sync that seals")
+    func failedSeal() {
+        var attempt = Attempt(from: .kept(500))
+        attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 500), .transferComplete)
+        attempt.when(
+            .diskFailed(.broken), .openPart(isSameBoot: false, syncedOffset: 500),
+            .conclude(.again(.broken), .kept(500, boot: "")))
+        attempt.when(.sealed(.sealed))
+    }
+
+    @Test("A full disk is a reason to wait")
+    func full() {
+        var attempt = Attempt()
+        attempt.after(.start, .head(whole), .received(count: 100))
+        attempt.when(
+            .diskFailed(.full), .stopTransfer, .releaseTurn, .conclude(.again(.full, reason: .diskFull), nil))
+    }
+
+    @Test("A file that has its intent is not cut: it is looked for by the next attempt")
+    func failedPlacing() {
+        var attempt = Attempt(from: .kept(500))
+        attempt.after(.start, .opened(length: 1_000), .sealed(.sealed), .intentRecorded)
+        attempt.when(.diskFailed(.broken), .conclude(.again(.broken), .kept(500)))
+    }
+
+    @Test("A destination that cannot be had ends the task", arguments: [
+        Status.destinationExists, .destinationUnavailable, .tooLarge,
+    ])
+    func destination(_ status: Status) {
+        let failure = Failure(status, "no")
+        var attempt = Attempt()
+        attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
+        attempt.after(.sealed(.sealed), .intentRecorded)
+        attempt.when(.diskFailed(failure), .discardPart)
+        attempt.when(.discarded, .conclude(.failed(failure), nil))
+    }
+
+    @Test("What may be better next time is tried again", arguments: [
+        Status.diskFailed, .outOfResources, .storeFull, .storeUnavailable, .engineFailed, .internal,
+    ])
+    func nextTime(_ status: Status) {
+        let failure = Failure(status, "not now")
+        var attempt = Attempt(from: .kept(400))
+        attempt.after(.start, .opened(length: 500), .head(wholeOther))
+        attempt.when(.diskFailed(failure), .stopTransfer, .releaseTurn, .conclude(.again(failure), nil))
+    }
+
+    @Test("Running out of descriptors when the part is opened costs no byte")
+    func noDescriptors() {
+        let failure = Failure(.outOfResources, "no descriptors")
+        var attempt = Attempt(from: .kept(400))
+        attempt.after(.start)
+        attempt.when(.diskFailed(failure), .releaseTurn, .conclude(.again(failure), .kept(400)))
+    }
+
+    @Test("A part file of another length than it should have is started again")
+    func wrongLength() {
+        let failure = Failure(.badResponse, "another length")
+        var attempt = Attempt(from: .kept(500))
+        attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 500), .transferComplete)
+        attempt.when(.diskFailed(failure), .discardPart)
+        attempt.when(.discarded, .conclude(.again(failure, fromZero: true), nil))
+    }
+
+    @Test("A part file that cannot be removed does not keep the task from ending")
+    func cannotDiscard() {
+        var attempt = Attempt()
+        attempt.after(.start, .transferFailed(.refused, isTransient: false))
+        attempt.when(.diskFailed(.broken), .conclude(.failed(.refused), nil))
+    }
+}

@@ -1,0 +1,145 @@
+import BackhaulModel
+import Testing
+
+@Suite("A download that goes on after a break")
+struct ContinuingTests {
+    @Test("In the same boot it goes on from all that was written")
+    func sameBoot() {
+        var attempt = Attempt(from: .kept(400))
+        attempt.when(.start, .openPart(isSameBoot: true, syncedOffset: 400))
+        attempt.when(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
+        attempt.when(.head(rest))
+        attempt.when(.received(count: 500), .flush)
+        attempt.when(.transferComplete, .releaseTurn, .seal(size: 1_000))
+    }
+
+    @Test("After another boot it goes on from what was synced", arguments: ["old", ""])
+    func otherBoot(_ boot: String) {
+        var attempt = Attempt(from: .kept(500, boot: boot))
+        attempt.when(.start, .openPart(isSameBoot: false, syncedOffset: 500))
+        attempt.when(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
+    }
+
+    @Test("A boot that cannot be told is no boot that can be trusted")
+    func unknownBoot() {
+        var attempt = Attempt(from: .kept(500, boot: ""), boot: "")
+        attempt.when(.start, .openPart(isSameBoot: false, syncedOffset: 500))
+    }
+
+    @Test("It goes on by date where there is no entity tag")
+    func byDate() {
+        var attempt = Attempt(from: .kept(500, tag: nil, date: monday))
+        attempt.after(.start)
+        attempt.when(.opened(length: 500), .startTransfer(offset: 500, ifRange: monday))
+    }
+
+    @Test("When all bytes are there already, none is asked for")
+    func wholeAlready() {
+        var attempt = Attempt(from: .kept(400))
+        attempt.after(.start)
+        attempt.when(.opened(length: 1_000), .releaseTurn, .seal(size: 1_000))
+    }
+
+    @Test("When the server says that there is no more, all bytes are there")
+    func unsatisfiable() {
+        var attempt = Attempt(from: .kept(400, of: nil))
+        attempt.after(.start, .opened(length: 500))
+        attempt.when(
+            .head(head(416, "Content-Range: bytes */500")), .stopTransfer, .releaseTurn, .seal(size: 500))
+    }
+
+    @Test("A part file that is not as it was left counts for nothing", arguments: [
+        // gone, shorter than what was synced, longer than the file
+        (Checkpoint.kept(400), 0), (.kept(400), 399), (.kept(400), 1_001), (.kept(400, of: nil), 399),
+        // longer than may be trusted after another boot
+        (.kept(400, boot: "old"), 401), (.kept(400, boot: "old"), 1_000), (.kept(400), UInt64.max),
+        // nothing to continue it with
+        (.kept(400, tag: nil), 400),
+    ] as [(Checkpoint, UInt64)])
+    func strangePart(_ checkpoint: Checkpoint, _ length: UInt64) {
+        var attempt = Attempt(from: checkpoint)
+        attempt.after(.start)
+        attempt.when(.opened(length: length), .forgetCheckpoint)
+        attempt.when(.forgotten, .restartPart, .startTransfer(offset: 0, ifRange: nil))
+        attempt.after(.head(whole), .received(count: 1_000))
+        attempt.when(.transferComplete, .releaseTurn, .seal(size: 1_000))
+    }
+
+    @Test("Another file is written only after it is durable that the old bytes count for nothing")
+    func changedFile() {
+        var attempt = Attempt(from: .kept(500))
+        attempt.after(.start, .opened(length: 500))
+        attempt.when(.head(wholeOther), .forgetCheckpoint)
+        #expect(!attempt.machine.wantsBytes)
+        attempt.when(.forgotten, .restartPart, .resumeTransfer)
+        attempt.when(.received(count: 700), .flush)
+        attempt.when(.tick, .sync)
+        attempt.when(.synced(length: 700), .recordCheckpoint(.kept(700, of: 800, tag: "\"b\"")))
+    }
+
+    @Test("Bytes that arrive while the old ones are being forgotten are part of the file")
+    func bytesWhileForgetting() {
+        var attempt = Attempt(from: .kept(500))
+        attempt.after(.start, .opened(length: 500), .head(wholeOther))
+        attempt.when(.received(count: 300))
+        attempt.when(.forgotten, .restartPart, .resumeTransfer, .flush)
+        attempt.after(.received(count: 500))
+        attempt.when(.transferComplete, .releaseTurn, .seal(size: 800))
+    }
+
+    @Test("An answer that ends while the old bytes are being forgotten is not asked for again")
+    func emptyWhileForgetting() {
+        var attempt = Attempt(from: .kept(500))
+        attempt.after(.start, .opened(length: 500))
+        attempt.when(.head(head(200, "Content-Length: 0", "ETag: \"b\"")), .forgetCheckpoint)
+        attempt.when(.transferComplete)
+        attempt.when(.forgotten, .restartPart, .releaseTurn, .seal(size: 0))
+    }
+
+    @Test("An answer that may be of another file is thrown away, and so is what was there")
+    func mixture() {
+        let other = head(206, "Content-Range: bytes 500-999/1000", "ETag: \"b\"")
+        var attempt = Attempt(from: .kept(500))
+        attempt.after(.start, .opened(length: 500))
+        let failure = Failure(
+            .badResponse, "the server answered 206 with another entity tag than before", domain: .http, detail: 206)
+        attempt.when(.head(other), .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.discarded, .conclude(.again(failure, fromZero: true), nil))
+        #expect(!attempt.machine.madeProgress)
+    }
+
+    @Test("A part of what was asked for is kept, and the next attempt asks for the rest")
+    func slice() {
+        var attempt = Attempt(from: .kept(500))
+        attempt.after(.start, .opened(length: 500))
+        attempt.when(.head(head(206, "Content-Range: bytes 500-599/1000", "ETag: \"a\"")))
+        attempt.when(.received(count: 100), .flush)
+        let failure = Failure(.connectionLost, "the server sent the bytes up to 600 of 1000 only")
+        attempt.when(.transferComplete, .releaseTurn, .sync)
+        attempt.when(.synced(length: 600), .conclude(.again(failure), .kept(600)))
+        #expect(attempt.machine.madeProgress)
+    }
+
+    @Test("Bytes behind the announced ones make all of them doubtful", arguments: [
+        (Checkpoint?.none, whole, 1_001), (nil, head(200, "Content-Length: 0"), 1), (.kept(500), rest, 501),
+        (.kept(500), head(206, "Content-Range: bytes 500-599/1000", "ETag: \"a\""), 101), (nil, whole, Int.max),
+    ])
+    func tooMany(_ checkpoint: Checkpoint?, _ head: ResponseHead, _ count: Int) {
+        var attempt = Attempt(from: checkpoint)
+        attempt.after(.start, .opened(length: 500), .head(head))
+        attempt.when(.received(count: count), .stopTransfer, .releaseTurn, .discardPart)
+        guard case .conclude(.retry(let failure, _, _, fromZero: true), nil)? = attempt.conclusion(after: .discarded)
+        else {
+            Issue.record("it is not tried again from the start")
+            return
+        }
+        #expect(failure.status == .badResponse)
+    }
+}
+
+extension Attempt {
+    mutating func conclusion(after event: DownloadMachine.Event) -> DownloadMachine.Action? {
+        var copy = machine
+        return copy.handle(event).first { if case .conclude = $0 { true } else { false } }
+    }
+}
