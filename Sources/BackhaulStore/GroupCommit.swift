@@ -4,11 +4,11 @@ internal import BackhaulModel
 /// when it is durable. Lives on the store's thread.
 final class GroupCommit {
     /// The log that is left in place after its content was moved to the database file.
-    static let keptLogSize = 16 << 20
+    static let keptLogSize = 32 << 20
     /// Frames (pages of 4 KiB) of the log after which they are moved.
-    static let checkpointFrames: Int32 = 4_096
+    static let checkpointFrames: Int32 = 8_192
     /// A log of this many frames was made by one huge transaction; it gives its space back.
-    static let truncatingFrames: Int32 = 16_384
+    static let truncatingFrames: Int32 = 32_768
     /// Changed rows after which a transaction ends although more bodies wait: the first of them waits for the last.
     static let changesOfOneTransaction: Int64 = 16_384
 

@@ -6,8 +6,14 @@ final class Connection {
     // Unsafe: C's handles; valid from init to `close`, and only this object frees them.
     private let database: OpaquePointer
     private let frames: UnsafeMutablePointer<Int32>
-    private var statements: [ObjectIdentifier: OpaquePointer] = [:]
+    private var statements: [ObjectIdentifier: Prepared] = [:]
     private var isClosed = false
+
+    /// Keeps its query, so that no other can get the same identity.
+    private struct Prepared {
+        let query: Query
+        let statement: OpaquePointer
+    }
 
     /// `path` is used as it stands: see `VirtualFileSystem`.
     init(path: String) throws(Failure) {
@@ -47,7 +53,7 @@ final class Connection {
         guard !isClosed else { return }
         isClosed = true
         guard !abandoning else { return }
-        for statement in statements.values { sqlite3_finalize(statement) }
+        for prepared in statements.values { sqlite3_finalize(prepared.statement) }
         sqlite3_close(database)
     }
 
@@ -131,7 +137,7 @@ final class Connection {
     }
 
     private func prepared(_ query: Query) throws(Failure) -> OpaquePointer {
-        if let statement = statements[ObjectIdentifier(query)] {
+        if let statement = statements[ObjectIdentifier(query)]?.statement {
             guard sqlite3_stmt_busy(statement) == 0 else {
                 throw Failure(.internal, "a statement of the store was used while it was being read")
             }
@@ -140,7 +146,7 @@ final class Connection {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v3(database, query.text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
         guard code == SQLITE_OK, let statement else { throw failure(code) }
-        statements[ObjectIdentifier(query)] = statement
+        statements[ObjectIdentifier(query)] = Prepared(query: query, statement: statement)
         return statement
     }
 
@@ -184,9 +190,7 @@ final class Connection {
     }
 
     /// The texts of all kept statements.
-    var preparedTexts: [String] {
-        statements.values.compactMap { sqlite3_sql($0).map { String(cString: $0) } }
-    }
+    var preparedTexts: [String] { statements.values.map(\.query.text) }
 
     // MARK: Errors
 

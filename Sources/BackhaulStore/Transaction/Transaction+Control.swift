@@ -74,7 +74,7 @@ extension Transaction {
     private static let insertEvents = Query(
         """
         INSERT INTO events (session_id, task_id, kind, round, time_ms)
-        SELECT session_id, tasks.id, 1, round, ? FROM selected JOIN tasks ON tasks.id = selected.id
+        SELECT session_id, tasks.id, 1, round, ? FROM selected CROSS JOIN tasks ON tasks.id = selected.id
         ORDER BY selected.id
         """)
     private static let invalidate = Query("UPDATE sessions SET invalidating = 1 WHERE id = ?")

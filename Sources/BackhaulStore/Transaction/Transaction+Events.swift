@@ -91,21 +91,22 @@ extension Transaction {
         "INSERT OR IGNORE INTO selected SELECT id FROM events WHERE id = ?2 AND session_id = ?1")
     private static let selectThrough = Query(
         "INSERT INTO selected SELECT id FROM events WHERE session_id = ? AND id <= ?")
+    // CROSS JOIN keeps the order of the tables: few rows are selected, and many are there.
     private static let countSelected = Query("SELECT count(*) FROM selected")
     private static let selectUnclaimed = Query(
         """
-        SELECT tasks.id FROM selected JOIN events ON events.id = selected.id JOIN tasks ON tasks.id = task_id
-        WHERE state = 4 AND destination IS NULL AND path IS NULL ORDER BY tasks.id
+        SELECT tasks.id FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = task_id
+        WHERE state = 4 AND destination IS NULL AND path IS NULL
         """)
     private static let selectLanes = Query(
         """
         SELECT DISTINCT lane_id
-        FROM selected JOIN events ON events.id = selected.id JOIN tasks ON tasks.id = task_id
+        FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = task_id
         """)
     private static let deleteTasks = Query(
         """
         DELETE FROM tasks WHERE id IN
-            (SELECT task_id FROM selected JOIN events ON events.id = selected.id WHERE task_id IS NOT NULL)
+            (SELECT task_id FROM selected CROSS JOIN events ON events.id = selected.id WHERE task_id IS NOT NULL)
         """)
     private static let deleteEvents = Query("DELETE FROM events WHERE id IN selected")
     private static let uncount = Query("UPDATE sessions SET events_waiting = events_waiting - ?2 WHERE id = ?1")

@@ -86,7 +86,8 @@ extension Transaction {
     private static let clearSelected = Query("DELETE FROM selected")
     private static let insertSelected = Query("INSERT OR IGNORE INTO selected (id) VALUES (?)")
     private static let readSelected = Query("SELECT id FROM selected ORDER BY id")
-    private static let readLanes = Query("SELECT DISTINCT lane_id FROM selected JOIN tasks ON tasks.id = selected.id")
+    private static let readLanes = Query(
+        "SELECT DISTINCT lane_id FROM selected CROSS JOIN tasks ON tasks.id = selected.id")
     private static let clearRunning = Query("DELETE FROM running")
     private static let insertRunning = Query("INSERT OR IGNORE INTO running (id) VALUES (?)")
 }

@@ -1,0 +1,110 @@
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@testable import BackhaulStore
+
+/// Every statement, as SQLite would run it. The statements are those that the transaction's methods have prepared, so
+/// that a new one cannot be forgotten as long as the test calls its method.
+@Suite("Query plans")
+struct QueryPlanTests {
+    let scratch = Scratch()
+
+    /// Tables that stay small however many tasks there are, and may be walked.
+    private static let small: Set<String> = [
+        "sessions", "lanes", "selected", "running", "clients", "applied", "meta", "pending", "intents", "leftovers",
+    ]
+
+    private func exerciseEverything(_ store: TestStore) throws {
+        let session = try store.session()
+        let ids = try store.enqueue((0..<8).map { .numbered($0) { $0.idempotencyKey = "\($0.url)" } }, in: session)
+        try store.enqueue([.numbered(0) { $0.idempotencyKey = "\($0.url)" }], in: session)
+        #expect(throws: Failure.self) { try store.enqueue([.numbered(0)], in: session) }
+        let command = CommandID(client: ClientID(high: 1, low: 7), sequence: 1)
+        try store.run { (transaction) throws(Failure) in
+            let consumer = ConsumerIdentity.of(1)
+            _ = try transaction.attachSession(
+                application: "org.example", identifier: "gallery", role: .consume, consumer: consumer)
+            try transaction.releaseHandle(client: consumer.client, handle: consumer.handle, session: session)
+            try transaction.updateConfiguration(session, try transaction.configuration(session))
+            _ = try transaction.activeSessions()
+            _ = try transaction.sessions(application: "org.example")
+            _ = try transaction.sessionInfo(session)
+            _ = try transaction.waitingEvents(application: "org.example")
+            for lane in try transaction.lanesWithWaitingTasks() {
+                _ = try transaction.lane(lane.id)
+                _ = try transaction.waitingTasks(lane: lane.id, limit: 3)
+            }
+            let checkpoint = Checkpoint(
+                validator: Validator(entityTag: "\"a\""), finalURL: "u", size: 1, syncedOffset: 1, bootID: "b")
+            try transaction.recordCheckpoint(ids[0], checkpoint)
+            try transaction.recordAttempt(
+                ids[0], AttemptRecord(
+                    attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 1, nextAttempt: 5, reason: .retry))
+            _ = try transaction.nextDue()
+            _ = try transaction.releaseDue(bootMilliseconds: 9)
+            _ = try transaction.recordIntent(ids[0], FinishIntent(device: 1, inode: 2, size: 3))
+            _ = try transaction.tasksWithIntent()
+            try transaction.clearIntent(ids[0])
+            try transaction.forgetProgress(ids[0])
+            _ = try transaction.task(ids[0])
+            _ = try transaction.unknownTasks(among: ids)
+            var outcome = Outcome(state: .succeeded)
+            outcome.answer.finalURL = "u"
+            _ = try transaction.end(ids[0], outcome, now: 1)
+            try transaction.recordClaim(ids[0], path: "/home/someone/files/0")
+            for control in [TaskControl.suspend, .resume, .setPriority(3)] {
+                for selection in [TaskSelection(), TaskSelection(ids: ids)] {
+                    _ = try transaction.control(session, control, selection, running: [ids[1]], now: 1)
+                }
+            }
+            _ = try transaction.control(
+                session, .cancel, TaskSelection(states: TaskStates(.waiting)), running: [ids[1]], now: 1)
+            _ = try transaction.taskInfos(
+                session, TaskSelection(), after: .zero, maximum: 9, running: [], bootMilliseconds: 0, now: 0)
+            _ = try transaction.poll(session, after: .zero, maximum: 9)
+            _ = try transaction.eventsThrough(session, EventID(rawValue: 1))
+            _ = try transaction.acknowledge(session, .ids([EventID(rawValue: 1)]))
+            _ = try transaction.acknowledge(session, .through(EventID(rawValue: 2)))
+            try transaction.forgetLeftovers(try transaction.leftovers(limit: 9))
+            _ = try transaction.storeTag()
+            try transaction.remember(command, reply: [1])
+            _ = try transaction.applied(command)
+            try transaction.forget(command.client, through: 1)
+            try transaction.releaseDeadConsumers()
+            try transaction.releaseClient(command.client)
+            _ = try transaction.invalidate(session, cancelTasks: true, now: 1)
+        }
+    }
+
+    @Test("no statement walks over tasks or events, or sorts them")
+    func plans() throws {
+        let store = try TestStore(scratch.path)
+        try exerciseEverything(store)
+        let (statements, plans) = try store.run { (transaction) throws(Failure) in
+            let texts = transaction.connection.preparedTexts.sorted()
+            var plans: [String] = []
+            for text in texts where !["BEGIN", "COMMIT", "SAVEPOINT", "RELEASE"].contains(where: text.hasPrefix) {
+                let steps = try transaction.connection.all(Query("EXPLAIN QUERY PLAN " + text)) {
+                    row throws(Failure) in
+                    _ = (row.integer(), row.integer(), row.integer())
+                    return row.text()
+                }
+                for step in steps { plans.append("\(step)  <-  \(text)") }
+            }
+            return (texts.count, plans)
+        }
+        #expect(statements > 60)
+        for plan in plans {
+            let words = plan.split(separator: " ")
+            if words[0] == "SCAN" {
+                let isConstant = words[1] == "CONSTANT"
+                #expect(isConstant || Self.small.contains(String(words[1])), "\(plan)")
+            }
+            // A search that begins with a comparison walks over all that is greater; what is due is meant to.
+            let isWalk = plan.contains(/^SEARCH (tasks|events) .*\(\w+[<>]/) && !plan.contains("tasks_by_due")
+            #expect(!isWalk, "\(plan)")
+            #expect(!plan.hasPrefix("USE TEMP B-TREE FOR ORDER BY"), "\(plan)")
+        }
+    }
+}
