@@ -1,87 +1,130 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// One curl easy handle, with what must live as long as its options do: the header list and the error text.
+/// One of libcurl's easy handles with the memory that it points to. Kept and used again: what is the same for all
+/// requests is set once.
+///
+/// Unsafe: the handle, its list of headers and its error text live until `deinit`, and curl sees them only while this
+/// object is in a `MultiHandle`'s hands.
 final class EasyHandle {
-    /// Of one read from a connection: fewer system calls for large files, at the price of memory for each transfer.
-    private static let bufferSize = 256 << 10
-
-    let curl: UnsafeMutableRawPointer
+    let handle: UnsafeMutableRawPointer
+    private let reasonText: UnsafeMutablePointer<CChar>
     private var headers: UnsafeMutablePointer<curl_slist>?
-    private let errorText: UnsafeMutablePointer<CChar>
+    private var caFile: String?
 
-    init?() {
-        guard let curl = curl_easy_init() else { return nil }
-        self.curl = curl
-        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
-        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    init(_ sockets: SocketTable) throws(Failure) {
+        guard let handle = curl_easy_init() else { throw Failure(.outOfResources, "no memory is left for a transfer") }
+        self.handle = handle
+        reasonText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        reasonText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        setConstants(sockets)
     }
 
     deinit {
-        curl_easy_cleanup(curl)
+        curl_easy_cleanup(handle)
         curl_slist_free_all(headers)
-        errorText.deallocate()
+        reasonText.deallocate()
     }
 
-    /// The same options for every request. `context` is handed to both functions.
-    func prepare(_ context: UnsafeMutableRawPointer, header: bhc_data_function, body: bhc_data_function) {
-        curl_easy_reset(curl)
-        errorText[0] = 0
-        bhc_set_pointer(curl, CURLOPT_ERRORBUFFER, errorText)
-        bhc_set_pointer(curl, CURLOPT_PRIVATE, context)
-        bhc_set_data_function(curl, CURLOPT_HEADERFUNCTION, header)
-        bhc_set_pointer(curl, CURLOPT_HEADERDATA, context)
-        bhc_set_data_function(curl, CURLOPT_WRITEFUNCTION, body)
-        bhc_set_pointer(curl, CURLOPT_WRITEDATA, context)
-        bhc_set_long(curl, CURLOPT_NOSIGNAL, 1)
-        bhc_set_long(curl, CURLOPT_NOPROGRESS, 1)
-        bhc_set_string(curl, CURLOPT_PROTOCOLS_STR, "http,https")
-        bhc_set_long(curl, CURLOPT_FOLLOWLOCATION, 0)
-        bhc_set_long(curl, CURLOPT_HTTP09_ALLOWED, 0)
-        bhc_set_long(curl, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-        bhc_set_long(curl, CURLOPT_PIPEWAIT, 1)
-        bhc_set_long(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        bhc_set_long(curl, CURLOPT_BUFFERSIZE, Self.bufferSize)
-        bhc_set_long(curl, CURLOPT_TCP_KEEPALIVE, 1)
-        bhc_set_string(curl, CURLOPT_USERAGENT, "backhaul")
-    }
+    /// True when the handle can serve a request with these certificates: libcurl's built-in choice of the system's
+    /// cannot be restored once it was replaced.
+    func accepts(caFile: String?) -> Bool { caFile != nil || self.caFile == nil }
 
-    func apply(_ request: TransferRequest, url: String, toOwnOrigin: Bool) {
-        bhc_set_string(curl, CURLOPT_URL, url)
-        bhc_set_long(curl, CURLOPT_CONNECTTIMEOUT_MS, Int(request.requestTimeoutMilliseconds))
-        if let file = request.caFile { bhc_set_string(curl, CURLOPT_CAINFO, file) }
-        if request.offset > 0 { bhc_set_string(curl, CURLOPT_RANGE, "\(request.offset)-") }
-        curl_slist_free_all(headers)
-        headers = nil
-        if toOwnOrigin {
-            for field in request.headers {
-                // An empty value needs a semicolon, or curl would remove the header (CURLOPT_HTTPHEADER(3)).
-                append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+    /// The options that belong to one request. `receiver` is handed to the call-backs and must outlive the transfer.
+    func prepare(
+        url: String, isEncrypted: Bool, caFile: String?, timeoutMilliseconds: UInt32, headers lines: [String],
+        receiver: UnsafeMutableRawPointer
+    ) throws(Failure) {
+        reasonText[0] = 0
+        var list: UnsafeMutablePointer<curl_slist>?
+        for line in lines {
+            guard let longer = curl_slist_append(list, line) else {
+                curl_slist_free_all(list)
+                throw Failure(.outOfResources, "no memory is left for a transfer")
             }
+            list = longer
         }
-        if request.offset > 0, let ifRange = request.ifRange { append("If-Range: \(ifRange)") }
-        bhc_set_pointer(curl, CURLOPT_HTTPHEADER, headers)
+        bhl_easy_set_headers(handle, list)
+        curl_slist_free_all(headers)
+        headers = list
+        guard bhl_easy_set_string(handle, CURLOPT_URL, url) == CURLE_OK else {
+            throw Failure(.outOfResources, "no memory is left for a transfer")
+        }
+        // Waiting for a connection that may be shared costs a round trip; without TLS there is none to wait for.
+        bhl_easy_set_long(handle, CURLOPT_PIPEWAIT, isEncrypted ? 1 : 0)
+        bhl_easy_set_long(
+            handle, CURLOPT_HTTP_VERSION, isEncrypted ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
+        bhl_easy_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(timeoutMilliseconds))
+        if let caFile, caFile != self.caFile {
+            // The directory is the system's, too.
+            bhl_easy_set_string(handle, CURLOPT_CAINFO, caFile)
+            bhl_easy_set_string(handle, CURLOPT_CAPATH, nil)
+            self.caFile = caFile
+        }
+        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PRIVATE] {
+            bhl_easy_set_pointer(handle, option, receiver)
+        }
     }
 
-    private func append(_ line: String) {
-        if let list = curl_slist_append(headers, line) { headers = list }
+    private func setConstants(_ sockets: SocketTable) {
+        bhl_easy_set_pointer(handle, CURLOPT_ERRORBUFFER, reasonText)
+        bhl_easy_set_receiver(handle, CURLOPT_WRITEFUNCTION, receiveBody)
+        bhl_easy_set_receiver(handle, CURLOPT_HEADERFUNCTION, receiveHeader)
+        bhl_easy_set_open_socket(handle, openSocket, sockets.pointer)
+        bhl_easy_set_close_socket(handle, closeSocket, sockets.pointer)
+        bhl_easy_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https")
+        bhl_easy_set_string(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
+        bhl_easy_set_string(handle, CURLOPT_USERAGENT, "Backhaul/0.1")
+        let numbers: [(CURLoption, Int)] = [
+            (CURLOPT_NOSIGNAL, 1),
+            // Else the end of a transfer waits for a name look-up that hangs.
+            (CURLOPT_QUICK_EXIT, 1),
+            (CURLOPT_FOLLOWLOCATION, 0),
+            (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
+            (CURLOPT_BUFFERSIZE, 512 * 1024),
+            (CURLOPT_SSL_VERIFYPEER, 1),
+            (CURLOPT_SSL_VERIFYHOST, 2),
+            (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+            (CURLOPT_TCP_KEEPALIVE, 1),
+            (CURLOPT_NOPROGRESS, 1),
+        ]
+        for (option, value) in numbers { bhl_easy_set_long(handle, option, value) }
     }
 
-    var errorDetail: String { String(cString: errorText) }
-
-    var redirectURL: String? { string(CURLINFO_REDIRECT_URL) }
-
-    var effectiveURL: String? { string(CURLINFO_EFFECTIVE_URL) }
-
+    /// From the Retry-After field of the last response, in either of its forms (RFC 9110, section 10.2.3).
     var retryAfterSeconds: Int64? {
         var seconds: curl_off_t = 0
-        guard bhc_get_offset(curl, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK, seconds > 0 else { return nil }
+        guard bhl_easy_get_offset(handle, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK, seconds > 0 else { return nil }
         return Int64(seconds)
     }
 
-    private func string(_ info: CURLINFO) -> String? {
-        var text: UnsafePointer<CChar>?
-        guard bhc_get_string(curl, info, &text) == CURLE_OK, let text else { return nil }
-        return String(cString: text)
+    /// curl's own words on the failure of the last request, or an empty string.
+    var reason: String {
+        let text = String(cString: reasonText)
+        return String(text.reversed().drop { $0 == "." || $0.isWhitespace }.reversed())
     }
+}
+
+private let receiveBody: curl_write_callback = { data, size, count, receiver in
+    guard let data, let receiver else { return 0 }
+    let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()
+    return transfer.take(body: UnsafeRawBufferPointer(start: data, count: size &* count))
+}
+
+private let receiveHeader: curl_write_callback = { data, size, count, receiver in
+    guard let data, let receiver else { return 0 }
+    let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()
+    return transfer.take(header: UnsafeRawBufferPointer(start: data, count: size &* count))
+}
+
+private let openSocket: curl_opensocket_callback = { table, _, address in
+    guard let table, let address else { return -1 }
+    return Unmanaged<SocketTable>.fromOpaque(table).takeUnretainedValue()
+        .open(address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+}
+
+private let closeSocket: curl_closesocket_callback = { table, number in
+    guard let table else { return 1 }
+    Unmanaged<SocketTable>.fromOpaque(table).takeUnretainedValue().close(number)
+    return 0
 }

@@ -1,194 +1,184 @@
-internal import BackhaulLoop
 internal import BackhaulModel
 internal import CCurl
 
-/// A request under way, redirects included. Confined to the loop's thread.
+/// A transfer under way. Confined to the loop's thread.
+///
+/// Unsafe: libcurl's call-backs give pointers to bytes that live until they return, and are used no longer.
 public final class Transfer {
-    let request: TransferRequest
-    weak var delegate: (any TransferDelegate)?
-    private unowned let transport: Transport
-    var easy: EasyHandle?
-    private(set) var isOver = false
-    private(set) var isPaused = false
-    private(set) var lastByte: Int64
     /// Body bytes handed to the delegate.
     public private(set) var bytesReceived: UInt64 = 0
-    public private(set) var isHTTP2 = false
+    /// As far as it is known.
+    public private(set) var metrics = TransferMetrics()
+    public var isHTTP2: Bool { head.isHTTP2 }
 
-    private var url: String
-    private var origin: Origin
-    private var redirects = 0
-    private var parser = HeadParser()
-    private var headIsOut = false
-    private var isRedirect = false
-    /// Why we broke off ourselves, which curl can only call a write error.
-    private var ownEnd: TransferEnd?
+    enum Phase {
+        case waitingForHead
+        /// The body of a response that redirects is read and dropped, so that the connection can be used again.
+        case redirecting(to: String, skipped: Int)
+        case receiving
+        case refused
+        /// Nothing more reaches the delegate.
+        case over
+    }
 
-    init(_ request: TransferRequest, _ delegate: any TransferDelegate, transport: Transport) {
+    let request: TransferRequest
+    private(set) var url: String
+    private(set) var origin: Origin
+    private(set) var keepsHeaders = true
+    private(set) var redirects = 0
+    private(set) var phase = Phase.waitingForHead
+    /// What we found wrong with the response ourselves.
+    private(set) var violation: Failure?
+    /// Boot-clock milliseconds.
+    var lastHeardAt: Int64
+    private(set) var isPaused = false
+
+    var easy: EasyHandle?
+    private weak var delegate: (any TransferDelegate)?
+    private weak var transport: Transport?
+    private var head = HeadCollector()
+
+    private static let skippedBodyLimit = 64 * 1024
+
+    init(_ request: TransferRequest, _ delegate: any TransferDelegate, _ transport: Transport, now: Int64) {
         self.request = request
         self.delegate = delegate
         self.transport = transport
         url = request.url
         origin = request.origin
-        lastByte = transport.now
+        lastHeardAt = now
     }
 
-    /// No delegate call comes after it.
+    /// Ends the transfer; the delegate hears nothing more of it.
     public func cancel() {
         guard !isOver else { return }
-        isOver = true
-        transport.remove(self)
+        end()
+        transport?.discard(self)
     }
 
-    /// Lets the bytes come that were paused.
+    /// Goes on after a `pause`.
     public func resume() {
         guard isPaused, !isOver else { return }
         isPaused = false
-        lastByte = transport.now
-        transport.unpause(self)
+        transport?.resume(self)
     }
 
-    // MARK: For Transport
+    // MARK: - For Transport
 
-    func prepare(_ easy: EasyHandle) {
-        self.easy = easy
-        parser = HeadParser()
-        isRedirect = false
-        lastByte = transport.now
-        easy.prepare(
-            Unmanaged.passUnretained(self).toOpaque(),
-            header: { bytes, size, count, context in
-                Transfer.from(context)?.received(headerLine: bytes, size &* count) ?? 0
-            },
-            body: { bytes, size, count, context in Transfer.from(context)?.received(body: bytes, size &* count) ?? 0 })
-        easy.apply(request, url: url, toOwnOrigin: origin == request.origin)
-    }
+    var isOver: Bool { if case .over = phase { true } else { false } }
 
-    // Unretained: the transport holds every transfer for as long as curl knows it.
-    static func from(_ context: UnsafeMutableRawPointer?) -> Transfer? {
-        context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
-    }
+    /// When the server has been silent for too long, in boot-clock milliseconds.
+    var silentAt: Int64 { lastHeardAt + Int64(request.requestTimeoutMilliseconds) }
 
-    func isSilent(at now: Int64) -> Bool {
-        !isPaused && now - lastByte >= Int64(request.requestTimeoutMilliseconds)
-    }
-
-    var silence: Failure {
-        Failure(
-            .requestTimeout,
-            "\(origin.text) sent nothing for \(request.requestTimeoutMilliseconds) milliseconds")
-    }
-
-    /// Curl is done with it. True when it goes on to another URL.
-    func finished(_ code: CURLcode) -> Bool {
-        guard !isOver else { return false }
-        if isRedirect, code == CURLE_OK || ownEnd != nil || code == CURLE_WRITE_ERROR {
-            ownEnd = nil
-            return redirect()
+    var headIsWhole: Bool {
+        switch phase {
+        case .waitingForHead: false
+        default: true
         }
-        if let ownEnd {
-            end(ownEnd)
-        } else if code == CURLE_OK {
-            // Without a body and without headers there is no answer at all, and curl says so itself.
-            end(headIsOut ? .complete : .failed(noAnswer, isTransient: true))
-        } else {
-            let (failure, isTransient) = CurlFailure.failure(code, easy?.errorDetail ?? "", server: origin.text)
-            end(.failed(failure, isTransient: isTransient))
-        }
-        return false
+    }
+
+    func end() {
+        phase = .over
+        delegate = nil
     }
 
     func end(_ end: TransferEnd) {
         guard !isOver else { return }
-        isOver = true
+        let delegate = delegate
+        self.end()
         delegate?.transferEnded(self, end)
     }
 
-    private var noAnswer: Failure { Failure(.connectionLost, "\(origin.text) closed without an answer") }
-
-    // MARK: Redirects, followed here so that the host's headers stay with their origin
-
-    private func redirect() -> Bool {
-        let target = easy?.redirectURL ?? ""
-        do throws(Failure) {
-            guard redirects < request.maximumRedirects else {
-                throw Failure(
-                    .redirectRefused, "\(origin.text) redirected more than \(request.maximumRedirects) times")
-            }
-            let next: Origin
-            do throws(Failure) {
-                next = try WebAddress.origin(of: target)
-            } catch {
-                throw Failure(.redirectRefused, "\(origin.text) redirected to a URL that is refused: \(error.message)")
-            }
-            if origin.scheme == "https", next.scheme == "http" {
-                throw Failure(.redirectRefused, "\(origin.text) redirected from https to http")
-            }
-            redirects += 1
-            url = target
-            origin = next
-            return true
-        } catch {
-            end(.failed(error, isTransient: false))
-            return false
-        }
+    func takeMetrics(of easy: EasyHandle) {
+        metrics = easy.metrics
+        metrics.redirects = redirects
     }
 
-    // MARK: Curl's call-backs
+    func follow(_ redirect: Redirect) {
+        url = redirect.url
+        origin = redirect.origin
+        keepsHeaders = redirect.keepsHeaders
+        redirects += 1
+        head = HeadCollector()
+        phase = .waitingForHead
+    }
 
-    private func received(headerLine bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
-        guard !isOver else { return 0 }
-        lastByte = transport.now
-        // What follows the body is a trailer.
-        guard !headIsOut, !isRedirect, let bytes else { return count }
-        let line = UnsafeRawBufferPointer(start: bytes, count: count).bindMemory(to: UInt8.self)
-        switch parser.add(line.span) {
-        case .more: return count
-        case .tooLarge:
-            ownEnd = .failed(
-                Failure(
-                    .badResponse, "\(origin.text) sent a header of more than \(HeadParser.sizeLimit) bytes or "
-                        + "\(HeadParser.countLimit) fields"), isTransient: false)
+    /// Lines for libcurl's list: the host's for its origin, ours for everyone.
+    var headerLines: [String] {
+        var lines: [String] = []
+        if keepsHeaders {
+            // "Name;" is libcurl's spelling of an empty field; "Name:" would take one of its own away.
+            lines = request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        }
+        if request.offset > 0 {
+            lines.append("Range: bytes=\(request.offset)-")
+            if let validator = request.ifRange { lines.append("If-Range: \(validator)") }
+        }
+        return lines
+    }
+
+    // MARK: - libcurl's call-backs
+
+    /// The number of bytes taken; anything else than what was given ends the transfer.
+    func take(header bytes: UnsafeRawBufferPointer) -> Int {
+        guard violation == nil, !isOver else { return 0 }
+        heard()
+        switch head.add(String(decoding: bytes, as: UTF8.self), size: bytes.count) {
+        case .more:
+            return bytes.count
+        case .broken(let failure):
+            violation = Failure(.badResponse, "\(origin.text): \(failure.message)")
             return 0
-        case .head: return receivedHead() ? count : 0
+        case .complete:
+            return takeHead() ? bytes.count : 0
         }
     }
 
-    private func receivedHead() -> Bool {
-        isHTTP2 = parser.isHTTP2
-        if (300...399).contains(parser.status), parser.status != 304, hasLocation {
-            isRedirect = true
+    private func takeHead() -> Bool {
+        if let location = Redirect.location(head) {
+            phase = .redirecting(to: location, skipped: 0)
             return true
         }
-        headIsOut = true
-        let head = ResponseHead(
-            status: parser.status, finalURL: url, isHTTP2: parser.isHTTP2, fields: parser.fields,
+        phase = .receiving
+        let response = ResponseHead(
+            status: head.status, finalURL: url, isHTTP2: head.isHTTP2, fields: head.fields,
             retryAfterSeconds: easy?.retryAfterSeconds)
-        switch delegate?.transfer(self, received: head) ?? .refuse {
-        case .receive: return !isOver
-        case .refuse:
-            ownEnd = .refused
+        // A transfer whose delegate is gone is of use to nobody.
+        switch delegate?.transfer(self, received: response) {
+        case .receive where !isOver:
+            return true
+        case .refuse where !isOver:
+            phase = .refused
+            return false
+        default:
             return false
         }
     }
 
-    private var hasLocation: Bool {
-        parser.fields.contains { $0.name.lowercased() == "location" && !$0.value.isEmpty }
+    func take(body bytes: UnsafeRawBufferPointer) -> Int {
+        heard()
+        switch phase {
+        case .redirecting(let location, let skipped):
+            let total = skipped + bytes.count
+            phase = .redirecting(to: location, skipped: total)
+            return total <= Transfer.skippedBodyLimit ? bytes.count : 0
+        case .receiving:
+            break
+        default:
+            return 0
+        }
+        guard let delegate else { return 0 }
+        let flow = delegate.transfer(self, received: bytes.bytes)
+        if isOver { return 0 }
+        if flow == .pause {
+            isPaused = true
+            return Int(bhl_pause)
+        }
+        bytesReceived += UInt64(bytes.count)
+        return bytes.count
     }
 
-    private func received(body bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
-        guard !isOver, let bytes else { return 0 }
-        lastByte = transport.now
-        // Nobody reads the body of a redirect; a long one is broken off.
-        if isRedirect { return count <= 16 << 10 ? count : 0 }
-        let span = UnsafeRawBufferPointer(start: bytes, count: count).bytes
-        switch delegate?.transfer(self, received: span) ?? .go {
-        case .go:
-            bytesReceived += UInt64(count)
-            return isOver ? 0 : count
-        case .pause:
-            isPaused = true
-            return Int(CURL_WRITEFUNC_PAUSE)
-        }
+    private func heard() {
+        if let now = transport?.now { lastHeardAt = now }
     }
 }

@@ -1,60 +1,45 @@
 public import BackhaulModel
 
-/// One GET, as the transport needs to know it.
+/// One GET, redirects included.
 public struct TransferRequest: Sendable {
     public var url: String
-    /// Of the host; sent to `origin` only, also across redirects.
+    /// Sent to `origin` only: a redirect to another one drops them for good.
     public var headers: [HeaderField]
-    /// 0: the whole file; else `Range: bytes=offset-` (RFC 9110, section 14.2).
+    /// 0 asks for the whole representation, anything else for what follows so many bytes (RFC 9110, section 14.2).
     public var offset: UInt64
-    /// A strong entity tag or a date (RFC 9110, section 13.1.5).
+    /// The validator that makes a range safe (RFC 9110, section 13.1.5).
     public var ifRange: String?
-    /// Without a byte from the server, connecting included; starts anew with each byte.
+    /// For how long the server may send nothing, from the start on.
     public var requestTimeoutMilliseconds: UInt32
     /// PEM certificates to trust instead of the system's.
     public var caFile: String?
-    public var maximumRedirects = 20
+    public var maximumRedirects: Int
+    /// The origin of `url`.
     public var origin: Origin
 
     public init(
-        url: String, headers: [HeaderField], offset: UInt64 = 0, ifRange: String? = nil,
-        requestTimeoutMilliseconds: UInt32, caFile: String? = nil, origin: Origin
+        url: String, headers: [HeaderField] = [], offset: UInt64 = 0, ifRange: String? = nil,
+        requestTimeoutMilliseconds: UInt32 = 60_000, caFile: String? = nil, maximumRedirects: Int = 20, origin: Origin
     ) {
         self.url = url
+        self.origin = origin
         self.headers = headers
         self.offset = offset
         self.ifRange = ifRange
         self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
         self.caFile = caFile
-        self.origin = origin
+        self.maximumRedirects = maximumRedirects
     }
-}
 
-/// Who is told what a transfer receives. On the loop's thread. It may start, cancel and resume transfers from inside
-/// these calls.
-public protocol TransferDelegate: AnyObject {
-    /// Once, before the first byte of the body of the final response, and also when there is no body.
-    func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan
-    /// With `.pause` the same bytes come again after `resume`.
-    func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow
-    /// Once, and never after `cancel`.
-    func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
-}
-
-public enum BodyPlan: Sendable {
-    case receive
-    /// Stop now; the end is `.refused`.
-    case refuse
-}
-
-public enum Flow: Sendable {
-    case go
-    case pause
-}
-
-public enum TransferEnd: Sendable {
-    case complete
-    case refused
-    /// `isTransient`: trying again may help.
-    case failed(Failure, isTransient: Bool)
+    /// One header must not become two on the wire, whoever checked it before.
+    func checkHeaders() throws(Failure) {
+        for field in headers {
+            let isClean = [field.name.utf8, field.value.utf8].allSatisfy { bytes in
+                bytes.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
+            }
+            guard isClean, !field.name.isEmpty else {
+                throw Failure(.invalidArgument, "a header has no name, or has a control character in it")
+            }
+        }
+    }
 }

@@ -1,235 +1,201 @@
 public import BackhaulLoop
 public import BackhaulModel
-internal import BackhaulPlatform
 internal import CCurl
 
-/// libcurl's multi interface on the loop: many transfers, few connections, one thread. Confined to the loop's thread.
+/// HTTP transfers over libcurl's multi-socket interface: HTTP/1.1, and HTTP/2 over TLS. Confined to the thread of its
+/// loop. Who may run when is not its business: whatever is started, runs.
 public final class Transport {
-    /// Idle connections that are kept. Curl's own default grows with every handle ever added.
-    private static let connectionLimit = 256
-    private static let pooledHandles = 64
-    private static let watchdogMilliseconds: Int64 = 250
+    let loop: Loop
+    var multi: MultiHandle?
+    var active: [ObjectIdentifier: Transfer] = [:]
+    let handles: EasyHandles
+    /// What was asked for while libcurl was being called.
+    var postponed: [Postponed] = []
+    var isStirred = false
+    var isSettling = false
+    private var watchdog: Watchdog?
+    private var idleSince: Int64 = 0
+    var isClosed = false
 
-    private let loop: Loop
-    private var multi: UnsafeMutableRawPointer
-    private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
-    private var watches: [Int32: Watch] = [:]
-    private var pool: [EasyHandle] = []
-    private var timer: LoopTimer?
-    private var watchdog: LoopTimer?
-    /// A call-back of curl is on the stack: curl must not be called.
-    private var isInside = false
-    private var deferred: [() -> Void] = []
-    private var actionIsPlanned = false
-    private var isClosed = false
+    /// How long connections are kept when no transfer runs.
+    private static let idleMilliseconds: Int64 = 30_000
+    /// With transfers under way the loop turns at least once a second, and so finds out when its descriptors are gone.
+    private static let watchMilliseconds: Int64 = 1_000
 
-    var now: Int64 { loop.now }
-
+    /// Throws when libcurl is not fit for use.
     public init(loop: Loop) throws(Failure) {
-        guard CurlGlobal.isReady else { throw Failure(.outOfResources, "libcurl cannot be initialised") }
-        guard let multi = curl_multi_init() else { throw Failure(.outOfResources, "there is no memory for libcurl") }
+        if let problem = CurlLibrary.problem { throw problem }
         self.loop = loop
-        self.multi = multi
-        configure()
-        timer = loop.timer { [unowned self] in act(CURL_SOCKET_TIMEOUT_VALUE, 0) }
-        watchdog = loop.timer { [unowned self] in lookForSilence() }
-    }
-
-    /// Starts a request. Calls to the delegate come later, never from inside this.
-    public func start(_ request: TransferRequest, _ delegate: any TransferDelegate) throws(Failure) -> Transfer {
-        guard !isClosed else { throw Failure(.engineFailed, "the transport is closed") }
-        let transfer = Transfer(request, delegate, transport: self)
-        outside { [unowned self] in add(transfer) }
-        if let watchdog, !watchdog.isRunning { watchdog.start(milliseconds: Self.watchdogMilliseconds) }
-        return transfer
-    }
-
-    /// Ends all transfers without telling anyone.
-    public func close() {
-        guard !isClosed else { return }
-        isClosed = true
-        timer?.stop()
-        watchdog?.stop()
-        for transfer in Array(transfers.values) { transfer.cancel() }
-        for watch in watches.values { watch.cancel() }
-        watches = [:]
-        pool = []
-        curl_multi_cleanup(multi)
+        handles = EasyHandles()
+        multi = try makeMulti()
+        watchdog = Watchdog(loop) { [unowned self] in endSilent() }
     }
 
     deinit { close() }
 
-    // MARK: For Transfer
+    var now: Int64 { loop.now }
 
-    func remove(_ transfer: Transfer) {
-        outside { [unowned self] in detach(transfer) }
+    /// Starts a transfer. The delegate is not kept, and hears nothing before this returns. Throws for what needs no
+    /// server to be seen as wrong.
+    public func start(_ request: TransferRequest, _ delegate: any TransferDelegate) throws(Failure) -> Transfer {
+        guard !isClosed, !loop.isBroken else {
+            throw Failure(.engineFailed, "the transport is closed; no transfer can start")
+        }
+        guard try WebAddress.origin(of: request.url) == request.origin else {
+            throw Failure(.invalidArgument, "the URL is not one of \(request.origin.text)")
+        }
+        try request.checkHeaders()
+        let transfer = Transfer(request, delegate, self, now: loop.now)
+        active[ObjectIdentifier(transfer)] = transfer
+        if isBusy { postponed.append(.begin(transfer)) } else { begin(transfer) }
+        stir()
+        watchdog?.look(at: min(transfer.silentAt, loop.now + Transport.watchMilliseconds))
+        return transfer
     }
 
-    func unpause(_ transfer: Transfer) {
-        outside { [unowned self] in
-            guard let easy = transfer.easy, !transfer.isOver, !transfer.isPaused else { return }
-            // It may call the write function before it returns.
-            isInside = true
-            curl_easy_pause(easy.curl, CURLPAUSE_CONT)
-            isInside = false
-            planAction()
+    /// Ends all transfers without a word to their delegates, and closes the connections. Harmless when repeated.
+    public func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        watchdog = nil
+        postponed = []
+        let transfers = Array(active.values)
+        active = [:]
+        for transfer in transfers { transfer.end() }
+        tearDown(transfers)
+        handles.drop()
+    }
+
+    // MARK: - For Transfer
+
+    func discard(_ transfer: Transfer) {
+        if isBusy {
+            postponed.append(.discard(transfer))
+            stir()
+        } else {
+            release(transfer)
+            stir()
         }
     }
 
-    // MARK: Handles
+    func resume(_ transfer: Transfer) {
+        transfer.lastHeardAt = loop.now
+        // Never at once: the delegate would be called from within its own call.
+        postponed.append(.unpause(transfer))
+        stir()
+    }
 
-    private func add(_ transfer: Transfer) {
-        guard !transfer.isOver, !isClosed else { return }
-        guard let easy = pool.popLast() ?? EasyHandle() else {
-            transfer.end(.failed(Failure(.outOfResources, "there is no memory for a transfer"), isTransient: true))
-            return
+    // MARK: - One transfer
+
+    private var isBusy: Bool { multi?.isInside ?? false }
+
+    func begin(_ transfer: Transfer) {
+        guard !transfer.isOver else { return release(transfer) }
+        do throws(Failure) {
+            let multi = if let multi { multi } else { try makeMulti() }
+            self.multi = multi
+            let easy = try handles.take(caFile: transfer.request.caFile)
+            try easy.prepare(
+                url: transfer.url, isEncrypted: transfer.origin.scheme == "https", caFile: transfer.request.caFile,
+                timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds, headers: transfer.headerLines,
+                receiver: Unmanaged.passUnretained(transfer).toOpaque())
+            multi.expect(transfers: active.count)
+            transfer.easy = easy
+            transfer.lastHeardAt = loop.now
+            let result = multi.add(easy)
+            guard result == CURLM_OK else {
+                transfer.easy = nil
+                throw Failure(
+                    .outOfResources, "libcurl takes no transfer: \(String(cString: curl_multi_strerror(result)))",
+                    domain: .curl, detail: Int64(result.rawValue))
+            }
+        } catch {
+            // Told at the end of the turn, never from within `start`.
+            let failure = error
+            loop.afterThisTurn { [weak self] in self?.end(transfer, .failed(failure, isTransient: true)) }
         }
-        transfer.prepare(easy)
-        transfers[easy.curl] = transfer
-        if curl_multi_add_handle(multi, easy.curl) != CURLM_OK {
-            detach(transfer)
-            transfer.end(.failed(Failure(.outOfResources, "libcurl takes no more transfers"), isTransient: true))
+    }
+
+    /// libcurl is through with a request of the transfer.
+    func conclude(_ transfer: Transfer, _ result: CURLcode) {
+        let reason = transfer.easy?.reason ?? ""
+        if let easy = transfer.easy { transfer.takeMetrics(of: easy) }
+        detach(transfer)
+        switch transfer.phase {
+        case .over:
+            release(transfer)
+        case .refused:
+            end(transfer, .refused)
+        case .redirecting(let location, _):
+            follow(location, transfer)
+        case .waitingForHead, .receiving:
+            if let violation = transfer.violation {
+                end(transfer, .failed(violation, isTransient: false))
+            } else if result == CURLE_OK, transfer.headIsWhole {
+                end(transfer, .complete)
+            } else {
+                let code = result == CURLE_OK ? CURLE_GOT_NOTHING : result
+                let (failure, isTransient) = TransferFailure.failure(
+                    code, server: transfer.origin.text, reason: reason, headIsWhole: transfer.headIsWhole)
+                end(transfer, .failed(failure, isTransient: isTransient))
+            }
         }
+    }
+
+    private func follow(_ location: String, _ transfer: Transfer) {
+        do throws(Failure) {
+            let redirect = try Redirect.decide(
+                location, from: transfer.url, transfer.origin, keepsHeaders: transfer.keepsHeaders,
+                count: transfer.redirects, limit: transfer.request.maximumRedirects)
+            transfer.follow(redirect)
+            begin(transfer)
+        } catch {
+            end(transfer, .failed(error, isTransient: false))
+        }
+    }
+
+    func end(_ transfer: Transfer, _ end: TransferEnd) {
+        release(transfer)
+        transfer.end(end)
+    }
+
+    func release(_ transfer: Transfer) {
+        detach(transfer)
+        active[ObjectIdentifier(transfer)] = nil
+        if active.isEmpty { idleSince = loop.now }
     }
 
     private func detach(_ transfer: Transfer) {
         guard let easy = transfer.easy else { return }
         transfer.easy = nil
-        guard transfers.removeValue(forKey: easy.curl) != nil else { return }
-        curl_multi_remove_handle(multi, easy.curl)
-        if pool.count < Self.pooledHandles { pool.append(easy) }
+        guard !loop.isBroken else { return Transport.abandon(easy) }
+        multi?.remove(easy)
+        handles.giveBack(easy)
     }
 
-    // MARK: Driving curl
+    // MARK: - Silence
 
-    private func configure() {
-        bhc_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-        bhc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.connectionLimit)
-        bhc_multi_set_callbacks(
-            multi,
-            { _, socket, what, context, _ in
-                Transport.from(context)?.watch(socket, what)
-                return 0
-            },
-            { _, milliseconds, context in
-                Transport.from(context)?.setTimer(milliseconds)
-                return 0
-            }, Unmanaged.passUnretained(self).toOpaque())
-    }
-
-    // Unretained: the multi handle is cleaned up before this object is gone.
-    private static func from(_ context: UnsafeMutableRawPointer?) -> Transport? {
-        context.map { Unmanaged<Transport>.fromOpaque($0).takeUnretainedValue() }
-    }
-
-    /// Runs the body now, or after the call-back of curl that is on the stack.
-    private func outside(_ body: @escaping () -> Void) {
-        if isInside {
-            deferred.append(body)
-        } else {
-            body()
+    /// Ends the transfers whose servers are silent for too long, and says when to look again. libcurl's own limits are
+    /// not all of them, and count time in which it only waits for a connection.
+    func endSilent() -> Int64? {
+        if active.isEmpty {
+            let due = idleSince + Transport.idleMilliseconds
+            if due > loop.now { return due }
+            dropConnections()
+            return nil
         }
-    }
-
-    private func setTimer(_ milliseconds: Int) {
-        timer?.stop()
-        guard milliseconds >= 0 else { return }
-        // In this very turn: a timer of libuv would cost every request a millisecond.
-        if milliseconds == 0 { planAction() } else { timer?.start(milliseconds: Int64(milliseconds)) }
-    }
-
-    private func planAction() {
-        guard !actionIsPlanned else { return }
-        actionIsPlanned = true
-        loop.afterThisTurn { [weak self] in
-            guard let self else { return }
-            actionIsPlanned = false
-            act(CURL_SOCKET_TIMEOUT_VALUE, 0)
+        var next = loop.now + Transport.watchMilliseconds
+        for transfer in Array(active.values) where !transfer.isPaused && !transfer.isOver {
+            let due = transfer.silentAt
+            if due > loop.now {
+                next = min(next, due)
+                continue
+            }
+            if let easy = transfer.easy { transfer.takeMetrics(of: easy) }
+            let limit = transfer.request.requestTimeoutMilliseconds
+            let message = "\(transfer.origin.text) sent nothing for \(limit) ms; try again later"
+            end(transfer, .failed(Failure(.requestTimeout, message), isTransient: true))
         }
+        return next
     }
-
-    private func watch(_ socket: Int32, _ what: Int32) {
-        if what == CURL_POLL_REMOVE {
-            watches.removeValue(forKey: socket)?.cancel()
-            return
-        }
-        var interest: Interest = []
-        if what == CURL_POLL_IN || what == CURL_POLL_INOUT { interest.insert(.readable) }
-        if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { interest.insert(.writable) }
-        if watches[socket]?.change(interest) == true { return }
-        watches[socket] = try? loop.watch(socket, interest) { [unowned self] ready in
-            var mask: Int32 = 0
-            if ready.contains(.readable) { mask |= CURL_CSELECT_IN }
-            if ready.contains(.writable) { mask |= CURL_CSELECT_OUT }
-            act(socket, mask)
-        }
-    }
-
-    private func act(_ socket: Int32, _ mask: Int32) {
-        guard !isClosed, !isInside else { return }
-        var running: Int32 = 0
-        isInside = true
-        let code = curl_multi_socket_action(multi, socket, mask, &running)
-        isInside = false
-        if code != CURLM_OK {
-            rebuild()
-        } else {
-            drain()
-        }
-        runDeferred()
-    }
-
-    private func runDeferred() {
-        while !deferred.isEmpty {
-            let bodies = deferred
-            deferred = []
-            for body in bodies { body() }
-        }
-    }
-
-    private func drain() {
-        var code = CURLE_OK
-        while let curl = bhc_multi_next_finished(multi, &code) {
-            guard let transfer = transfers[curl] else { continue }
-            let goesOn = transfer.finished(code)
-            detach(transfer)
-            if goesOn { add(transfer) }
-        }
-    }
-
-    /// After an error of curl_multi_socket_action the state of all transfers is uncertain (its man page): they end as
-    /// broken off, and a new multi handle takes the place.
-    private func rebuild() {
-        let broken = Array(transfers.values)
-        for transfer in broken { detach(transfer) }
-        for watch in watches.values { watch.cancel() }
-        watches = [:]
-        pool = []
-        let failure = Failure(.connectionLost, "libcurl had an internal error; the transfer starts again")
-        if let fresh = curl_multi_init() {
-            curl_multi_cleanup(multi)
-            multi = fresh
-            configure()
-        }
-        for transfer in broken { transfer.end(.failed(failure, isTransient: true)) }
-    }
-
-    /// Curl sets no timer for a server that has gone silent, so we look ourselves.
-    private func lookForSilence() {
-        for transfer in Array(transfers.values) where transfer.isSilent(at: loop.now) {
-            let failure = transfer.silence
-            detach(transfer)
-            transfer.end(.failed(failure, isTransient: true))
-        }
-        runDeferred()
-        if !transfers.isEmpty { watchdog?.start(milliseconds: Self.watchdogMilliseconds) }
-    }
-}
-
-/// `CURL_SOCKET_TIMEOUT`, a macro that Swift does not import.
-private let CURL_SOCKET_TIMEOUT_VALUE: Int32 = -1
-
-/// libcurl's process-wide initialisation, once. It is thread-safe since 7.84.0.
-enum CurlGlobal {
-    static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 }

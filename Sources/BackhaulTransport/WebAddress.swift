@@ -1,32 +1,62 @@
 public import BackhaulModel
 internal import CCurl
 
-/// URLs, read by curl's own parser (RFC 3986), so that what is checked is what will be asked for.
+/// URLs as libcurl reads them, so that no other reader can see another server in them than the one that is contacted.
+///
+/// Unsafe: curl's URL handle and the strings that it gives live within one call here.
 public enum WebAddress {
-    /// Scheme, host and port of an http or https URL. Throws invalidArgument for anything else, and for a URL with a user
-    /// name or password, spaces or control characters.
+    /// Scheme, server and port of an absolute http or https URL. Throws `invalidArgument` with a sentence for anything
+    /// else, for user names and passwords (they would end up in listings and logs) and for spaces and control
+    /// characters.
     public static func origin(of url: String) throws(Failure) -> Origin {
+        let size = url.utf8.count
+        guard size > 0 else { throw invalid("the URL is empty; give an http or https URL") }
+        guard size <= Limits.urlSize else {
+            throw invalid("the URL has \(size) bytes; at most \(Limits.urlSize) are allowed")
+        }
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-            throw invalid("it has a space or control character; encode it as %20 or the like")
+            throw invalid("the URL contains a space or a control character; write it percent-encoded")
         }
-        guard let handle = curl_url() else {
-            throw Failure(.outOfResources, "there is no memory to read a URL")
+        return try read(url, relativeTo: nil, flags: 0).origin
+    }
+
+    /// Where a Location field leads (RFC 9110, section 10.2.2). Spaces and bytes outside of ASCII, which servers send
+    /// although they may not, are percent-encoded.
+    static func resolve(_ location: String, against base: String) throws(Failure) -> (url: String, origin: Origin) {
+        guard location.utf8.count <= Limits.urlSize else { throw invalid("it is longer than \(Limits.urlSize) bytes") }
+        guard location.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw invalid("it contains a control character")
         }
+        return try read(location, relativeTo: base, flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE))
+    }
+
+    private static func read(
+        _ text: String, relativeTo base: String?, flags: UInt32
+    ) throws(Failure) -> (url: String, origin: Origin) {
+        guard let handle = curl_url() else { throw Failure(.outOfResources, "no memory is left to read a URL") }
         defer { curl_url_cleanup(handle) }
-        let code = curl_url_set(handle, CURLUPART_URL, url, UInt32(CURLU_NON_SUPPORT_SCHEME))
-        guard code == CURLUE_OK else { throw invalid(String(cString: curl_url_strerror(code))) }
-        let scheme = part(handle, CURLUPART_SCHEME) ?? ""
-        guard scheme == "http" || scheme == "https" else {
-            throw invalid("its scheme is \(scheme.isEmpty ? "missing" : scheme); only http and https are transferred")
+        if let base { _ = curl_url_set(handle, CURLUPART_URL, base, 0) }
+        let result = curl_url_set(handle, CURLUPART_URL, text, flags)
+        // A part of the text that looks like a scheme is worth more in the message than curl's "unsupported scheme".
+        if result == CURLUE_UNSUPPORTED_SCHEME { throw unsupported(String(text.prefix { $0 != ":" })) }
+        guard result == CURLUE_OK else {
+            throw invalid("the URL cannot be read: \(String(cString: curl_url_strerror(result)))")
         }
+        guard let scheme = part(handle, CURLUPART_SCHEME), let url = part(handle, CURLUPART_URL) else {
+            throw invalid("the URL has no scheme; begin it with https:// or http://")
+        }
+        guard scheme == "https" || scheme == "http" else { throw unsupported(scheme) }
         guard part(handle, CURLUPART_USER) == nil, part(handle, CURLUPART_PASSWORD) == nil else {
-            throw invalid("it carries a user name or password; send them as a header instead")
+            throw invalid("the URL contains a user name or a password; send these in an Authorization header")
         }
-        guard let server = part(handle, CURLUPART_HOST), !server.isEmpty else { throw invalid("it names no server") }
-        guard let port = part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)).flatMap({ UInt16($0) }), port > 0 else {
-            throw invalid("its port is not a number of 1 to 65535")
+        guard let name = part(handle, CURLUPART_HOST, bhl_url_punycode), !name.isEmpty else {
+            throw invalid("the URL names no server, or one whose name is not valid")
         }
-        return Origin(scheme: scheme, server: server.lowercased(), port: port)
+        guard let digits = part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)), let port = UInt16(digits), port > 0
+        else {
+            throw invalid("the URL has no valid port; ports are 1 to 65535")
+        }
+        return (url, Origin(scheme: scheme, server: lowercase(name), port: port))
     }
 
     private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: UInt32 = 0) -> String? {
@@ -36,7 +66,13 @@ public enum WebAddress {
         return String(cString: text)
     }
 
-    private static func invalid(_ reason: String) -> Failure {
-        Failure(.invalidArgument, "the URL cannot be used: \(reason)")
+    private static func lowercase(_ name: String) -> String {
+        String(decoding: name.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 + 0x20 : $0 }, as: UTF8.self)
     }
+
+    private static func unsupported(_ scheme: String) -> Failure {
+        invalid("the scheme \(scheme.prefix(32)) is not supported; use https or http")
+    }
+
+    private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }
 }

@@ -1,54 +1,66 @@
-// libcurl's easy and multi interfaces take their options as variadic arguments, which Swift cannot call: one typed
-// function for each kind of argument.
+// Typed forms of libcurl's variadic functions, which Swift cannot call, and of what are macros or unions in its headers.
 #pragma once
 #include <curl/curl.h>
 
-static inline CURLcode bhc_set_long(CURL *easy, CURLoption option, long value) {
-    return curl_easy_setopt(easy, option, value);
+static inline CURLcode bhl_easy_set_long(CURL *easy, CURLoption option, long value) {
+    return (curl_easy_setopt)(easy, option, value);
 }
-static inline CURLcode bhc_set_string(CURL *easy, CURLoption option, const char *value) {
-    return curl_easy_setopt(easy, option, value);
+static inline CURLcode bhl_easy_set_string(CURL *easy, CURLoption option, const char *value) {
+    return (curl_easy_setopt)(easy, option, value);
 }
-static inline CURLcode bhc_set_pointer(CURL *easy, CURLoption option, void *value) {
-    return curl_easy_setopt(easy, option, value);
+static inline CURLcode bhl_easy_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return (curl_easy_setopt)(easy, option, value);
 }
-typedef size_t (*bhc_data_function)(char *bytes, size_t size, size_t count, void *context);
-static inline CURLcode bhc_set_data_function(CURL *easy, CURLoption option, bhc_data_function function) {
-    return curl_easy_setopt(easy, option, function);
+static inline CURLcode bhl_easy_set_headers(CURL *easy, struct curl_slist *list) {
+    return (curl_easy_setopt)(easy, CURLOPT_HTTPHEADER, list);
 }
-static inline CURLcode bhc_get_long(CURL *easy, CURLINFO info, long *value) {
-    return curl_easy_getinfo(easy, info, value);
+static inline CURLcode bhl_easy_set_receiver(CURL *easy, CURLoption option, curl_write_callback function) {
+    return (curl_easy_setopt)(easy, option, function);
 }
-static inline CURLcode bhc_get_string(CURL *easy, CURLINFO info, const char **value) {
-    return curl_easy_getinfo(easy, info, value);
+static inline CURLcode bhl_easy_set_open_socket(CURL *easy, curl_opensocket_callback function, void *data) {
+    CURLcode result = (curl_easy_setopt)(easy, CURLOPT_OPENSOCKETFUNCTION, function);
+    return result ? result : (curl_easy_setopt)(easy, CURLOPT_OPENSOCKETDATA, data);
 }
-static inline CURLcode bhc_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
-    return curl_easy_getinfo(easy, info, value);
-}
-
-static inline CURLMcode bhc_multi_set_long(CURLM *multi, CURLMoption option, long value) {
-    return curl_multi_setopt(multi, option, value);
-}
-typedef int (*bhc_socket_function)(CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context);
-typedef int (*bhc_timer_function)(CURLM *multi, long milliseconds, void *context);
-static inline CURLMcode bhc_multi_set_callbacks(
-    CURLM *multi, bhc_socket_function socket, bhc_timer_function timer, void *context) {
-    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
-    if (!code) code = curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
-    if (!code) code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
-    if (!code) code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
-    return code;
+static inline CURLcode bhl_easy_set_close_socket(CURL *easy, curl_closesocket_callback function, void *data) {
+    CURLcode result = (curl_easy_setopt)(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
+    return result ? result : (curl_easy_setopt)(easy, CURLOPT_CLOSESOCKETDATA, data);
 }
 
-// A finished transfer and its result; the union of CURLMsg is out of Swift's reach.
-static inline CURL *bhc_multi_next_finished(CURLM *multi, CURLcode *result) {
-    int left = 0;
-    CURLMsg *message;
-    while ((message = curl_multi_info_read(multi, &left))) {
-        if (message->msg == CURLMSG_DONE) {
-            *result = message->data.result;
-            return message->easy_handle;
-        }
-    }
-    return NULL;
+static inline CURLcode bhl_easy_get_pointer(CURL *easy, CURLINFO info, void **value) {
+    return (curl_easy_getinfo)(easy, info, value);
 }
+static inline CURLcode bhl_easy_get_string(CURL *easy, CURLINFO info, const char **value) {
+    return (curl_easy_getinfo)(easy, info, value);
+}
+static inline CURLcode bhl_easy_get_long(CURL *easy, CURLINFO info, long *value) {
+    return (curl_easy_getinfo)(easy, info, value);
+}
+static inline CURLcode bhl_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
+    return (curl_easy_getinfo)(easy, info, value);
+}
+
+static inline CURLMcode bhl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return (curl_multi_setopt)(multi, option, value);
+}
+static inline CURLMcode bhl_multi_set_socket_function(CURLM *multi, curl_socket_callback function, void *data) {
+    CURLMcode result = (curl_multi_setopt)(multi, CURLMOPT_SOCKETFUNCTION, function);
+    return result ? result : (curl_multi_setopt)(multi, CURLMOPT_SOCKETDATA, data);
+}
+static inline CURLMcode bhl_multi_set_timer_function(CURLM *multi, curl_multi_timer_callback function, void *data) {
+    CURLMcode result = (curl_multi_setopt)(multi, CURLMOPT_TIMERFUNCTION, function);
+    return result ? result : (curl_multi_setopt)(multi, CURLMOPT_TIMERDATA, data);
+}
+
+// The result of a CURLMSG_DONE: a union, which Swift imports without names.
+static inline CURLcode bhl_message_result(const CURLMsg *message) { return message->data.result; }
+
+static inline const curl_version_info_data *bhl_version(void) { return curl_version_info(CURLVERSION_NOW); }
+static inline CURLcode bhl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
+
+enum { bhl_pause = CURL_WRITEFUNC_PAUSE };
+static const curl_socket_t bhl_socket_timeout = CURL_SOCKET_TIMEOUT;
+#ifdef CURLU_PUNYCODE
+static const unsigned int bhl_url_punycode = CURLU_PUNYCODE;
+#else
+static const unsigned int bhl_url_punycode = 0; // before 7.88; a name then counts as it is spelled
+#endif

@@ -1,0 +1,89 @@
+internal import BackhaulModel
+
+/// Puts a response's head together from its lines, as libcurl hands them over one by one: interim responses before it,
+/// trailers after the body. Bounded, so that an endless head ends the transfer instead of filling the memory.
+struct HeadCollector {
+    static let sizeLimit = 256 * 1024
+    static let fieldLimit = 1_000
+
+    enum Step: Equatable {
+        case more
+        /// The empty line after the fields of a final response.
+        case complete
+        case broken(Failure)
+    }
+
+    private(set) var status: Int32 = 0
+    private(set) var isHTTP2 = false
+    private(set) var fields: [HeaderField] = []
+    private var isOver = false
+    private var size = 0
+    private var count = 0
+
+    /// `line` ends as it came, with CR LF as a rule. `size` in bytes.
+    mutating func add(_ line: String, size lineSize: Int) -> Step {
+        size += lineSize
+        count += 1
+        // Interim responses and trailers count, too.
+        guard size <= HeadCollector.sizeLimit else {
+            return tooLarge("more than \(HeadCollector.sizeLimit / 1024) KiB of header")
+        }
+        guard count <= HeadCollector.fieldLimit else {
+            return tooLarge("more than \(HeadCollector.fieldLimit) header lines")
+        }
+        if isOver { return .more }
+        let content = line.utf8.prefix { $0 != 0x0D && $0 != 0x0A }
+        if content.isEmpty { return endOfFields() }
+        if line.utf8.starts(with: "HTTP/".utf8) {
+            startResponse(content)
+        } else if content.first == 0x20 || content.first == 0x09 {
+            unfold(content)
+        } else if let colon = content.firstIndex(of: 0x3A) {
+            let value = HeadCollector.trim(content[content.index(after: colon)...])
+            fields.append(HeaderField(String(content[..<colon]) ?? "", value))
+        }
+        return .more
+    }
+
+    func value(_ name: String) -> String? {
+        ResponseHead(status: status, finalURL: "", isHTTP2: isHTTP2, fields: fields).value(name)
+    }
+
+    private mutating func startResponse(_ line: Substring.UTF8View) {
+        let words = line.split(separator: 0x20, maxSplits: 2)
+        isHTTP2 = words.first?.starts(with: "HTTP/2".utf8) ?? false
+        status = words.count > 1 ? Int32(String(words[1]) ?? "") ?? 0 : 0
+        fields.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func endOfFields() -> Step {
+        switch status {
+        case 101:
+            return .broken(Failure(.badResponse, "the server switched to another protocol, which was not asked for"))
+        case 100..<200:
+            return .more
+        default:
+            isOver = true
+            return .complete
+        }
+    }
+
+    /// A line that begins with a blank goes on with the field before (RFC 9112, section 5.2).
+    private mutating func unfold(_ line: Substring.UTF8View) {
+        guard !fields.isEmpty else { return }
+        fields[fields.count - 1].value += " " + HeadCollector.trim(line)
+    }
+
+    private static func trim(_ text: Substring.UTF8View) -> String {
+        let start = text.drop { $0 == 0x20 || $0 == 0x09 }
+        guard let end = start.lastIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return "" }
+        // What is stored and shown later has no control characters in it.
+        let isClean = start[...end].allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
+        if isClean { return String(start[...end]) ?? "" }
+        return String(decoding: start[...end].filter { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }, as: UTF8.self)
+    }
+
+    private func tooLarge(_ what: String) -> Step {
+        .broken(Failure(.badResponse, "the server sent \(what)"))
+    }
+}

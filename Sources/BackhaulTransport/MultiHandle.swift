@@ -1,0 +1,148 @@
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import CCurl
+
+/// libcurl's multi handle, driven by the loop: its sockets are watched, its one timer is a timer of the loop.
+///
+/// Unsafe: the handle and the pointer to this object that it holds live from `init` to `close`.
+final class MultiHandle {
+    private let handle: UnsafeMutableRawPointer
+    private let loop: Loop
+    /// Called when libcurl may have something to tell or to do.
+    private let stir: () -> Void
+    private var watches: [Int32: Watch] = [:]
+    private var timer: LoopTimer?
+    private var connectionLimit = 64
+
+    /// libcurl asked to be called at once.
+    private(set) var isDue = false
+    /// libcurl is being called: nothing else of it may be, from its call-backs.
+    private(set) var isInside = false
+    /// Set by libcurl's last word; the handle is then of no use any more.
+    private(set) var error: CURLMcode = CURLM_OK
+
+    init(_ loop: Loop, stir: @escaping () -> Void) throws(Failure) {
+        guard let handle = curl_multi_init() else { throw Failure(.outOfResources, "no memory is left for transfers") }
+        self.handle = handle
+        self.loop = loop
+        self.stir = stir
+        timer = loop.timer { [unowned self] in
+            isDue = true
+            self.stir()
+        }
+        let pointer = Unmanaged.passUnretained(self).toOpaque()
+        bhl_multi_set_socket_function(handle, watchSocket, pointer)
+        bhl_multi_set_timer_function(handle, startTimer, pointer)
+        bhl_multi_set_long(handle, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX)
+        bhl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, connectionLimit)
+    }
+
+    /// Frees the handle with its connections. No easy handle may be in it.
+    func close() {
+        _ = inside { curl_multi_cleanup(handle) }
+        forget()
+    }
+
+    /// Leaves libcurl's memory where it is. After the host has closed our descriptors libcurl cannot be told so:
+    /// closing its connections would write to descriptors that have its numbers now.
+    func forget() {
+        watches = [:]
+        timer = nil
+        isDue = false
+    }
+
+    // MARK: - Transfers
+
+    func add(_ easy: EasyHandle) -> CURLMcode { inside { curl_multi_add_handle(handle, easy.handle) } }
+
+    func remove(_ easy: EasyHandle) { _ = inside { curl_multi_remove_handle(handle, easy.handle) } }
+
+    /// The call-back for the body may be called before this returns.
+    func unpause(_ easy: EasyHandle) -> CURLcode { inside { curl_easy_pause(easy.handle, CURLPAUSE_CONT) } }
+
+    /// Room for the connections of so many transfers; more than that and idle ones are closed.
+    func expect(transfers: Int) {
+        guard transfers > connectionLimit, connectionLimit < 1_024 else { return }
+        connectionLimit = min(1_024, max(transfers, connectionLimit * 2))
+        bhl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, connectionLimit)
+    }
+
+    /// Does what is due in libcurl's own time.
+    func act() {
+        isDue = false
+        act(on: bhl_socket_timeout, 0)
+    }
+
+    private func act(on socket: Int32, _ ready: Int32) {
+        guard error == CURLM_OK else { return }
+        var running: Int32 = 0
+        let result = inside { curl_multi_socket_action(handle, socket, ready, &running) }
+        if result != CURLM_OK { error = result }
+    }
+
+    /// The next transfer that libcurl has ended, as the pointer it was prepared with, and how.
+    func nextEnded() -> (receiver: UnsafeMutableRawPointer, result: CURLcode)? {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(handle, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            var receiver: UnsafeMutableRawPointer?
+            guard bhl_easy_get_pointer(easy, CURLINFO_PRIVATE, &receiver) == CURLE_OK, let receiver else { continue }
+            return (receiver, bhl_message_result(message))
+        }
+        return nil
+    }
+
+    private func inside<Result>(_ body: () -> Result) -> Result {
+        isInside = true
+        defer { isInside = false }
+        return body()
+    }
+
+    // MARK: - Call-backs
+
+    /// False ends all transfers: without the watch they would hang.
+    fileprivate func watch(_ socket: Int32, _ what: Int32) -> Bool {
+        if what == CURL_POLL_REMOVE {
+            watches.removeValue(forKey: socket)?.cancel()
+            return true
+        }
+        var interest: Interest = []
+        if what & CURL_POLL_IN != 0 { interest.insert(.readable) }
+        if what & CURL_POLL_OUT != 0 { interest.insert(.writable) }
+        if watches[socket]?.change(interest) == true { return true }
+        do throws(SystemError) {
+            watches[socket] = try loop.watch(socket, interest) { [unowned self] found in
+                var ready: Int32 = 0
+                if found.contains(.readable) { ready |= CURL_CSELECT_IN }
+                if found.contains(.writable) { ready |= CURL_CSELECT_OUT }
+                act(on: socket, ready)
+                stir()
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    fileprivate func setTimer(_ milliseconds: Int) {
+        isDue = milliseconds == 0
+        if milliseconds > 0 {
+            timer?.start(milliseconds: Int64(milliseconds))
+        } else {
+            timer?.stop()
+        }
+        if isDue { stir() }
+    }
+}
+
+private let watchSocket: curl_socket_callback = { _, socket, what, multi, _ in
+    guard let multi else { return -1 }
+    return Unmanaged<MultiHandle>.fromOpaque(multi).takeUnretainedValue().watch(socket, what) ? 0 : -1
+}
+
+private let startTimer: curl_multi_timer_callback = { _, milliseconds, multi in
+    guard let multi else { return -1 }
+    Unmanaged<MultiHandle>.fromOpaque(multi).takeUnretainedValue().setTimer(milliseconds)
+    return 0
+}

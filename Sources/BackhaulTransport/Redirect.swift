@@ -1,0 +1,40 @@
+internal import BackhaulModel
+
+/// Where a transfer goes on after a redirect. Followed here and not by libcurl, which would send the host's own
+/// headers, whatever is in them, to the next server as well.
+struct Redirect: Equatable {
+    var url: String
+    var origin: Origin
+    /// False once another origin was met, also when a later redirect leads back: that server chose the URL.
+    var keepsHeaders: Bool
+
+    /// The Location field of a response that redirects (RFC 9110, section 15.4), or nil.
+    static func location(_ head: HeadCollector) -> String? {
+        switch head.status {
+        case 300, 301, 302, 303, 307, 308: head.value("Location").flatMap { $0.isEmpty ? nil : $0 }
+        default: nil
+        }
+    }
+
+    /// - count: redirects followed so far.
+    static func decide(
+        _ location: String, from url: String, _ origin: Origin, keepsHeaders: Bool, count: Int, limit: Int
+    ) throws(Failure) -> Redirect {
+        guard count < limit else {
+            throw refused("\(origin.text) redirects once more after \(count) redirects; the limit is \(limit)")
+        }
+        let next: (url: String, origin: Origin)
+        do throws(Failure) {
+            next = try WebAddress.resolve(location, against: url)
+        } catch {
+            let target = location.prefix(200)
+            throw refused("\(origin.text) redirects to \(target), which is not followed: \(error.message)")
+        }
+        guard origin.scheme == "http" || next.origin.scheme == "https" else {
+            throw refused("\(origin.text) redirects to \(next.origin.text), which would give up the encryption")
+        }
+        return Redirect(url: next.url, origin: next.origin, keepsHeaders: keepsHeaders && next.origin == origin)
+    }
+
+    private static func refused(_ message: String) -> Failure { Failure(.redirectRefused, message) }
+}

@@ -1,0 +1,76 @@
+internal import BackhaulModel
+internal import CCurl
+
+/// What libcurl's codes mean to a host.
+enum TransferFailure {
+    struct Meaning: Equatable {
+        var status: Status
+        /// The same request may succeed later.
+        var isTransient: Bool
+        init(_ status: Status, transient: Bool) {
+            self.status = status
+            isTransient = transient
+        }
+    }
+
+    /// - headIsWhole: the final response's head had arrived.
+    static func meaning(_ code: CURLcode, headIsWhole: Bool) -> Meaning {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+            Meaning(.nameNotResolved, transient: true)
+        case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE, CURLE_PROXY:
+            Meaning(.connectionFailed, transient: true)
+        case CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_AGAIN,
+            CURLE_SSL_SHUTDOWN_FAILED, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR,
+            CURLE_UNRECOVERABLE_POLL:
+            Meaning(.connectionLost, transient: true)
+        case CURLE_OPERATION_TIMEDOUT:
+            Meaning(.requestTimeout, transient: true)
+        case CURLE_SSL_CONNECT_ERROR:
+            // A handshake that broke off as well as one that found no common ground: curl does not tell which.
+            Meaning(.tlsFailed, transient: true)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
+            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
+            CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
+            Meaning(.tlsFailed, transient: false)
+        case CURLE_TOO_MANY_REDIRECTS:
+            Meaning(.redirectRefused, transient: false)
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_UNSUPPORTED_PROTOCOL, CURLE_FILESIZE_EXCEEDED:
+            // An unsupported protocol is an answer that is not HTTP: the URL's own scheme was checked before.
+            Meaning(.badResponse, transient: false)
+        case CURLE_OUT_OF_MEMORY:
+            // libcurl's answer to a header line of more than 100 KB, too.
+            headIsWhole ? Meaning(.outOfResources, transient: true) : Meaning(.badResponse, transient: false)
+        case CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT,
+            CURLE_URL_MALFORMAT, CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK, CURLE_READ_ERROR:
+            // Each would be our own mistake.
+            Meaning(.internal, transient: false)
+        default:
+            // What a newer libcurl may say: more often than not something broke on the way.
+            Meaning(.connectionLost, transient: true)
+        }
+    }
+
+    /// - reason: curl's own words, or an empty string.
+    static func failure(_ code: CURLcode, server: String, reason: String, headIsWhole: Bool) -> (Failure, Bool) {
+        let meaning = meaning(code, headIsWhole: headIsWhole)
+        let text = reason.isEmpty ? String(cString: curl_easy_strerror(code)) : reason
+        let failure = Failure(
+            meaning.status, "\(clause(meaning.status, server)): \(text)", domain: .curl, detail: Int64(code.rawValue))
+        return (failure, meaning.isTransient)
+    }
+
+    private static func clause(_ status: Status, _ server: String) -> String {
+        switch status {
+        case .nameNotResolved: "the name of \(server) cannot be resolved"
+        case .connectionFailed: "no connection to \(server) can be made"
+        case .connectionLost: "the connection to \(server) broke"
+        case .requestTimeout: "\(server) did not answer in time"
+        case .tlsFailed: "no trusted TLS connection to \(server) can be made"
+        case .badResponse: "the answer of \(server) breaks the rules of HTTP"
+        case .redirectRefused: "\(server) redirects too often"
+        default: "the transfer from \(server) failed"
+        }
+    }
+}

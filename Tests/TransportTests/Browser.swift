@@ -1,0 +1,123 @@
+import BackhaulLoop
+import BackhaulModel
+import BackhaulPlatform
+import BackhaulTransport
+
+/// What a transfer brought.
+struct Record: Sendable {
+    var head: ResponseHead?
+    var body: [UInt8] = []
+    var end: TransferEnd?
+    var heads = 0
+    var ends = 0
+    var pieces = 0
+    var metrics = TransferMetrics()
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+    var failure: Failure? { if case .failed(let failure, _) = end { failure } else { nil } }
+    var isTransient: Bool? { if case .failed(_, let isTransient) = end { isTransient } else { nil } }
+}
+
+/// A delegate that writes everything down, and does what a test wants done at each call.
+final class Recorder: TransferDelegate {
+    var record = Record()
+    var transfer: Transfer?
+    var onHead: (Transfer) -> BodyPlan = { _ in .receive }
+    var onBytes: (Transfer) -> Flow = { _ in .go }
+    var onEnd: (Record) -> Void = { _ in }
+
+    func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
+        record.heads += 1
+        record.head = head
+        return onHead(transfer)
+    }
+
+    func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
+        record.pieces += 1
+        bytes.withUnsafeBytes { record.body += $0 }
+        return onBytes(transfer)
+    }
+
+    func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
+        record.ends += 1
+        record.end = end
+        record.metrics = transfer.metrics
+        self.transfer = nil
+        onEnd(record)
+    }
+}
+
+/// The context of a test's loop thread.
+final class Client {
+    let loop: Loop
+    let transport: Transport
+    var kept: [AnyObject] = []
+
+    init(_ loop: Loop) throws {
+        self.loop = loop
+        transport = try Transport(loop: loop)
+    }
+
+    deinit { transport.close() }
+}
+
+/// A loop thread with a transport on it.
+struct Browser: Sendable {
+    let thread: LoopThread<Client>
+
+    init(broken: @escaping @Sendable (Client) -> Void = { $0.transport.close() }) throws {
+        thread = try LoopThread(name: "browser", make: { try Client($0) }, broken: broken)
+    }
+
+    func close() { thread.stop() }
+
+    /// Performs the body on the loop's thread and waits until it calls the closure it is given.
+    func event<Answer: Sendable>(
+        _ body: @escaping @Sendable (Client, @escaping (Answer) -> Void) -> Void
+    ) async -> Answer {
+        await withCheckedContinuation { continuation in
+            thread.post { client in
+                var waiting: CheckedContinuation<Answer, Never>? = continuation
+                body(client) { answer in
+                    waiting?.resume(returning: answer)
+                    waiting = nil
+                }
+            }
+        }
+    }
+
+    /// Waits until all that was posted and all that it left for the end of its turn is done.
+    func settle() async {
+        for _ in 0..<2 { let _: Bool = await event { _, done in done(true) } }
+    }
+
+    func fetch(
+        _ request: TransferRequest, prepare: @escaping @Sendable (Recorder, Client) -> Void = { _, _ in }
+    ) async -> Record {
+        await event { client, done in
+            let recorder = Recorder()
+            recorder.onEnd = { record in
+                client.kept.removeAll { $0 === recorder }
+                done(record)
+            }
+            client.kept.append(recorder)
+            prepare(recorder, client)
+            do throws(Failure) {
+                recorder.transfer = try client.transport.start(request, recorder)
+            } catch {
+                recorder.record.end = .failed(error, isTransient: false)
+                done(recorder.record)
+            }
+        }
+    }
+
+    func fetch(_ url: String) async -> Record {
+        await fetch(request(url))
+    }
+}
+
+func request(_ url: String, caFile: String? = nil) -> TransferRequest {
+    // A URL of no origin is for a test of just that.
+    let origin = (try? WebAddress.origin(of: url)) ?? Origin(scheme: "http", server: "127.0.0.1", port: 1)
+    return TransferRequest(url: url, requestTimeoutMilliseconds: 20_000, caFile: caFile, origin: origin)
+}

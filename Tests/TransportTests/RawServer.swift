@@ -1,0 +1,128 @@
+import BackhaulPlatform
+import Glibc
+
+/// A server on loopback that does with each connection what a test says, however wrong.
+final class RawServer: Sendable {
+    let port: UInt16
+    private let listener: Int32
+    fileprivate let state: Lock<State>
+
+    fileprivate struct State {
+        var isClosed = false
+        var connections: [Int32] = []
+        var threads: [Thread] = []
+        var requests: [String] = []
+    }
+
+    /// One accepted connection, blocking.
+    struct Connection: Sendable {
+        let descriptor: Int32
+        let port: UInt16
+        fileprivate let state: Lock<State>
+
+        /// The head of the next request, or nil when the client has closed.
+        func readRequest() -> String? {
+            var bytes: [UInt8] = []
+            var byte: UInt8 = 0
+            while bytes.suffix(4) != [13, 10, 13, 10] {
+                guard recv(descriptor, &byte, 1, 0) == 1 else { return nil }
+                bytes.append(byte)
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            state.change { $0.requests.append(text) }
+            return text
+        }
+
+        @discardableResult
+        func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+        /// False when the client has gone.
+        @discardableResult
+        func send(_ bytes: [UInt8]) -> Bool {
+            var sent = 0
+            while sent < bytes.count {
+                let count = bytes.withUnsafeBytes {
+                    Glibc.send(descriptor, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+                }
+                if count <= 0 { return false }
+                sent += count
+            }
+            return true
+        }
+
+        /// Waits until the client closes the connection.
+        func waitForEnd() {
+            var byte: UInt8 = 0
+            while recv(descriptor, &byte, 1, 0) > 0 {}
+        }
+
+        /// Ends the connection with an RST.
+        func reset() {
+            var linger = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+        }
+    }
+
+    init(_ serve: @escaping @Sendable (Connection) -> Void) throws {
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let listener = listener
+        withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                _ = bind(listener, pointer, size)
+                _ = listen(listener, 128)
+                _ = getsockname(listener, pointer, &size)
+            }
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        let state = Lock(State())
+        self.state = state
+        let port = port
+        let acceptor = try Thread(name: "raw server") {
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                guard descriptor >= 0 else { return }
+                let isWelcome: Bool = state.withLock { box in
+                    if box.isClosed { return false }
+                    box.connections.append(descriptor)
+                    let thread = try? Thread(name: "raw connection") {
+                        serve(Connection(descriptor: descriptor, port: port, state: state))
+                        // Under the lock, so that `close` shuts no later descriptor of this number.
+                        state.withLock { box in
+                            box.connections.removeAll { $0 == descriptor }
+                            Glibc.close(descriptor)
+                        }
+                    }
+                    if let thread { box.threads.append(thread) }
+                    return true
+                }
+                if !isWelcome { Glibc.close(descriptor) }
+            }
+        }
+        state.withLock { $0.threads.append(acceptor) }
+    }
+
+    var url: String { "http://127.0.0.1:\(port)" }
+
+    /// The heads of the requests so far.
+    var requests: [String] { state.withLock { $0.requests } }
+
+    func waitForRequests(_ count: Int) {
+        _ = state.wait(until: nil) { $0.requests.count >= count ? true : nil }
+    }
+
+    func close() {
+        let threads: [Thread] = state.withLock { box in
+            box.isClosed = true
+            for descriptor in box.connections { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            defer { box.threads = [] }
+            return box.threads
+        }
+        shutdown(listener, Int32(SHUT_RDWR))
+        for thread in threads { thread.join() }
+        Glibc.close(listener)
+    }
+}
