@@ -61,7 +61,7 @@ struct Header {
         let source = folder.appending(path: "layout.c")
         try Data(program.utf8).write(to: source)
         let binary = folder.appending(path: "layout").path
-        _ = try run("/usr/bin/env", ["cc", "-std=c11", "-Wall", "-Werror", "-o", binary, source.path])
+        _ = try run("/usr/bin/env", ["clang", "-std=c11", "-Wall", "-Werror", "-o", binary, source.path])
         return try run(binary, [])
     }
 

@@ -13,24 +13,20 @@ struct EnqueueResults {
         self.applied = applied
     }
 
-    /// The applied prefix, and after it why nothing more was applied. A failure that names one request is that request's;
-    /// the others are merely not applied. One that names none is everyone's.
+    /// What became of the requests; those that `enqueued` does not reach are not applied. A failure that names one
+    /// request is that request's, and one that names none is that of all that were not applied.
     func fill(_ enqueued: [Enqueued], _ failure: Failure?) {
-        applied?.pointee = enqueued.count
+        applied?.pointee = enqueued.prefix { $0.disposition != .notApplied }.count
         for index in results.indices {
-            results[index] =
-                index < enqueued.count
-                ? bh_enqueued(
-                    task_id: enqueued[index].task.rawValue, disposition: enqueued[index].disposition.rawValue,
-                    status: Status.ok.rawValue)
-                : bh_enqueued(
-                    task_id: 0, disposition: Int32(BH_ENQUEUE_NOT_APPLIED),
-                    status: EnqueueResults.status(of: index, failure).rawValue)
+            let item = index < enqueued.count ? enqueued[index] : Enqueued(task: .zero, disposition: .notApplied)
+            results[index] = bh_enqueued(
+                task_id: item.task.rawValue, disposition: item.disposition.rawValue,
+                status: EnqueueResults.status(of: item, at: index, failure).rawValue)
         }
     }
 
-    private static func status(of index: Int, _ failure: Failure?) -> Status {
-        guard let failure else { return .ok }
+    private static func status(of item: Enqueued, at index: Int, _ failure: Failure?) -> Status {
+        guard item.disposition == .notApplied, let failure else { return .ok }
         guard let named = failure.index else { return failure.status }
         return named == UInt64(index) ? failure.status : .ok
     }

@@ -1,0 +1,86 @@
+internal import BackhaulClient
+internal import BackhaulModel
+public import CBackhaul
+
+// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+
+private enum Options {
+    static let firstSize = StructArgument.end(of: \bh_application_options.store)
+}
+
+@c @implementation
+public func bh_application_open(
+    _ options: UnsafePointer<bh_application_options>?, _ timeout_ms: Int32,
+    _ application: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.immediate(error) { () throws(Failure) in
+        let given = try StructArgument.read(
+            NumberArgument.required(options, "options"), "options", into: bh_application_options(),
+            firstSize: Options.firstSize)
+        let application = try NumberArgument.required(application, "application")
+        let identifier = try TextArgument.required(given.identifier, "options.identifier", limit: Limits.identifierSize)
+        try SessionCheck.checkApplication(identifier)
+        let store = try TextArgument.required(given.store, "options.store", limit: Limits.pathSize)
+        guard store.utf8.first == UInt8(ascii: "/") else {
+            throw Failure(.invalidArgument, "options.store is a relative path; give an absolute one")
+        }
+        let deadline = try Timeout.deadline(timeout_ms)
+        let client = try ApplicationClient.open(
+            application: identifier, storePath: store, until: timeout_ms == 0 ? nil : deadline)
+        do throws(Failure) {
+            application.pointee = try HandleTable.current.insert(.application(client))
+        } catch let failure {
+            client.close()
+            throw failure
+        }
+    }
+}
+
+@c @implementation
+public func bh_application_close(_ application: OpaquePointer?) {
+    HandleTable.current.removeApplication(application)?.close()
+}
+
+@c @implementation
+public func bh_application_event_fd(
+    _ application: OpaquePointer?, _ descriptor: UnsafeMutablePointer<Int32>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.immediate(error) { () throws(Failure) in
+        let application = try ApplicationHandle(application)
+        try NumberArgument.required(descriptor, "descriptor").pointee = application.client.eventDescriptor
+    }
+}
+
+@c @implementation
+public func bh_application_poll(
+    _ application: OpaquePointer?, _ timeout_ms: Int32, _ sessions: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.immediate(error) { () throws(Failure) in
+        let application = try ApplicationHandle(application)
+        let sessions = try NumberArgument.required(sessions, "sessions")
+        let found = try application.client.poll(until: Timeout.deadline(timeout_ms))
+        sessions.pointee = try Batch(.sessions(found)).handle()
+    }
+}
+
+private func list(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
+    let application = try ApplicationHandle(application)
+    return application.started(application.client.sessions(), .batch)
+}
+
+@c @implementation
+public func bh_application_sessions(
+    _ application: OpaquePointer?, _ timeout_ms: Int32, _ sessions: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: sessions, "sessions", error) { _ throws(Failure) in try list(application) }
+}
+
+@c @implementation
+public func bh_application_sessions_start(
+    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try list(application) }
+}

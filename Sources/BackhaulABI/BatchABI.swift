@@ -1,0 +1,39 @@
+internal import BackhaulModel
+public import CBackhaul
+
+// Unsafe: what is returned lies in the batch's memory and lives as long as the batch.
+
+@c @implementation
+public func bh_batch_count(_ batch: OpaquePointer?) -> Int { Batch.of(batch)?.count ?? 0 }
+
+@c @implementation
+public func bh_batch_more(_ batch: OpaquePointer?) -> Int32 { Batch.of(batch)?.more == true ? 1 : 0 }
+
+@c @implementation
+public func bh_batch_event_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_event>? {
+    Batch.of(batch)?.event(at: index)
+}
+
+@c @implementation
+public func bh_batch_task_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_task>? {
+    Batch.of(batch)?.task(at: index)
+}
+
+@c @implementation
+public func bh_batch_session_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_session_info>? {
+    Batch.of(batch)?.session(at: index)
+}
+
+@c @implementation
+public func bh_batch_configuration_at(
+    _ batch: OpaquePointer?, _ index: Int
+) -> UnsafePointer<bh_session_configuration>? {
+    Batch.of(batch)?.configuration(at: index)
+}
+
+@c @implementation
+public func bh_batch_release(_ batch: OpaquePointer?) {
+    _ = HandleTable.current.remove(batch) { target -> Batch? in
+        if case .batch(let batch) = target { batch } else { nil }
+    }
+}

@@ -1,0 +1,98 @@
+internal import BackhaulClient
+internal import BackhaulModel
+internal import CBackhaul
+
+// Unsafe: the host promises that its requests, and all they point to, can be read until the call returns; all of it is
+// copied here.
+
+/// Arrays of `bh_request`: copied and checked as a whole before anything is sent.
+enum RequestArgument {
+    private static let firstSize = StructArgument.end(of: \bh_request.mode)
+    private static let alignment = MemoryLayout<bh_request>.alignment
+
+    /// A failure carries the index of the request that was wrong.
+    static func read(_ requests: UnsafePointer<bh_request>?, count: Int, stride: Int) throws(Failure) -> [Request] {
+        let count = try NumberArgument.count(count, "count", in: 0...Limits.enqueueCount)
+        guard count > 0 else { return [] }
+        let first = UnsafeRawPointer(try NumberArgument.required(requests, "requests"))
+        guard (firstSize...StructArgument.largestSize).contains(stride), stride % alignment == 0 else {
+            throw Failure(
+                .invalidArgument, "stride is \(UInt(bitPattern: stride)); give sizeof(bh_request), here \(ownSize)")
+        }
+        var reader = RequestReader()
+        var copies: [Request] = []
+        copies.reserveCapacity(count)
+        for index in 0..<count {
+            do throws(Failure) {
+                let request = try StructArgument.read(
+                    first + index * stride, "the request", into: bh_request(), firstSize: firstSize, room: stride)
+                copies.append(try reader.read(request))
+            } catch var failure {
+                failure.index = UInt64(index)
+                throw failure
+            }
+        }
+        return copies
+    }
+
+    private static let ownSize = MemoryLayout<bh_request>.size
+
+    static func policy(_ number: Int32) throws(Failure) -> ExistsPolicy {
+        try NumberArgument.value(number, "if_exists", of: "BH_IF_EXISTS_FAIL or BH_IF_EXISTS_REPLACE")
+    }
+}
+
+/// Copies requests of one call, which share what is looked up once: the umask and the destinations' directories.
+private struct RequestReader {
+    private var destinations = DestinationChecker()
+    private lazy var standardMode = 0o666 & ~FileCreationMask.current()
+
+    mutating func read(_ given: bh_request) throws(Failure) -> Request {
+        var request = Request(url: try TextArgument.required(given.url, "url", limit: Limits.urlSize))
+        request.idempotencyKey = try TextArgument.optional(
+            given.idempotency_key, "idempotency_key", limit: Limits.keySize)
+        request.headers = try headers(given)
+        request.userData = try userData(given)
+        request.ifExists = try RequestArgument.policy(given.if_exists)
+        request.priority = given.priority
+        let unknown = given.flags & ~UInt32(BH_REQUEST_STARTS_SUSPENDED)
+        guard unknown == 0 else {
+            throw Failure(.invalidArgument, "flags has the unknown bits 0x\(String(unknown, radix: 16))")
+        }
+        request.startsSuspended = given.flags & UInt32(BH_REQUEST_STARTS_SUSPENDED) != 0
+        request.mode = given.mode == 0 ? standardMode : given.mode
+        _ = try RequestIntake.check(request)
+        // Last, because it asks the file system.
+        if let path = try TextArgument.optional(given.destination, "destination", limit: Limits.pathSize) {
+            // What lies there may be the file of the task that has the key already.
+            let policy = request.idempotencyKey == nil ? request.ifExists : .replace
+            request.destination = try destinations.check(path: path, ifExists: policy)
+        }
+        return request
+    }
+
+    private func headers(_ given: bh_request) throws(Failure) -> [HeaderField] {
+        let array = try NumberArgument.array(
+            given.headers, "headers", count: given.header_count, "header_count", limit: Limits.headerCount)
+        var fields: [HeaderField] = []
+        for header in array {
+            let name = try TextArgument.required(header.name, "a header's name", limit: Limits.headersSize)
+            let value = try TextArgument.bounded(
+                NumberArgument.required(header.value, "the value of header \(name)"), "the value of header \(name)",
+                limit: Limits.headersSize)
+            fields.append(HeaderField(name, value))
+        }
+        return fields
+    }
+
+    private func userData(_ given: bh_request) throws(Failure) -> [UInt8]? {
+        let size = try NumberArgument.count(given.user_data_size, "user_data_size", in: 0...Limits.userDataSize)
+        guard let start = given.user_data else {
+            guard size == 0 else {
+                throw Failure(.invalidArgument, "user_data is NULL, but user_data_size is \(size)")
+            }
+            return nil
+        }
+        return [UInt8](UnsafeRawBufferPointer(start: start, count: size))
+    }
+}

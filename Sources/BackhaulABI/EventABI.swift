@@ -1,0 +1,96 @@
+internal import BackhaulClient
+internal import BackhaulModel
+internal import BackhaulPlatform
+public import CBackhaul
+
+// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+
+// MARK: Poll
+
+/// What is there already is told even to hosts that do not wait for more: the engine has time to look.
+private let answerMilliseconds: Int64 = 1_000
+
+/// A nil deadline asks for what is there now.
+private func poll(
+    _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, until deadline: Deadline?
+) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    let after = EventID(ofHost: after)
+    let maximum = UInt32(try NumberArgument.count(maximum, "maximum", in: 1...Limits.batchCount))
+    let ticket =
+        if let deadline {
+            session.client.poll(after: after, maximum: maximum, until: deadline)
+        } else {
+            session.client.poll(after: after, maximum: maximum)
+        }
+    return session.started(ticket, .batch)
+}
+
+@c @implementation
+public func bh_session_poll(
+    _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, _ timeout_ms: Int32,
+    _ events: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: events, "events", error, atLeast: answerMilliseconds) { deadline throws(Failure) in
+        try poll(session, after, maximum, until: deadline)
+    }
+}
+
+@c @implementation
+public func bh_session_poll_start(
+    _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try poll(session, after, maximum, until: nil) }
+}
+
+// MARK: Acknowledge
+
+private func acknowledge(
+    _ session: OpaquePointer?, _ ids: UnsafePointer<UInt64>?, _ count: Int
+) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    let ids = try NumberArgument.array(ids, "ids", count: count, "count", limit: Limits.enqueueCount)
+    return session.started(session.client.acknowledge(.ids(ids.map(EventID.init(ofHost:)))), .count)
+}
+
+@c @implementation
+public func bh_session_acknowledge(
+    _ session: OpaquePointer?, _ ids: UnsafePointer<UInt64>?, _ count: Int, _ timeout_ms: Int32,
+    _ acknowledged: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, count: acknowledged, error) { () throws(Failure) in
+        try acknowledge(session, ids, count)
+    }
+}
+
+@c @implementation
+public func bh_session_acknowledge_start(
+    _ session: OpaquePointer?, _ ids: UnsafePointer<UInt64>?, _ count: Int,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try acknowledge(session, ids, count) }
+}
+
+private func acknowledge(_ session: OpaquePointer?, through id: UInt64) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    return session.started(session.client.acknowledge(.through(EventID(ofHost: id))), .count)
+}
+
+@c @implementation
+public func bh_session_acknowledge_through(
+    _ session: OpaquePointer?, _ id: UInt64, _ timeout_ms: Int32, _ acknowledged: UnsafeMutablePointer<UInt64>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, count: acknowledged, error) { () throws(Failure) in
+        try acknowledge(session, through: id)
+    }
+}
+
+@c @implementation
+public func bh_session_acknowledge_through_start(
+    _ session: OpaquePointer?, _ id: UInt64, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try acknowledge(session, through: id) }
+}

@@ -1,0 +1,119 @@
+internal import BackhaulClient
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import CBackhaul
+internal import Synchronization
+
+// Unsafe: handles travel as pointers whose value is a number; nothing is ever read through them. The current table is
+// kept by its address, which stays valid because tables are never freed.
+
+/// All open handles of one process.
+///
+/// A handle is a number that no other handle of the process ever had, so use after close is found however late it comes.
+/// A forked child may have inherited a table in the middle of a change, locked by a thread that it does not have: it
+/// reads nothing of it but `nextNumber`, and begins a table of its own. Lower numbers are the parent's.
+final class HandleTable: Sendable {
+    private struct State {
+        var targets: [HandleNumber: HandleTarget] = [:]
+        var tickets: [ObjectIdentifier: HandleNumber] = [:]
+
+        mutating func remove(_ number: HandleNumber) {
+            if case .ticket(let verb) = targets.removeValue(forKey: number) {
+                tickets[ObjectIdentifier(verb.ticket)] = nil
+            }
+        }
+    }
+
+    private let process: ProcessStamp
+    private let firstNumber: UInt64
+    private let nextNumber: Atomic<UInt64>
+    private let state = Lock(State())
+
+    private init(process: ProcessStamp, firstNumber: UInt64) {
+        self.process = process
+        self.firstNumber = firstNumber
+        nextNumber = Atomic(firstNumber)
+    }
+
+    /// 0 before the first use.
+    private static let currentAddress = Atomic<UInt>(0)
+
+    static var current: HandleTable {
+        let process = ProcessStamp.current
+        while true {
+            let address = currentAddress.load(ordering: .acquiring)
+            let table = UnsafeRawPointer(bitPattern: address).map {
+                Unmanaged<HandleTable>.fromOpaque($0).takeUnretainedValue()
+            }
+            if let table, table.process == process { return table }
+            let fresh = HandleTable(
+                process: process, firstNumber: table?.nextNumber.load(ordering: .relaxed) ?? HandleNumber.first)
+            let owned = Unmanaged.passRetained(fresh)
+            if currentAddress.compareExchange(
+                expected: address, desired: UInt(bitPattern: owned.toOpaque()), ordering: .acquiringAndReleasing
+            ).exchanged {
+                return fresh
+            }
+            owned.release()
+        }
+    }
+
+    /// Throws when the application of the target was closed meanwhile.
+    func insert(_ target: HandleTarget) throws(Failure) -> OpaquePointer {
+        let number = HandleNumber(rawValue: nextNumber.add(1, ordering: .relaxed).oldValue)
+        guard let pointer = number.pointer else {
+            throw Failure(.tooMany, "the process has used up its handle numbers; start it again")
+        }
+        let isOpen = state.withLock { state in
+            if let application = target.application, state.targets[application] == nil { return false }
+            state.targets[number] = target
+            if case .ticket(let verb) = target { state.tickets[ObjectIdentifier(verb.ticket)] = number }
+            return true
+        }
+        guard isOpen else {
+            throw Failure(.invalidHandle, "the application was closed by another thread during the call")
+        }
+        return pointer
+    }
+
+    /// The number of the handle and what stands behind it. `name` is the argument's.
+    func target(of pointer: OpaquePointer?, _ name: String) throws(Failure) -> (HandleNumber, HandleTarget) {
+        guard let pointer else { throw Failure(.invalidHandle, "\(name) is NULL, but an open handle is required") }
+        guard let number = HandleNumber(pointer) else {
+            throw Failure(.invalidHandle, "\(name) was never a handle of this library")
+        }
+        if let target = state.withLock({ $0.targets[number] }) { return (number, target) }
+        if number.rawValue < firstNumber {
+            throw Failure(.forked, "\(name) belongs to the parent process; open the application again in this one")
+        }
+        throw Failure(.invalidHandle, "\(name) is closed, or its application is")
+    }
+
+    /// The handle of a ticket, while it has one.
+    func pointer(of ticket: Ticket) -> OpaquePointer? {
+        state.withLock { $0.tickets[ObjectIdentifier(ticket)] }?.pointer
+    }
+
+    /// Ends the handle and returns what stood behind it; nil when it is not an open handle of the kind.
+    func remove<Kind>(_ pointer: OpaquePointer?, _ kind: (HandleTarget) -> Kind?) -> Kind? {
+        guard let pointer, let number = HandleNumber(pointer) else { return nil }
+        let target: HandleTarget? = state.withLock { state in
+            guard let target = state.targets[number], kind(target) != nil else { return nil }
+            state.remove(number)
+            return target
+        }
+        return target.flatMap(kind)
+    }
+
+    /// Ends an application's handle and those of its sessions and tickets.
+    func removeApplication(_ pointer: OpaquePointer?) -> ApplicationClient? {
+        guard let pointer, let number = HandleNumber(pointer) else { return nil }
+        return state.withLock { state in
+            guard case .application(let client) = state.targets[number] else { return nil }
+            let owned = state.targets.filter { $0.value.application == number }.keys
+            for number in owned { state.remove(number) }
+            state.remove(number)
+            return client
+        }
+    }
+}

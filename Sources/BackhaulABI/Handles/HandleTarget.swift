@@ -1,0 +1,85 @@
+internal import BackhaulClient
+internal import BackhaulModel
+internal import CBackhaul
+
+// Unsafe: the pointers are handles: numbers that nothing is read through.
+
+/// What stands behind a handle.
+enum HandleTarget: Sendable {
+    case application(ApplicationClient)
+    case session(SessionClient, ApplicationHandle)
+    case ticket(StartedVerb)
+    case batch(Batch)
+
+    /// The application with which the handle ends.
+    var application: HandleNumber? {
+        switch self {
+        case .application, .batch: nil
+        case .session(_, let application): application.number
+        case .ticket(let verb): verb.application.number
+        }
+    }
+
+    fileprivate var kind: String {
+        switch self {
+        case .application: "an application"
+        case .session: "a session"
+        case .ticket: "a ticket"
+        case .batch: "a batch"
+        }
+    }
+}
+
+/// An open application and its handle.
+struct ApplicationHandle: Sendable {
+    let number: HandleNumber
+    let client: ApplicationClient
+
+    init(_ pointer: OpaquePointer?) throws(Failure) {
+        let (number, target) = try HandleTable.current.target(of: pointer, "application")
+        guard case .application(let client) = target else { throw wrongKind("application", target) }
+        self.number = number
+        self.client = client
+    }
+
+    func started(_ ticket: Ticket, _ kind: StartedVerb.Kind) -> StartedVerb {
+        StartedVerb(ticket, kind, self)
+    }
+}
+
+/// A session whose handle is in use by a call.
+struct SessionHandle {
+    let client: SessionClient
+    private let application: ApplicationHandle
+
+    init(_ pointer: OpaquePointer?) throws(Failure) {
+        let (_, target) = try HandleTable.current.target(of: pointer, "session")
+        guard case .session(let client, let application) = target else { throw wrongKind("session", target) }
+        self.client = client
+        self.application = application
+    }
+
+    func started(_ ticket: Ticket, _ kind: StartedVerb.Kind) -> StartedVerb {
+        StartedVerb(ticket, kind, application)
+    }
+}
+
+extension StartedVerb {
+    static func of(_ pointer: OpaquePointer?) throws(Failure) -> StartedVerb {
+        let (_, target) = try HandleTable.current.target(of: pointer, "ticket")
+        guard case .ticket(let verb) = target else { throw wrongKind("ticket", target) }
+        return verb
+    }
+}
+
+extension Batch {
+    /// Nil for what is not an open batch of this process: the functions that read batches have no status to say more.
+    static func of(_ pointer: OpaquePointer?) -> Batch? {
+        guard case .batch(let batch) = try? HandleTable.current.target(of: pointer, "batch").1 else { return nil }
+        return batch
+    }
+}
+
+private func wrongKind(_ name: String, _ target: HandleTarget) -> Failure {
+    Failure(.invalidHandle, "\(name) is the handle of \(target.kind)")
+}

@@ -1,0 +1,182 @@
+internal import BackhaulClient
+internal import BackhaulModel
+public import CBackhaul
+
+// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+
+private func role(_ role: Int32) throws(Failure) -> Role {
+    try NumberArgument.value(role, "role", of: "BH_ROLE_CONSUME, BH_ROLE_PRODUCE or BH_ROLE_OBSERVE")
+}
+
+// MARK: Create and attach
+
+private func create(
+    _ application: OpaquePointer?, _ configuration: UnsafePointer<bh_session_configuration>?, _ number: Int32
+) throws(Failure) -> StartedVerb {
+    let application = try ApplicationHandle(application)
+    let configuration = try ConfigurationArgument.read(configuration)
+    return application.started(application.client.createSession(configuration, try role(number)), .session)
+}
+
+@c @implementation
+public func bh_session_create(
+    _ application: OpaquePointer?, _ configuration: UnsafePointer<bh_session_configuration>?, _ role: Int32,
+    _ timeout_ms: Int32, _ session: UnsafeMutablePointer<OpaquePointer?>?, _ disposition: UnsafeMutablePointer<Int32>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, session: session, disposition, error) { () throws(Failure) in
+        try create(application, configuration, role)
+    }
+}
+
+@c @implementation
+public func bh_session_create_start(
+    _ application: OpaquePointer?, _ configuration: UnsafePointer<bh_session_configuration>?, _ role: Int32,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try create(application, configuration, role) }
+}
+
+private func attach(
+    _ application: OpaquePointer?, _ identifier: UnsafePointer<CChar>?, _ number: Int32
+) throws(Failure) -> StartedVerb {
+    let application = try ApplicationHandle(application)
+    let identifier = try TextArgument.required(identifier, "identifier", limit: Limits.identifierSize)
+    try SessionCheck.checkSession(identifier)
+    return application.started(application.client.attachSession(identifier, try role(number)), .session)
+}
+
+@c @implementation
+public func bh_session_attach(
+    _ application: OpaquePointer?, _ identifier: UnsafePointer<CChar>?, _ role: Int32, _ timeout_ms: Int32,
+    _ session: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, session: session, nil, error) { () throws(Failure) in
+        try attach(application, identifier, role)
+    }
+}
+
+@c @implementation
+public func bh_session_attach_start(
+    _ application: OpaquePointer?, _ identifier: UnsafePointer<CChar>?, _ role: Int32,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try attach(application, identifier, role) }
+}
+
+// MARK: The handle
+
+@c @implementation
+public func bh_session_close(_ session: OpaquePointer?) {
+    let client: SessionClient? = HandleTable.current.remove(session) { target in
+        if case .session(let client, _) = target { client } else { nil }
+    }
+    client?.close()
+}
+
+@c @implementation
+public func bh_session_event_fd(
+    _ session: OpaquePointer?, _ descriptor: UnsafeMutablePointer<Int32>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.immediate(error) { () throws(Failure) in
+        let session = try SessionHandle(session)
+        try NumberArgument.required(descriptor, "descriptor").pointee = session.client.eventDescriptor
+    }
+}
+
+// MARK: Configuration
+
+private func configuration(of session: OpaquePointer?) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    return session.started(session.client.configuration(), .batch)
+}
+
+@c @implementation
+public func bh_session_get_configuration(
+    _ session: OpaquePointer?, _ timeout_ms: Int32, _ configuration: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: configuration, "configuration", error) { _ throws(Failure) in
+        try BackhaulABI.configuration(of: session)
+    }
+}
+
+@c @implementation
+public func bh_session_get_configuration_start(
+    _ session: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try configuration(of: session) }
+}
+
+private func update(
+    _ session: OpaquePointer?, _ configuration: UnsafePointer<bh_session_configuration>?
+) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    let configuration = try ConfigurationArgument.read(configuration, of: session.client.identifier)
+    return session.started(session.client.update(configuration), .nothing)
+}
+
+@c @implementation
+public func bh_session_update(
+    _ session: OpaquePointer?, _ configuration: UnsafePointer<bh_session_configuration>?, _ timeout_ms: Int32,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, error, { _ throws(Failure) in try update(session, configuration) })
+}
+
+@c @implementation
+public func bh_session_update_start(
+    _ session: OpaquePointer?, _ configuration: UnsafePointer<bh_session_configuration>?,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try update(session, configuration) }
+}
+
+// MARK: Complete and invalidate
+
+private func complete(_ session: OpaquePointer?) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    return session.started(session.client.complete(), .nothing)
+}
+
+@c @implementation
+public func bh_session_complete(
+    _ session: OpaquePointer?, _ timeout_ms: Int32, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, error, { _ throws(Failure) in try complete(session) })
+}
+
+@c @implementation
+public func bh_session_complete_start(
+    _ session: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try complete(session) }
+}
+
+private func invalidate(_ session: OpaquePointer?, _ mode: Int32) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    let cancelTasks =
+        switch Int(mode) {
+        case BH_INVALIDATE_FINISH: false
+        case BH_INVALIDATE_CANCEL: true
+        default:
+            throw Failure(
+                .invalidArgument, "mode is \(mode); give BH_INVALIDATE_FINISH or BH_INVALIDATE_CANCEL")
+        }
+    return session.started(session.client.invalidate(cancelTasks: cancelTasks), .nothing)
+}
+
+@c @implementation
+public func bh_session_invalidate(
+    _ session: OpaquePointer?, _ mode: Int32, _ timeout_ms: Int32, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, error, { _ throws(Failure) in try invalidate(session, mode) })
+}
+
+@c @implementation
+public func bh_session_invalidate_start(
+    _ session: OpaquePointer?, _ mode: Int32, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try invalidate(session, mode) }
+}

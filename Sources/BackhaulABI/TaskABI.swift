@@ -1,0 +1,87 @@
+internal import BackhaulClient
+internal import BackhaulModel
+public import CBackhaul
+
+// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+
+// MARK: Listing
+
+private func list(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ after: UInt64, _ maximum: Int
+) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    let selection = try SelectionArgument.read(selection)
+    let maximum = UInt32(try NumberArgument.count(maximum, "maximum", in: 1...Limits.batchCount))
+    return session.started(
+        session.client.tasks(selection, after: TaskID(ofHost: after), maximum: maximum), .batch)
+}
+
+@c @implementation
+public func bh_session_tasks(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ after: UInt64, _ maximum: Int,
+    _ timeout_ms: Int32, _ tasks: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: tasks, "tasks", error) { _ throws(Failure) in
+        try list(session, selection, after, maximum)
+    }
+}
+
+@c @implementation
+public func bh_session_tasks_start(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ after: UInt64, _ maximum: Int,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try list(session, selection, after, maximum) }
+}
+
+private func info(_ session: OpaquePointer?, _ task: UInt64) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    return session.started(
+        session.client.tasks(TaskSelection(ids: [TaskID(ofHost: task)]), after: .zero, maximum: 1), .oneTask)
+}
+
+@c @implementation
+public func bh_task_info(
+    _ session: OpaquePointer?, _ task_id: UInt64, _ timeout_ms: Int32, _ task: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: task, "task", error) { _ throws(Failure) in try info(session, task_id) }
+}
+
+@c @implementation
+public func bh_task_info_start(
+    _ session: OpaquePointer?, _ task_id: UInt64, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try info(session, task_id) }
+}
+
+// MARK: Claim
+
+private func claim(
+    _ session: OpaquePointer?, _ task: UInt64, _ destination: UnsafePointer<CChar>?, _ ifExists: Int32
+) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    let path = try TextArgument.required(destination, "destination", limit: Limits.pathSize)
+    let policy = try RequestArgument.policy(ifExists)
+    var checker = DestinationChecker()
+    // What lies there may be this very file, claimed before: the engine knows.
+    let destination = try checker.check(path: path, ifExists: .replace)
+    return session.started(session.client.claim(TaskID(ofHost: task), destination, policy), .nothing)
+}
+
+@c @implementation
+public func bh_task_claim(
+    _ session: OpaquePointer?, _ task_id: UInt64, _ destination: UnsafePointer<CChar>?, _ if_exists: Int32,
+    _ timeout_ms: Int32, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, error, { _ throws(Failure) in try claim(session, task_id, destination, if_exists) })
+}
+
+@c @implementation
+public func bh_task_claim_start(
+    _ session: OpaquePointer?, _ task_id: UInt64, _ destination: UnsafePointer<CChar>?, _ if_exists: Int32,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try claim(session, task_id, destination, if_exists) }
+}

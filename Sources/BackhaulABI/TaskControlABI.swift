@@ -1,0 +1,85 @@
+internal import BackhaulClient
+internal import BackhaulModel
+public import CBackhaul
+
+// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+
+private func control(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ control: TaskControl
+) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    if case .setPriority(let priority) = control { try NumberArgument.checkPriority(priority) }
+    return session.started(session.client.control(control, try SelectionArgument.read(selection)), .count)
+}
+
+@c @implementation
+public func bh_tasks_cancel(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ timeout_ms: Int32,
+    _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
+        try control(session, selection, .cancel)
+    }
+}
+
+@c @implementation
+public func bh_tasks_cancel_start(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try control(session, selection, .cancel) }
+}
+
+@c @implementation
+public func bh_tasks_suspend(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ timeout_ms: Int32,
+    _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
+        try control(session, selection, .suspend)
+    }
+}
+
+@c @implementation
+public func bh_tasks_suspend_start(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try control(session, selection, .suspend) }
+}
+
+@c @implementation
+public func bh_tasks_resume(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ timeout_ms: Int32,
+    _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
+        try control(session, selection, .resume)
+    }
+}
+
+@c @implementation
+public func bh_tasks_resume_start(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try control(session, selection, .resume) }
+}
+
+@c @implementation
+public func bh_tasks_set_priority(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ priority: Int32, _ timeout_ms: Int32,
+    _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
+        try control(session, selection, .setPriority(priority))
+    }
+}
+
+@c @implementation
+public func bh_tasks_set_priority_start(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ priority: Int32,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try control(session, selection, .setPriority(priority)) }
+}

@@ -1,0 +1,107 @@
+internal import BackhaulClient
+internal import BackhaulModel
+internal import BackhaulPlatform
+public import CBackhaul
+
+// Unsafe: the host promises that its out parameters can be written until the call returns.
+
+@c @implementation
+public func bh_application_next_ticket(
+    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.immediate(error) { () throws(Failure) in
+        let application = try ApplicationHandle(application)
+        let ticket = try NumberArgument.required(ticket, "ticket")
+        var pointer: OpaquePointer?
+        while pointer == nil, let next = application.client.nextTicket() {
+            // Passes over what another thread has released in this moment.
+            pointer = HandleTable.current.pointer(of: next)
+        }
+        ticket.pointee = pointer
+    }
+}
+
+@c @implementation
+public func bh_ticket_wait(
+    _ ticket: OpaquePointer?, _ timeout_ms: Int32, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.immediate(error) { () throws(Failure) in
+        let verb = try StartedVerb.of(ticket)
+        guard let outcome = try verb.outcome(until: Timeout.deadline(timeout_ms)) else {
+            throw verb.unanswered
+        }
+        if case .enqueued(_, let failure?) = outcome { throw failure }
+    }
+}
+
+@c @implementation
+public func bh_ticket_session(
+    _ ticket: OpaquePointer?, _ session: UnsafeMutablePointer<OpaquePointer?>?,
+    _ disposition: UnsafeMutablePointer<Int32>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.immediate(error) { () throws(Failure) in
+        let (verb, outcome) = try answered(ticket) { $0 == .session }
+        try verb.deliverSession(outcome, to: NumberArgument.required(session, "session"), disposition)
+    }
+}
+
+@c @implementation
+public func bh_ticket_batch(
+    _ ticket: OpaquePointer?, _ batch: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.immediate(error) { () throws(Failure) in
+        let (verb, outcome) = try answered(ticket) { $0 == .batch || $0 == .oneTask }
+        let batch = try NumberArgument.required(batch, "batch")
+        guard case .batch(let content) = outcome else { return }
+        try verb.take()
+        batch.pointee = try Batch(content).handle()
+    }
+}
+
+@c @implementation
+public func bh_ticket_count(
+    _ ticket: OpaquePointer?, _ count: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.immediate(error) { () throws(Failure) in
+        let (_, outcome) = try answered(ticket) { $0 == .count }
+        let count = try NumberArgument.required(count, "count")
+        if case .count(let number) = outcome { count.pointee = number }
+    }
+}
+
+@c @implementation
+public func bh_ticket_enqueued(
+    _ ticket: OpaquePointer?, _ results: UnsafeMutablePointer<bh_enqueued>?, _ capacity: Int,
+    _ applied: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.immediate(error) { () throws(Failure) in
+        let (verb, outcome) = try answered(ticket) { if case .enqueue = $0 { true } else { false } }
+        guard case .enqueue(let count) = verb.kind, case .enqueued(let enqueued, let failure) = outcome else { return }
+        let room = results == nil ? 0 : min(count, max(0, capacity))
+        EnqueueResults(results, room: room, applied).fill(enqueued, failure)
+        if let failure { throw failure }
+    }
+}
+
+@c @implementation
+public func bh_ticket_release(_ ticket: OpaquePointer?) {
+    let verb: StartedVerb? = HandleTable.current.remove(ticket) { target in
+        if case .ticket(let verb) = target { verb } else { nil }
+    }
+    verb?.release()
+}
+
+/// The results of an answered verb of the right kind.
+private func answered(
+    _ ticket: OpaquePointer?, _ isRight: (StartedVerb.Kind) -> Bool
+) throws(Failure) -> (StartedVerb, StartedVerb.Outcome) {
+    let verb = try StartedVerb.of(ticket)
+    guard isRight(verb.kind) else {
+        throw Failure(.wrongState, "the ticket is of a verb that has no such result")
+    }
+    guard let outcome = try verb.outcome(until: nil) else {
+        throw Failure(.timeout, "the engine has not answered yet; wait with bh_ticket_wait")
+    }
+    return (verb, outcome)
+}
