@@ -1,0 +1,165 @@
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("The database")
+struct DatabaseTests {
+    let scratch = Scratch()
+    private var file: String { scratch.path + "/" + Schema.fileName }
+
+    private func makeStore(tasks: Int) throws -> SessionID {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try store.enqueue((0..<tasks).map { .numbered($0) }, in: session)
+        store.close()
+        return session
+    }
+
+    private func overwrite(at offset: Int, with bytes: [UInt8]) {
+        let number = open(file, O_WRONLY)
+        pwrite(number, bytes, bytes.count, offset)
+        close(number)
+    }
+
+    private func refusal() -> Failure? { #expect(throws: Failure.self) { try TestStore(scratch.path) } }
+
+    @Test("keeps the settings that its promises rest on")
+    func settings() throws {
+        let store = try TestStore(scratch.path)
+        let values = try store.run { (transaction) throws(Failure) in
+            var values: [String: String] = [:]
+            for name in [
+                "journal_mode", "synchronous", "locking_mode", "foreign_keys", "mmap_size", "temp_store",
+                "trusted_schema", "application_id", "user_version",
+            ] {
+                values[name] = try transaction.connection.pragma("PRAGMA \(name)")
+            }
+            return values
+        }
+        #expect(values == [
+            "journal_mode": "wal", "synchronous": "2", "locking_mode": "exclusive", "foreign_keys": "1",
+            "mmap_size": "0", "temp_store": "2", "trusted_schema": "0",
+            "application_id": "\(Schema.applicationID)", "user_version": "\(Schema.migrations.count)",
+        ])
+    }
+
+    @Test("from a newer version is left alone")
+    func newer() throws {
+        let steps = Schema.migrations + ["CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT"]
+        do { try TestStore(scratch.path, migrations: steps).close() }
+        let failure = refusal()
+        #expect(failure?.status == .storeNewer)
+        #expect(failure?.message.contains("version \(steps.count)") == true)
+        _ = try TestStore(scratch.path, migrations: steps)
+    }
+
+    @Test("from an older version is brought up to date, with what is in it")
+    func migrated() throws {
+        let session = try makeStore(tasks: 3)
+        let steps = Schema.migrations + [
+            "CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT; INSERT INTO later SELECT id FROM tasks"
+        ]
+        let store = try TestStore(scratch.path, migrations: steps)
+        #expect(try store.tasks(of: session).count == 3)
+        #expect(try store.run { (transaction) throws(Failure) in
+            try transaction.connection.pragma("SELECT count(*) FROM later")
+        } == "3")
+    }
+
+    @Test("is as it was when a migration fails half-way")
+    func failedMigration() throws {
+        let session = try makeStore(tasks: 3)
+        let steps = Schema.migrations + ["DELETE FROM requests; CREATE TABLE tasks (id INTEGER)"]
+        #expect(throws: Failure.self) { try TestStore(scratch.path, migrations: steps) }
+        #expect(try TestStore(scratch.path).tasks(of: session).count == 3)
+    }
+
+    @Test("that another program made is not touched")
+    func strangers() throws {
+        let connection = try { () throws(Failure) in
+            _ = try StoreDirectory.open(path: scratch.path).openFile(Schema.fileName)
+            return try Connection(path: file)
+        }()
+        try connection.execute("CREATE TABLE mine (id INTEGER)")
+        connection.close()
+        let failure = refusal()
+        #expect(failure?.status == .storeDamaged)
+        #expect(failure?.message.contains("not a database of Backhaul") == true)
+    }
+
+    @Test("with a damaged header is reported as damaged")
+    func damagedHeader() throws {
+        _ = try makeStore(tasks: 10)
+        overwrite(at: 0, with: Array("not a database at all".utf8))
+        let failure = refusal()
+        #expect(failure?.status == .storeDamaged)
+        #expect(failure?.domain == .sqlite)
+        #expect(failure?.message.contains("move the store's directory away") == true)
+    }
+
+    @Test("that was cut short is reported as damaged")
+    func truncated() throws {
+        _ = try makeStore(tasks: 1_000)
+        #expect(truncate(file, 20_000) == 0)
+        #expect(refusal()?.status == .storeDamaged)
+    }
+
+    @Test("with garbage in the middle is reported as damaged where it is met, and does not trap")
+    func garbage() throws {
+        let session = try makeStore(tasks: 5_000)
+        var status = stat()
+        stat(file, &status)
+        let page = 4_096
+        for offset in stride(from: page * 20, to: Int(status.st_size) - page, by: page) {
+            overwrite(at: offset, with: (0..<page).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ offset) })
+        }
+        let failure = #expect(throws: Failure.self) {
+            let store = try TestStore(scratch.path)
+            _ = try store.tasks(of: session)
+            _ = try store.control(session, .cancel)
+        }
+        #expect(failure?.status == .storeDamaged)
+    }
+
+    @Test("that is a link to somewhere else is refused")
+    func link() throws {
+        _ = try StoreDirectory.open(path: scratch.path)
+        symlink("/etc/passwd", file)
+        #expect(refusal()?.status == .storeUnavailable)
+    }
+
+    @Test("that another program has open is refused after a bounded wait")
+    func busy() async throws {
+        _ = try makeStore(tasks: 1)
+        let other = try Connection(path: file)
+        try other.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; DELETE FROM applied")
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            let failure = #expect(throws: Failure.self) { try TestStore(path) }
+            #expect(failure?.status == .storeUnavailable)
+            #expect(failure?.message.contains("another program") == true)
+        }
+    }
+
+    @Test("forgets delays of another boot, whose clock they counted by")
+    func otherBoot() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(1)], in: session)[0]
+        let record = AttemptRecord(
+            attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: 77, reason: .retry)
+        try store.run { (transaction) throws(Failure) in try transaction.recordAttempt(id, record) }
+        store.close()
+        let same = try TestStore(scratch.path)
+        #expect(try same.run { (transaction) throws(Failure) in try transaction.nextDue() } == 77)
+        try same.run { (transaction) throws(Failure) in
+            try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
+        }
+        same.close()
+        let other = try TestStore(scratch.path)
+        #expect(try other.run { (transaction) throws(Failure) in try transaction.nextDue() } == nil)
+        #expect(try other.run { (transaction) throws(Failure) in try transaction.lanesWithWaitingTasks().count } == 1)
+    }
+}

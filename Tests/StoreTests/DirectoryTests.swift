@@ -1,0 +1,236 @@
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("The store's directory")
+struct DirectoryTests {
+    let scratch = Scratch()
+    private var path: String { scratch.path + "/store" }
+
+    private func mode(_ path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+    }
+
+    private func refusal(_ path: String) -> Failure? {
+        #expect(throws: Failure.self) { try StoreDirectory.open(path: path) }
+    }
+
+    @Test("is made with mode 0700 when its parent exists, and opened again")
+    func made() throws {
+        let first = try StoreDirectory.open(path: path)
+        #expect(mode(path) == 0o700)
+        #expect(first.keptPath == path + "/kept")
+        #expect(try StoreDirectory.open(path: path + "//").path == path)
+    }
+
+    @Test("its files have mode 0600, and it has 0700, whatever the umask")
+    func umasks() async throws {
+        for mask in [mode_t(0), 0o777] {
+            let path = scratch.path + "/\(mask)"
+            await #expect(processExitsWith: .success) { [path = path as String, mask = mask as mode_t] in
+                umask(mask)
+                let store = try TestStore(path)
+                try store.session()
+                func mode(_ path: String) -> mode_t {
+                    var status = stat()
+                    lstat(path, &status)
+                    return status.st_mode & 0o7777
+                }
+                #expect(mode(path) == 0o700)
+                for name in ["lock", Schema.fileName, Schema.fileName + "-wal"] {
+                    #expect(mode(path + "/" + name) == 0o600, "\(name)")
+                }
+                #expect(access(path + "/" + Schema.fileName + "-shm", F_OK) != 0)
+            }
+        }
+    }
+
+    @Test("must be absolute, not too long, without NUL, a directory, below a directory that exists")
+    func paths() throws {
+        #expect(refusal("relative/store")?.status == .invalidArgument)
+        #expect(refusal("")?.status == .invalidArgument)
+        #expect(refusal("/" + String(repeating: "x", count: 4_000))?.status == .invalidArgument)
+        #expect(refusal("/tmp/a\0b")?.status == .invalidArgument)
+        #expect(refusal(path + "/missing/store")?.status == .storeUnavailable)
+        let file = scratch.path + "/file"
+        close(creat(file, 0o600))
+        #expect(refusal(file)?.status == .invalidArgument)
+        #expect(refusal(file + "/store")?.status == .storeUnavailable)
+    }
+
+    @Test("may have a path far longer than SQLite takes")
+    func longPath() throws {
+        var long = scratch.path
+        while long.utf8.count < 3_700 {
+            long += "/" + String(repeating: "d", count: 200)
+            mkdir(long, 0o700)
+        }
+        let session: SessionID
+        do {
+            let store = try TestStore(long + "/store")
+            session = try store.session()
+            try store.enqueue([.numbered(1)], in: session)
+            store.close()
+        }
+        #expect(try TestStore(long + "/store").tasks(of: session).count == 1)
+    }
+
+    @Test("is refused when others can get in, and stays as it is")
+    func openToOthers() throws {
+        for bits in [mode_t(0o755), 0o770, 0o701] {
+            mkdir(path, bits)
+            chmod(path, bits)
+            let failure = refusal(path)
+            #expect(failure?.status == .storeUnavailable)
+            #expect(failure?.message.contains("chmod 700") == true)
+            #expect(mode(path) == bits)
+        }
+    }
+
+    @Test("is refused to a user that does not own it", .enabled(if: geteuid() == 0))
+    func otherUser() async throws {
+        mkdir(path, 0o755)
+        chmod(scratch.path, 0o711)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            #expect(setuid(65_534) == 0)
+            let failure = #expect(throws: Failure.self) { try StoreDirectory.open(path: path) }
+            #expect(failure?.status == .storeUnavailable)
+            #expect(failure?.message.contains("belongs to user 0") == true)
+        }
+        chmod(path, 0o700)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            #expect(setuid(65_534) == 0)
+            #expect(#expect(throws: Failure.self) { try StoreDirectory.open(path: path) }?.status == .storeUnavailable)
+        }
+    }
+
+    @Test("that cannot be written is read-only", .enabled(if: geteuid() == 0))
+    func readOnly() async throws {
+        mkdir(path, 0o500)
+        chown(path, 65_534, 65_534)
+        chmod(scratch.path, 0o711)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            #expect(setuid(65_534) == 0)
+            #expect(#expect(throws: Failure.self) { try StoreDirectory.open(path: path) }?.status == .storeReadOnly)
+        }
+        chmod(path, 0o700)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            #expect(setuid(65_534) == 0)
+            do { _ = try TestStore(path) }
+            chmod(path + "/" + Schema.fileName, 0o400)
+            #expect(#expect(throws: Failure.self) { try TestStore(path) }?.status == .storeReadOnly)
+        }
+    }
+
+    @Test("on a network file system is refused, naming it and the option, and nothing is left behind", arguments: [
+        (0x6969, "NFS"), (0xFF53_4D42, "CIFS"), (0xFE53_4D42, "SMB"), (0x0102_1997, "9P"), (0x00C3_6400, "Ceph"),
+        (0x5346_414F, "AFS"), (0x0BD0_0BD0, "Lustre"), (0x0116_1970, "GFS2"), (0x7461_636F, "OCFS2"),
+    ] as [(UInt32, String)])
+    func network(magic: UInt32, name: String) throws {
+        let failure = #expect(throws: Failure.self) {
+            try StoreDirectory.open(path: path) { _ in FileSystemType(magic: magic) }
+        }
+        #expect(failure?.status == .storeOnNetworkFileSystem)
+        #expect(failure?.message.contains(name) == true)
+        #expect(failure?.message.contains("option `store`") == true)
+        #expect(mode(path) == nil)
+    }
+
+    @Test("on a local file system, or on FUSE, which does not tell, is opened", arguments: [
+        0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0x6573_5546, 0x2FC1_2FC1,
+    ] as [UInt32])
+    func local(magic: UInt32) throws {
+        _ = try StoreDirectory.open(path: path) { _ in FileSystemType(magic: magic) }
+    }
+}
+
+@Suite("The store's lock")
+struct LockTests {
+    let scratch = Scratch()
+
+    @Test("has one holder, and is free again with its last reference")
+    func exclusive() throws {
+        let directory = try StoreDirectory.open(path: scratch.path)
+        #expect(directory.lockHolder() == nil)
+        do {
+            let lock = try #require(try directory.acquireLock())
+            #expect(lock.isHeld)
+            #expect(try directory.acquireLock() == nil)
+            #expect(try StoreDirectory.open(path: scratch.path).acquireLock() == nil)
+            #expect(directory.lockHolder() == .current)
+        }
+        #expect(try directory.acquireLock() != nil)
+    }
+
+    @Test("keeps other processes out, and goes with its process, even by kill -9")
+    func processes() async throws {
+        let directory = try StoreDirectory.open(path: scratch.path)
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
+            let lock = try #require(try StoreDirectory.open(path: path).acquireLock())
+            withExtendedLifetime(lock) { _ = kill(getpid(), SIGKILL) }
+        }
+        let lock = try #require(try directory.acquireLock())
+        #expect(directory.lockHolder() == .current)
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            let other = try StoreDirectory.open(path: path)
+            #expect(try other.acquireLock() == nil)
+            #expect(other.lockHolder()?.processID == getppid())
+        }
+        #expect(lock.isHeld)
+    }
+
+    @Test("is not inherited by a forked child")
+    func forked() async throws {
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            let directory = try StoreDirectory.open(path: path)
+            var lock = try directory.acquireLock()
+            #expect(lock != nil)
+            var ends: [Int32] = [0, 0]
+            #expect(pipe(&ends) == 0)
+            let child = bhtFork()
+            if child == 0 {
+                write(ends[1], "x", 1)
+                pause()
+                _exit(0)
+            }
+            lock = nil
+            var byte: UInt8 = 0
+            #expect(read(ends[0], &byte, 1) == 1)
+            // The child lives and could still hold the description.
+            #expect(try directory.acquireLock() != nil)
+            kill(child, SIGKILL)
+            waitpid(child, nil, 0)
+        }
+    }
+
+    @Test("is not held by a file that was removed")
+    func removed() throws {
+        let directory = try StoreDirectory.open(path: scratch.path)
+        let old = try #require(try directory.acquireLock())
+        unlink(scratch.path + "/lock")
+        let new = try #require(try directory.acquireLock())
+        #expect(try directory.acquireLock() == nil)
+        withExtendedLifetime((old, new)) {}
+    }
+
+    @Test("whose text is not ours names nobody")
+    func garbage() throws {
+        let directory = try StoreDirectory.open(path: scratch.path)
+        for text in ["", "hello", "1 2", "x y z", "99999999999 1 b", String(repeating: "1 ", count: 400)] {
+            let number = open(scratch.path + "/lock", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+            write(number, text, text.utf8.count)
+            close(number)
+            #expect(directory.lockHolder() == nil)
+        }
+    }
+}
+
+/// Swift hides fork(2); a test of what a forked child inherits has to call it.
+private func bhtFork() -> pid_t {
+    typealias Fork = @convention(c) () -> pid_t
+    return unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)()
+}
