@@ -55,7 +55,8 @@ public final class ApplicationClient: Sendable {
 
     /// Gives up the sessions' roles and leaves the engine; the last client of a process stops its engine. Bounded.
     public func close() {
-        let waiting = state.change { $0.close() }
+        let (waiting, carrier) = state.change { $0.close() }
+        carrier?.close()
         for answer in waiting { answer(.failed(ClientState.closedFailure)) }
         thread.withLock { thread in
             if thread?.isCurrent == false { thread?.join() }

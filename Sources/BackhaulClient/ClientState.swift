@@ -100,8 +100,10 @@ struct ClientState: Sendable {
 
     // MARK: The engine
 
-    /// An engine answers. Sessions are attached again, then what was not answered is sent again, with the same ids.
-    mutating func connected(_ carrier: any Carrier, engineProcess: Int32, isLocal: Bool) {
+    /// An engine answers. Sessions are attached again, then what was not answered is sent again, with the same ids. False
+    /// when the client was closed meanwhile.
+    mutating func connected(_ carrier: any Carrier, engineProcess: Int32, isLocal: Bool) -> Bool {
+        guard !isClosed else { return false }
         self.carrier = carrier
         self.engineProcess = engineProcess
         self.isLocal = isLocal
@@ -115,6 +117,7 @@ struct ClientState: Sendable {
                     .attachSession(identifier: session.identifier, session.role, handle)))
         }
         if reattaching.isEmpty { resend() }
+        return true
     }
 
     private mutating func reattached(_ handle: HandleID, _ reply: Reply) {
@@ -147,14 +150,16 @@ struct ClientState: Sendable {
         return pending.values.map(\.waiting)
     }
 
-    /// Everything that waits, to be told of the close.
-    mutating func close() -> [Waiting] {
-        guard !isClosed else { return [] }
+    /// Everything that waits, to be told of the close, and the carrier, to be closed: both without the lock, which an
+    /// engine that is stopping takes to deliver its last replies.
+    mutating func close() -> (waiting: [Waiting], carrier: (any Carrier)?) {
+        guard !isClosed else { return ([], nil) }
         link = .closed
-        carrier?.close()
-        carrier = nil
-        defer { pending = [:] }
-        return pending.values.map(\.waiting)
+        defer {
+            pending = [:]
+            carrier = nil
+        }
+        return (pending.values.map(\.waiting), carrier)
     }
 
     // MARK: Sessions and events

@@ -87,7 +87,8 @@ struct EngineSeeker: Sendable {
         let process = ProcessIdentity.current.processID
         let hello = state.withLock { Hello(client: $0.client, application: $0.application, process: process) }
         carrier.send(.hello(hello))
-        state.change { $0.connected(carrier, engineProcess: process, isLocal: true) }
+        // Where it was closed meanwhile, the wait ends at once.
+        _ = state.change { $0.connected(carrier, engineProcess: process, isLocal: true) }
         _ = state.wait(until: nil) { $0.isClosed || end.withLock { $0 } ? true : nil }
         carrier.close()
         state.change { $0.disconnected() }
@@ -122,7 +123,7 @@ struct EngineSeeker: Sendable {
         if case .failed(let failure) = opening { throw failure }
         if let refusal { throw refusal }
         guard welcomed else { return false }
-        state.change { $0.connected(carrier, engineProcess: peer.processID, isLocal: false) }
+        guard state.change({ $0.connected(carrier, engineProcess: peer.processID, isLocal: false) }) else { return true }
         _ = carrier.run(until: nil, &reader) { message in
             EngineSeeker.deliver(message, state)
             if case .goodbye = message { return false }
