@@ -141,7 +141,9 @@ public final class ApplicationClient: Sendable {
     }
 
     func makeTicket() -> Ticket {
-        Ticket(announced: { [weak self] ticket in self?.state.change { $0.announce(ticket) } })
+        Ticket(
+            announced: { [weak self] ticket in self?.state.change { $0.announce(ticket) } },
+            withdrawn: { [weak self] ticket in self?.state.change { $0.withdraw(ticket) } })
     }
 
     func answered(_ answer: Ticket.Answer) -> Ticket {

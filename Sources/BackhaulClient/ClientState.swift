@@ -194,7 +194,15 @@ struct ClientState: Sendable {
     }
 
     mutating func announce(_ ticket: Ticket) {
+        // A release in the moment between the answer and this call has found nothing to withdraw.
+        guard !ticket.isReleased else { return }
         announced.append(ticket)
+        updateDescriptors()
+    }
+
+    /// Otherwise the descriptor would tell for ever of a ticket that the host has waited for and released.
+    mutating func withdraw(_ ticket: Ticket) {
+        announced.removeAll { $0 === ticket }
         updateDescriptors()
     }
 

@@ -25,14 +25,15 @@ public final class Ticket: Sendable {
 
     private let state = Lock(State())
     private let announced: @Sendable (Ticket) -> Void
+    private let withdrawn: @Sendable (Ticket) -> Void
 
     /// - announced: called when the answer of an announced ticket has come.
-    init(announced: @escaping @Sendable (Ticket) -> Void) { self.announced = announced }
-
-    static func answered(_ answer: Answer, announced: @escaping @Sendable (Ticket) -> Void) -> Ticket {
-        let ticket = Ticket(announced: announced)
-        ticket.answer(answer)
-        return ticket
+    /// - withdrawn: called when an announced ticket was released.
+    init(
+        announced: @escaping @Sendable (Ticket) -> Void, withdrawn: @escaping @Sendable (Ticket) -> Void
+    ) {
+        self.announced = announced
+        self.withdrawn = withdrawn
     }
 
     /// Nil: not yet. A nil deadline does not wait.
@@ -46,6 +47,9 @@ public final class Ticket: Sendable {
 
     public var isAnswered: Bool { state.withLock { $0.answer != nil } }
 
+    /// Nobody will fetch it.
+    var isReleased: Bool { state.withLock { $0.isReleased } }
+
     /// The started form: the application's event descriptor tells of the answer, and `nextTicket` hands it out.
     public func announce() {
         let isAnswered = state.withLock { state in
@@ -57,11 +61,12 @@ public final class Ticket: Sendable {
 
     /// The verb goes on; a session that was not taken is closed.
     public func release() {
-        let orphan: SessionClient? = state.withLock { state in
+        let (isAnnounced, orphan): (Bool, SessionClient?) = state.withLock { state in
             state.isReleased = true
-            return Ticket.orphan(state)
+            return (state.isAnnounced, Ticket.orphan(state))
         }
         orphan?.close()
+        if isAnnounced { withdrawn(self) }
     }
 
     func answer(_ answer: Answer) {
