@@ -1,0 +1,86 @@
+/* A small frame for the C tests: each test is a function that runs in a process and a store folder of its own. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <backhaul.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where this test may make a store; does not exist yet. */
+static const char *store;
+
+#define FAIL(...)                                                                                                      \
+    do {                                                                                                               \
+        fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);                                                                \
+        fprintf(stderr, __VA_ARGS__);                                                                                  \
+        fputc('\n', stderr);                                                                                           \
+        exit(1);                                                                                                       \
+    } while (0)
+
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) FAIL("not true: %s", #condition);                                                            \
+    } while (0)
+
+#define CHECK_STATUS(expected, call)                                                                                   \
+    do {                                                                                                               \
+        bh_status wanted_ = (expected), got_ = (call);                                                                 \
+        if (got_ != wanted_)                                                                                           \
+            FAIL("%s: %s instead of %s", #call, bh_status_name(got_), bh_status_name(wanted_));                        \
+    } while (0)
+
+struct test {
+    const char *name;
+    void (*run)(void);
+};
+
+#define TEST(name) {#name, name}
+
+#define MAIN(...)                                                                                                      \
+    int main(int argc, char **argv) {                                                                                  \
+        static const struct test tests[] = {__VA_ARGS__};                                                              \
+        if (argc != 3) return 2;                                                                                       \
+        store = argv[2];                                                                                               \
+        for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)                                                    \
+            if (strcmp(tests[i].name, argv[1]) == 0) {                                                                 \
+                tests[i].run();                                                                                        \
+                return 0;                                                                                              \
+            }                                                                                                          \
+        fprintf(stderr, "no test %s\n", argv[1]);                                                                      \
+        return 2;                                                                                                      \
+    }
+
+static inline bh_application *open_application(void) {
+    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
+    bh_application *application = NULL;
+    bh_error error = BH_ERROR_INIT;
+    options.identifier = "org.example.tests";
+    options.store = store;
+    if (bh_application_open(&options, 20000, &application, &error) != BH_OK)
+        FAIL("cannot open: %s: %s", bh_status_name(error.status), error.message);
+    CHECK(application != NULL);
+    return application;
+}
+
+static inline bh_session *create_session(bh_application *application, const char *identifier, int32_t role) {
+    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    bh_session *session = NULL;
+    bh_error error = BH_ERROR_INIT;
+    configuration.identifier = identifier;
+    if (bh_session_create(application, &configuration, role, 20000, &session, NULL, &error) != BH_OK)
+        FAIL("cannot create %s: %s: %s", identifier, bh_status_name(error.status), error.message);
+    CHECK(session != NULL);
+    return session;
+}
+
+/* Never sent to: the task is made suspended, and the port is one that nothing listens on. */
+static inline bh_request idle_request(void) {
+    bh_request request = BH_REQUEST_INIT;
+    request.url = "http://127.0.0.1:9/file";
+    request.flags = BH_REQUEST_STARTS_SUSPENDED;
+    return request;
+}
+
+#endif

@@ -1,0 +1,348 @@
+/* Arguments that are missing, malformed or out of range: each is named in the error. */
+#include "check.h"
+
+#include <stdint.h>
+#include <sys/stat.h>
+
+static bh_error error = BH_ERROR_INIT;
+
+#define CHECK_REFUSED(word, call) CHECK_REFUSED_AT(word, BH_NO_INDEX, call)
+#define CHECK_REFUSED_AT(word, position, call)                                                                         \
+    do {                                                                                                               \
+        CHECK_STATUS(BH_INVALID_ARGUMENT, call);                                                                       \
+        CHECK(error.status == BH_INVALID_ARGUMENT);                                                                    \
+        if (!strstr(error.message, word)) FAIL("\"%s\" is not in: %s", word, error.message);                           \
+        if (error.index != (position)) FAIL("index %llu: %s", (unsigned long long)error.index, error.message);         \
+    } while (0)
+
+static char *repeated(char byte, size_t count) {
+    char *text = malloc(count + 1);
+    memset(text, byte, count);
+    text[count] = 0;
+    return text;
+}
+
+static void an_application_needs_its_options(void) {
+    bh_application *application = (void *)&error;
+    bh_application_options good = BH_APPLICATION_OPTIONS_INIT, options;
+    good.identifier = "org.example.tests";
+    good.store = store;
+    CHECK_REFUSED("options", bh_application_open(NULL, 0, &application, &error));
+    CHECK_REFUSED("application", bh_application_open(&good, 0, NULL, &error));
+#define CHANGED(field, value) (options = good, options.field = (value), &options)
+    CHECK_REFUSED("struct_size 0", bh_application_open(CHANGED(struct_size, 0), 0, &application, &error));
+    CHECK_REFUSED("struct_size 23", bh_application_open(CHANGED(struct_size, 23), 0, &application, &error));
+    CHECK_REFUSED("struct_size", bh_application_open(CHANGED(struct_size, SIZE_MAX), 0, &application, &error));
+    CHECK_REFUSED("identifier is NULL", bh_application_open(CHANGED(identifier, NULL), 0, &application, &error));
+    CHECK_REFUSED("identifier", bh_application_open(CHANGED(identifier, ""), 0, &application, &error));
+    CHECK_REFUSED("identifier", bh_application_open(CHANGED(identifier, ".hidden"), 0, &application, &error));
+    CHECK_REFUSED("identifier", bh_application_open(CHANGED(identifier, "a/b"), 0, &application, &error));
+    CHECK_REFUSED("identifier", bh_application_open(CHANGED(identifier, "caf\xC3\xA9"), 0, &application, &error));
+    CHECK_REFUSED("UTF-8", bh_application_open(CHANGED(identifier, "caf\xE9"), 0, &application, &error));
+    CHECK_REFUSED("255", bh_application_open(CHANGED(identifier, repeated('a', 256)), 0, &application, &error));
+    CHECK_REFUSED("store is NULL", bh_application_open(CHANGED(store, NULL), 0, &application, &error));
+    CHECK_REFUSED("store", bh_application_open(CHANGED(store, ""), 0, &application, &error));
+    CHECK_REFUSED("store", bh_application_open(CHANGED(store, "relative/store"), 0, &application, &error));
+    CHECK_REFUSED("UTF-8", bh_application_open(CHANGED(store, "/tmp/\xFF"), 0, &application, &error));
+    char *path = repeated('a', 5000);
+    path[0] = '/';
+    CHECK_REFUSED("4095", bh_application_open(CHANGED(store, path), 0, &application, &error));
+    CHECK_REFUSED("timeout_ms is -2", bh_application_open(&good, -2, &application, &error));
+    CHECK_REFUSED("timeout_ms", bh_application_open(&good, BH_WAIT_MAXIMUM + 1, &application, &error));
+    CHECK(application == (void *)&error);
+    struct stat status;
+    CHECK(stat(store, &status) != 0);
+#undef CHANGED
+}
+
+static void a_newer_host_with_longer_structs_is_understood(void) {
+    struct {
+        bh_application_options known;
+        uint64_t later[8];
+    } options = {BH_APPLICATION_OPTIONS_INIT, {1, 2, 3, 4, 5, 6, 7, 8}};
+    bh_application *application = NULL;
+    options.known.struct_size = sizeof options;
+    options.known.identifier = "org.example.tests";
+    options.known.store = store;
+    CHECK_STATUS(BH_OK, bh_application_open(&options.known, 20000, &application, &error));
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    struct {
+        bh_request known;
+        uint64_t later[3];
+    } requests[3];
+    bh_enqueued results[3];
+    size_t applied = 0;
+    for (int i = 0; i < 3; i++) {
+        requests[i].known = idle_request();
+        requests[i].known.struct_size = sizeof requests[i];
+        memset(requests[i].later, 0xFF, sizeof requests[i].later);
+    }
+    CHECK_STATUS(BH_OK, bh_session_enqueue(session, &requests[0].known, 3, sizeof requests[0], 20000, results, &applied,
+                                           &error));
+    CHECK(applied == 3);
+    for (int i = 0; i < 3; i++)
+        CHECK(results[i].task_id != 0 && results[i].disposition == BH_ENQUEUE_NEW && results[i].status == BH_OK);
+    bh_application_close(application);
+}
+
+static void a_session_needs_an_identifier_and_a_role(void) {
+    bh_application *application = open_application();
+    bh_session *session = (void *)&error;
+    bh_session_configuration good = BH_SESSION_CONFIGURATION_INIT, changed;
+    good.identifier = "gallery";
+#define CREATE(configuration, role)                                                                                    \
+    bh_session_create(application, configuration, role, 5000, &session, NULL, &error)
+#define CHANGED(field, value) (changed = good, changed.field = (value), &changed)
+    CHECK_REFUSED("configuration", CREATE(NULL, BH_ROLE_CONSUME));
+    CHECK_REFUSED("session", bh_session_create(application, &good, BH_ROLE_CONSUME, 5000, NULL, NULL, &error));
+    CHECK_REFUSED("role is 0", CREATE(&good, 0));
+    CHECK_REFUSED("role is 4", CREATE(&good, 4));
+    CHECK_REFUSED("role", CREATE(&good, INT32_MIN));
+    CHECK_REFUSED("struct_size", CREATE(CHANGED(struct_size, 8), BH_ROLE_CONSUME));
+    CHECK_REFUSED("identifier", CREATE(CHANGED(identifier, NULL), BH_ROLE_CONSUME));
+    CHECK_REFUSED("identifier", CREATE(CHANGED(identifier, ""), BH_ROLE_CONSUME));
+    CHECK_REFUSED("identifier", CREATE(CHANGED(identifier, "two\nlines"), BH_ROLE_CONSUME));
+    CHECK_REFUSED("UTF-8", CREATE(CHANGED(identifier, "\xC3("), BH_ROLE_CONSUME));
+    CHECK_REFUSED("identifier", CREATE(CHANGED(identifier, repeated('x', 256)), BH_ROLE_CONSUME));
+    CHECK_REFUSED("connections_per_origin", CREATE(CHANGED(connections_per_origin, 257), BH_ROLE_CONSUME));
+    CHECK_REFUSED("maximum_running_tasks", CREATE(CHANGED(maximum_running_tasks, 1025), BH_ROLE_CONSUME));
+    CHECK_REFUSED("resource_timeout_ms", CREATE(CHANGED(resource_timeout_ms, UINT64_MAX), BH_ROLE_CONSUME));
+    CHECK_REFUSED("ca_file", CREATE(CHANGED(ca_file, "ca.pem"), BH_ROLE_CONSUME));
+    CHECK_REFUSED("timeout_ms", bh_session_create(application, &good, BH_ROLE_CONSUME, -5, &session, NULL, &error));
+    CHECK_REFUSED("identifier", bh_session_attach(application, NULL, BH_ROLE_CONSUME, 5000, &session, &error));
+    CHECK_REFUSED("identifier", bh_session_attach(application, "", BH_ROLE_CONSUME, 5000, &session, &error));
+    CHECK_REFUSED("role", bh_session_attach(application, "gallery", 9, 5000, &session, &error));
+    CHECK_REFUSED("session", bh_session_attach(application, "gallery", BH_ROLE_CONSUME, 5000, NULL, &error));
+    CHECK_REFUSED("ticket", bh_session_attach_start(application, "gallery", BH_ROLE_CONSUME, NULL, &error));
+    CHECK(session == (void *)&error);
+    CHECK_STATUS(BH_NOT_FOUND, bh_session_attach(application, "gallery", BH_ROLE_OBSERVE, 5000, &session, &error));
+    CHECK(session == (void *)&error);
+    bh_application_close(application);
+#undef CREATE
+#undef CHANGED
+}
+
+static void an_update_keeps_the_identifier(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    bh_batch *batch = NULL;
+    configuration.identifier = "other";
+    CHECK_REFUSED("identifier", bh_session_update(session, &configuration, 5000, &error));
+    CHECK_REFUSED("configuration", bh_session_update(session, NULL, 5000, &error));
+    configuration.identifier = NULL;
+    configuration.connections_per_origin = 2;
+    CHECK_STATUS(BH_OK, bh_session_update(session, &configuration, 5000, &error));
+    CHECK_STATUS(BH_OK, bh_session_get_configuration(session, 5000, &batch, &error));
+    CHECK(bh_batch_count(batch) == 1);
+    const bh_session_configuration *remembered = bh_batch_configuration_at(batch, 0);
+    CHECK(strcmp(remembered->identifier, "gallery") == 0);
+    CHECK(remembered->connections_per_origin == 2 && remembered->maximum_running_tasks == 64);
+    CHECK(remembered->request_timeout_ms == 60000 && remembered->struct_size == sizeof *remembered);
+    bh_batch_release(batch);
+    bh_application_close(application);
+}
+
+static void the_requests_of_an_enqueue_are_all_checked_first(void) {
+    enum { COUNT = 3000, BAD = 2345 };
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_request *requests = malloc(COUNT * sizeof *requests);
+    bh_enqueued *results = malloc(COUNT * sizeof *results);
+    bh_request bad;
+    bh_batch *tasks = NULL;
+    size_t applied = 99;
+    bh_header header = {"Accept", "*/*"}, split = {"X", "a\r\nHost: b"}, headers[101];
+    char *long_url = repeated('a', 20000), data[4] = {0};
+    memcpy(long_url, "http://", 7);
+    for (int i = 0; i < 101; i++) headers[i] = header;
+#define ENQUEUE() bh_session_enqueue(session, requests, COUNT, sizeof *requests, 20000, results, &applied, &error)
+#define CHECK_BAD(word, ...)                                                                                           \
+    do {                                                                                                               \
+        for (int i = 0; i < COUNT; i++) requests[i] = idle_request();                                                  \
+        bad = requests[BAD];                                                                                           \
+        __VA_ARGS__;                                                                                                   \
+        requests[BAD] = bad;                                                                                           \
+        applied = 99;                                                                                                  \
+        memset(results, 0x55, COUNT * sizeof *results);                                                                \
+        CHECK_REFUSED_AT(word, BAD, ENQUEUE());                                                                        \
+        CHECK(applied == 0);                                                                                           \
+        for (int i = 0; i < COUNT; i++)                                                                                \
+            CHECK(results[i].task_id == 0 && results[i].disposition == BH_ENQUEUE_NOT_APPLIED &&                       \
+                  results[i].status == (i == BAD ? BH_INVALID_ARGUMENT : BH_OK));                                      \
+    } while (0)
+    CHECK_BAD("struct_size", bad.struct_size = 0);
+    CHECK_BAD("struct_size", bad.struct_size = sizeof bad + 8); /* more than the stride has room for */
+    CHECK_BAD("url is NULL", bad.url = NULL);
+    CHECK_BAD("url", bad.url = "");
+    CHECK_BAD("16384", bad.url = long_url);
+    CHECK_BAD("UTF-8", bad.url = "http://example.org/\xFF");
+    CHECK_BAD("http", bad.url = "ftp://example.org/");
+    CHECK_BAD("http", bad.url = "file:///etc/passwd");
+    CHECK_BAD("", bad.url = "http://");
+    CHECK_BAD("", bad.url = "not a URL");
+    CHECK_BAD("", bad.url = "http://user:secret@example.org/");
+    CHECK_BAD("", bad.url = "http://example.org/with space");
+    CHECK_BAD("destination", bad.destination = "relative/file");
+    CHECK_BAD("destination", bad.destination = "");
+    CHECK_BAD("4095", bad.destination = long_url);
+    CHECK_BAD("idempotency_key", bad.idempotency_key = "");
+    CHECK_BAD("255", bad.idempotency_key = repeated('k', 256));
+    CHECK_BAD("headers is NULL", bad.header_count = 1);
+    CHECK_BAD("header_count", bad.headers = headers; bad.header_count = 101);
+    CHECK_BAD("header_count", bad.headers = headers; bad.header_count = SIZE_MAX);
+    CHECK_BAD("line break", bad.headers = &split; bad.header_count = 1);
+    header.name = NULL;
+    CHECK_BAD("header", bad.headers = &header; bad.header_count = 1);
+    header.name = "Accept", header.value = NULL;
+    CHECK_BAD("Accept", bad.headers = &header; bad.header_count = 1);
+    CHECK_BAD("user_data is NULL", bad.user_data_size = 1);
+    CHECK_BAD("user_data_size", bad.user_data = data; bad.user_data_size = BH_USER_DATA_SIZE_MAXIMUM + 1);
+    CHECK_BAD("user_data_size", bad.user_data = data; bad.user_data_size = SIZE_MAX);
+    CHECK_BAD("if_exists is 2", bad.if_exists = 2);
+    CHECK_BAD("priority", bad.priority = 101);
+    CHECK_BAD("priority", bad.priority = INT32_MIN);
+    CHECK_BAD("flags", bad.flags = 2);
+    CHECK_BAD("mode", bad.mode = 01777);
+    CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 1, 5000, &tasks, &error));
+    CHECK(bh_batch_count(tasks) == 0);
+    bh_batch_release(tasks);
+    bh_application_close(application);
+#undef ENQUEUE
+#undef CHECK_BAD
+}
+
+static void an_enqueue_needs_an_array_that_can_be(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_request requests[2] = {idle_request(), idle_request()};
+    size_t applied = 99;
+    bh_ticket *ticket = NULL;
+#define ENQUEUE(requests, count, stride)                                                                               \
+    (applied = 99, bh_session_enqueue(session, requests, count, stride, 20000, NULL, &applied, &error))
+    CHECK_REFUSED("requests is NULL", ENQUEUE(NULL, 1, sizeof(bh_request)));
+    CHECK(applied == 0);
+    CHECK_REFUSED("stride is 0", ENQUEUE(requests, 2, 0));
+    CHECK_REFUSED("stride", ENQUEUE(requests, 2, sizeof(bh_request) - 8));
+    CHECK_REFUSED("stride", ENQUEUE(requests, 2, sizeof(bh_request) + 1));
+    CHECK_REFUSED("stride", ENQUEUE(requests, 2, SIZE_MAX));
+    CHECK_REFUSED("stride", ENQUEUE(requests, 2, SIZE_MAX / 2 + 1));
+    CHECK_REFUSED("count is 10000001", ENQUEUE(requests, BH_ENQUEUE_COUNT_MAXIMUM + 1, sizeof(bh_request)));
+    CHECK_REFUSED("count", ENQUEUE(requests, SIZE_MAX, sizeof(bh_request)));
+    CHECK_REFUSED("timeout_ms",
+                  bh_session_enqueue(session, requests, 2, sizeof(bh_request), -3, NULL, &applied, &error));
+    CHECK(applied == 0);
+    CHECK_REFUSED("ticket", bh_session_enqueue_start(session, requests, 2, sizeof(bh_request), NULL, &error));
+    CHECK_REFUSED("stride", bh_session_enqueue_start(session, requests, 2, 1, &ticket, &error));
+    CHECK(ticket == NULL);
+    CHECK_STATUS(BH_OK, ENQUEUE(NULL, 0, 0));
+    CHECK(applied == 0);
+    CHECK_STATUS(BH_OK, ENQUEUE(requests, 2, sizeof(bh_request)));
+    CHECK(applied == 2);
+    bh_application_close(application);
+#undef ENQUEUE
+}
+
+static void polls_and_listings_hand_out_1_to_10000_items(void) {
+    static const size_t counts[] = {0, 10001, SIZE_MAX, SIZE_MAX / 2};
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_batch *batch = (void *)&error;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        CHECK_REFUSED("maximum", bh_session_poll(session, 0, counts[i], 0, &batch, &error));
+        CHECK_REFUSED("maximum", bh_session_tasks(session, NULL, 0, counts[i], 0, &batch, &error));
+    }
+    CHECK_REFUSED("events", bh_session_poll(session, 0, 1, 0, NULL, &error));
+    CHECK_REFUSED("tasks", bh_session_tasks(session, NULL, 0, 1, 0, NULL, &error));
+    CHECK_REFUSED("task", bh_task_info(session, 1, 0, NULL, &error));
+    CHECK_REFUSED("configuration", bh_session_get_configuration(session, 0, NULL, &error));
+    CHECK_REFUSED("sessions", bh_application_sessions(application, 0, NULL, &error));
+    CHECK_REFUSED("sessions", bh_application_poll(application, 0, NULL, &error));
+    CHECK_REFUSED("descriptor", bh_application_event_fd(application, NULL, &error));
+    CHECK_REFUSED("descriptor", bh_session_event_fd(session, NULL, &error));
+    CHECK_REFUSED("ticket", bh_application_next_ticket(application, NULL, &error));
+    CHECK(batch == (void *)&error);
+    CHECK_STATUS(BH_OK, bh_session_poll(session, UINT64_MAX, 10000, 0, &batch, &error));
+    CHECK(bh_batch_count(batch) == 0 && bh_batch_more(batch) == 0);
+    bh_batch_release(batch);
+    CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, UINT64_MAX, 10000, 5000, &batch, &error));
+    CHECK(bh_batch_count(batch) == 0);
+    bh_batch_release(batch);
+    bh_application_close(application);
+}
+
+static void selections_and_ids_are_checked(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_task_selection selection = BH_TASK_SELECTION_INIT;
+    uint64_t ids[] = {1, UINT64_MAX}, count = 99;
+    bh_batch *batch = NULL;
+    selection.id_count = 1;
+    CHECK_REFUSED("ids", bh_tasks_cancel(session, &selection, 5000, NULL, &error));
+    selection.ids = ids;
+    selection.id_count = SIZE_MAX;
+    CHECK_REFUSED("id_count", bh_tasks_suspend(session, &selection, 5000, NULL, &error));
+    selection.id_count = 2;
+    selection.states = 1u << 30;
+    CHECK_REFUSED("states", bh_tasks_resume(session, &selection, 5000, NULL, &error));
+    selection.states = 1u << BH_TASK_WAITING;
+    selection.struct_size = 4;
+    CHECK_REFUSED("struct_size", bh_session_tasks(session, &selection, 0, 1, 5000, &batch, &error));
+    selection.struct_size = sizeof selection;
+    CHECK_REFUSED("priority", bh_tasks_set_priority(session, &selection, 101, 5000, &count, &error));
+    CHECK(count == 99);
+    CHECK_STATUS(BH_OK, bh_tasks_set_priority(session, &selection, -100, 5000, &count, &error));
+    CHECK(count == 0);
+    CHECK_REFUSED("ids", bh_session_acknowledge(session, NULL, 1, 5000, &count, &error));
+    CHECK_REFUSED("count", bh_session_acknowledge(session, ids, SIZE_MAX, 5000, &count, &error));
+    /* No event has these ids yet, so nobody was handed them. */
+    CHECK_REFUSED("event", bh_session_acknowledge(session, ids, 2, 5000, &count, &error));
+    CHECK_REFUSED("event", bh_session_acknowledge_through(session, UINT64_MAX, 5000, &count, &error));
+    CHECK(count == 0);
+    CHECK_STATUS(BH_OK, bh_session_acknowledge(session, NULL, 0, 5000, &count, &error));
+    CHECK(count == 0);
+    CHECK_STATUS(BH_NOT_FOUND, bh_task_info(session, 0, 5000, &batch, &error));
+    CHECK_STATUS(BH_NOT_FOUND, bh_task_info(session, UINT64_MAX, 5000, &batch, &error));
+    CHECK(batch == NULL);
+    CHECK_REFUSED("destination", bh_task_claim(session, 1, NULL, 0, 5000, &error));
+    CHECK_REFUSED("destination", bh_task_claim(session, 1, "relative", 0, 5000, &error));
+    CHECK_REFUSED("if_exists", bh_task_claim(session, 1, "/tmp/claimed", 7, 5000, &error));
+    CHECK_STATUS(BH_NOT_FOUND, bh_task_claim(session, UINT64_MAX, "/tmp/claimed", 0, 5000, &error));
+    CHECK_REFUSED("mode is 0", bh_session_invalidate(session, 0, 5000, &error));
+    CHECK_REFUSED("mode is 3", bh_session_invalidate(session, 3, 5000, &error));
+    bh_application_close(application);
+}
+
+static void what_a_host_gave_comes_back_in_the_listing(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_request request = idle_request();
+    bh_enqueued result;
+    bh_batch *batch = NULL;
+    char url[] = "http://127.0.0.1:9/file", key[] = "key \xC3\xA9", data[] = {1, 0, (char)255};
+    request.url = url;
+    request.idempotency_key = key;
+    request.user_data = data;
+    request.user_data_size = sizeof data;
+    request.priority = -3;
+    CHECK_STATUS(BH_OK, bh_session_enqueue(session, &request, 1, sizeof request, 20000, &result, NULL, &error));
+    CHECK(result.disposition == BH_ENQUEUE_NEW && result.status == BH_OK);
+    /* Copied: what the host does to its own afterwards changes nothing. */
+    memset(url, 'x', sizeof url - 1), memset(key, 'x', sizeof key - 1), memset(data, 'x', sizeof data);
+    CHECK_STATUS(BH_OK, bh_task_info(session, result.task_id, 5000, &batch, &error));
+    CHECK(bh_batch_count(batch) == 1 && bh_batch_task_at(batch, 1) == NULL && bh_batch_event_at(batch, 0) == NULL);
+    const bh_task *task = bh_batch_task_at(batch, 0);
+    CHECK(task->struct_size == sizeof *task && task->id == result.task_id);
+    CHECK(strcmp(task->url, "http://127.0.0.1:9/file") == 0 && strcmp(task->idempotency_key, "key \xC3\xA9") == 0);
+    CHECK(task->user_data_size == 3 && memcmp(task->user_data, "\1\0\377", 3) == 0);
+    CHECK(task->state == BH_TASK_SUSPENDED && task->priority == -3 && task->destination == NULL);
+    CHECK(task->size == BH_SIZE_UNKNOWN && task->offset == 0 && task->status == BH_OK && task->enqueued_ms > 0);
+    bh_batch_release(batch);
+    bh_application_close(application);
+}
+
+MAIN(TEST(an_application_needs_its_options), TEST(a_newer_host_with_longer_structs_is_understood),
+     TEST(a_session_needs_an_identifier_and_a_role), TEST(an_update_keeps_the_identifier),
+     TEST(the_requests_of_an_enqueue_are_all_checked_first), TEST(an_enqueue_needs_an_array_that_can_be),
+     TEST(polls_and_listings_hand_out_1_to_10000_items), TEST(selections_and_ids_are_checked),
+     TEST(what_a_host_gave_comes_back_in_the_listing))

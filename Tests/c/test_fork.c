@@ -1,0 +1,164 @@
+/* Handles belong to the process that made them. */
+#include "calls.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The child must end by itself with 0: an alarm ends one that hangs. */
+static void expect_child(void (*body)(void *), void *argument) {
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(30);
+        body(argument);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) FAIL("the child ended with %#x", status);
+}
+
+struct handles {
+    bh_application *application;
+    bh_session *session;
+    bh_ticket *ticket;
+    bh_batch *batch;
+};
+
+static struct handles open_all(void) {
+    struct handles all = {open_application(), NULL, NULL, NULL};
+    all.session = create_session(all.application, "gallery", BH_ROLE_CONSUME);
+    CHECK_STATUS(BH_OK, bh_session_tasks_start(all.session, NULL, 0, 1, &all.ticket, NULL));
+    CHECK_STATUS(BH_OK, bh_session_get_configuration(all.session, 5000, &all.batch, NULL));
+    return all;
+}
+
+static void expect_forked(void *argument) {
+    struct handles *all = argument;
+    expect_all(1u << APPLICATION, all->application, BH_FORKED);
+    expect_all(1u << SESSION, all->session, BH_FORKED);
+    expect_all(1u << TICKET, all->ticket, BH_FORKED);
+    expect_all(1u << BATCH, all->batch, BH_FORKED);
+    /* The calls above have closed them all; again is harmless. */
+    bh_ticket_release(all->ticket);
+    bh_batch_release(all->batch);
+    bh_session_close(all->session);
+    bh_application_close(all->application);
+    expect_all(1u << SESSION, all->session, BH_FORKED);
+    /* What never was a handle is not one of the parent's. */
+    expect_all(ALL_KINDS, NULL, BH_INVALID_HANDLE);
+    expect_all(ALL_KINDS, (void *)(uintptr_t)0x1000, BH_INVALID_HANDLE);
+    expect_all(ALL_KINDS, (void *)(uintptr_t)0x4FFFFFFFFFF0, BH_INVALID_HANDLE);
+}
+
+static void expect_whole(struct handles *all) {
+    CHECK_STATUS(BH_OK, bh_ticket_wait(all->ticket, 5000, NULL));
+    CHECK(bh_batch_count(all->batch) == 1);
+    CHECK_STATUS(BH_OK, bh_session_complete(all->session, 5000, NULL));
+    bh_application_close(all->application);
+}
+
+static void in_a_child_all_handles_are_the_parents(void) {
+    struct handles all = open_all();
+    expect_child(expect_forked, &all);
+    /* And the parent has not noticed. */
+    expect_whole(&all);
+}
+
+static void expect_forked_in_grandchild(void *argument) { expect_child(expect_forked, argument); }
+
+static void in_a_grandchild_too(void) {
+    struct handles all = open_all();
+    expect_child(expect_forked_in_grandchild, &all);
+    expect_whole(&all);
+}
+
+static void use_anew(void *argument) {
+    struct handles *inherited = argument;
+    struct handles own = {open_application(), NULL, NULL, NULL};
+    own.session = create_session(own.application, "archive", BH_ROLE_CONSUME);
+    CHECK((void *)own.application != (void *)inherited->application);
+    CHECK((void *)own.session != (void *)inherited->session);
+    CHECK_STATUS(BH_OK, bh_session_complete(own.session, 20000, NULL));
+    CHECK_STATUS(inherited->session ? BH_FORKED : BH_INVALID_HANDLE,
+                 bh_session_complete(inherited->session, 5000, NULL));
+    CHECK_STATUS(BH_INVALID_HANDLE, bh_session_complete((bh_session *)inherited, 5000, NULL));
+    bh_application_close(own.application);
+    CHECK_STATUS(BH_INVALID_HANDLE, bh_session_complete(own.session, 5000, NULL));
+}
+
+static void a_child_may_open_the_application_anew(void) {
+    struct handles all = open_all();
+    expect_child(use_anew, &all);
+    expect_whole(&all);
+}
+
+static void a_child_may_be_the_first_to_open_it(void) {
+    struct handles none = {NULL, NULL, NULL, NULL};
+    CHECK(bh_batch_count(NULL) == 0);
+    expect_child(use_anew, &none);
+}
+
+static atomic_bool stopping;
+
+static void *make_and_drop_handles(void *argument) {
+    struct handles *all = argument;
+    while (!stopping) {
+        bh_ticket *ticket = NULL;
+        bh_batch *batch = NULL;
+        CHECK_STATUS(BH_OK, bh_session_get_configuration_start(all->session, &ticket, NULL));
+        CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, NULL));
+        CHECK_STATUS(BH_OK, bh_ticket_batch(ticket, &batch, NULL));
+        bh_ticket_release(ticket);
+        CHECK(bh_batch_count(batch) == 1);
+        bh_batch_release(batch);
+    }
+    return NULL;
+}
+
+static void fork_while_busy(int rounds, void (*body)(void *)) {
+    enum { THREADS = 3 };
+    struct handles all = open_all();
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, make_and_drop_handles, &all) == 0);
+    for (int i = 0; i < rounds; i++) expect_child(body, &all);
+    stopping = true;
+    for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    expect_whole(&all);
+}
+
+static void a_child_made_while_other_threads_use_the_library_does_not_hang(void) {
+    fork_while_busy(200, expect_forked);
+}
+
+static void such_a_child_may_open_the_application_anew(void) { fork_while_busy(20, use_anew); }
+
+/* Both are process 1, each in a namespace of its own. */
+static void expect_forked_as_process_1(void *argument) {
+    CHECK(getpid() == 1);
+    expect_forked(argument);
+}
+
+static void be_process_1(void *argument) {
+    (void)argument;
+    CHECK(getpid() == 1);
+    struct handles all = open_all();
+    CHECK(unshare(CLONE_NEWPID) == 0);
+    expect_child(expect_forked_as_process_1, &all);
+    /* Its processes are gone, so that no thread can be made any more; the end of the process ends the rest. */
+}
+
+static void a_child_with_its_parents_process_id_is_a_child(void) {
+    /* Only root may; elsewhere there is nothing to confuse. */
+    if (unshare(CLONE_NEWPID) != 0) return;
+    expect_child(be_process_1, NULL);
+}
+
+MAIN(TEST(in_a_child_all_handles_are_the_parents), TEST(in_a_grandchild_too),
+     TEST(a_child_may_open_the_application_anew), TEST(a_child_may_be_the_first_to_open_it),
+     TEST(a_child_made_while_other_threads_use_the_library_does_not_hang),
+     TEST(such_a_child_may_open_the_application_anew), TEST(a_child_with_its_parents_process_id_is_a_child))

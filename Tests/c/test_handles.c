@@ -1,0 +1,136 @@
+/* Handles that are none: NULL, random, closed, of another kind. */
+#include "calls.h"
+
+static void null_is_no_handle(void) { expect_all(ALL_KINDS, NULL, BH_INVALID_HANDLE); }
+
+static void what_was_never_a_handle_is_none(void) {
+    static const uintptr_t values[] = {1, 8, 16, 4096, 0xDEADBEEF, UINTPTR_MAX, UINTPTR_MAX - 15, UINTPTR_MAX / 2,
+                                       (uintptr_t)1 << 46, ((uintptr_t)1 << 46) + 1, ((uintptr_t)1 << 46) + (1 << 20)};
+    bh_application *application = open_application();
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        expect_all(ALL_KINDS, (void *)values[i], BH_INVALID_HANDLE);
+    expect_all(ALL_KINDS, &application, BH_INVALID_HANDLE);
+    expect_all(ALL_KINDS, (char *)application + 1, BH_INVALID_HANDLE);
+    CHECK_STATUS(BH_OK, call_bh_application_sessions(application, NULL));
+    bh_application_close(application);
+}
+
+static void random_values_are_no_handles(void) {
+    uint64_t seed = 0x9E3779B97F4A7C15u;
+    for (int round = 0; round < 2000; round++) {
+        seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+        expect_all(ALL_KINDS, (void *)(uintptr_t)seed, BH_INVALID_HANDLE);
+    }
+}
+
+static void a_handle_of_another_kind_is_refused(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_ticket *ticket = NULL;
+    bh_batch *batch = NULL;
+    CHECK_STATUS(BH_OK, bh_session_tasks_start(session, NULL, 0, 1, &ticket, NULL));
+    CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 1, 5000, &batch, NULL));
+    expect_all(ALL_KINDS & ~(1u << APPLICATION), application, BH_INVALID_HANDLE);
+    expect_all(ALL_KINDS & ~(1u << SESSION), session, BH_INVALID_HANDLE);
+    expect_all(ALL_KINDS & ~(1u << TICKET), ticket, BH_INVALID_HANDLE);
+    expect_all(ALL_KINDS & ~(1u << BATCH), batch, BH_INVALID_HANDLE);
+    /* And none of them was harmed. */
+    CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 5000, NULL));
+    CHECK_STATUS(BH_OK, bh_session_complete(session, 5000, NULL));
+    bh_batch_release(batch);
+    bh_ticket_release(ticket);
+    bh_session_close(session);
+    bh_application_close(application);
+}
+
+static void a_closed_handle_is_refused_for_ever(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_ticket *ticket = NULL;
+    bh_batch *batch = NULL;
+    CHECK_STATUS(BH_OK, bh_session_tasks_start(session, NULL, 0, 1, &ticket, NULL));
+    CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 1, 5000, &batch, NULL));
+    bh_batch_release(batch);
+    bh_ticket_release(ticket);
+    bh_session_close(session);
+    bh_application_close(application);
+    /* Others take their places. */
+    bh_application *next = open_application();
+    for (int i = 0; i < 100; i++) {
+        bh_session *another = create_session(next, "gallery", BH_ROLE_OBSERVE);
+        CHECK((void *)another != (void *)session && (void *)another != (void *)application);
+        bh_session_close(another);
+    }
+    expect_all(ALL_KINDS, application, BH_INVALID_HANDLE);
+    expect_all(ALL_KINDS, session, BH_INVALID_HANDLE);
+    expect_all(ALL_KINDS, ticket, BH_INVALID_HANDLE);
+    expect_all(ALL_KINDS, batch, BH_INVALID_HANDLE);
+    bh_application_close(next);
+}
+
+static void closing_an_application_ends_its_sessions_and_tickets_but_no_batches(void) {
+    bh_application *application = open_application(), *other = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_session *others = create_session(other, "archive", BH_ROLE_CONSUME);
+    bh_ticket *ticket = NULL;
+    bh_batch *batch = NULL;
+    CHECK_STATUS(BH_OK, bh_session_tasks_start(session, NULL, 0, 1, &ticket, NULL));
+    CHECK_STATUS(BH_OK, bh_session_get_configuration(session, 5000, &batch, NULL));
+    bh_application_close(application);
+    expect_all(1u << SESSION, session, BH_INVALID_HANDLE);
+    expect_all(1u << TICKET, ticket, BH_INVALID_HANDLE);
+    CHECK(bh_batch_count(batch) == 1);
+    CHECK(strcmp(bh_batch_configuration_at(batch, 0)->identifier, "gallery") == 0);
+    bh_batch_release(batch);
+    CHECK_STATUS(BH_OK, bh_session_complete(others, 5000, NULL));
+    bh_application_close(other);
+}
+
+static void handles_may_be_closed_in_any_order_and_more_than_once(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_ticket *ticket = NULL;
+    CHECK_STATUS(BH_OK, bh_session_tasks_start(session, NULL, 0, 1, &ticket, NULL));
+    bh_session_close(session);
+    bh_session_close(session);
+    bh_application_close(application);
+    bh_application_close(application);
+    bh_ticket_release(ticket);
+    bh_ticket_release(ticket);
+    bh_session_close(session);
+}
+
+static void a_call_without_an_error_struct_is_fine(void) {
+    for (size_t i = 0; i < CALL_COUNT; i++) CHECK(calls[i].make(NULL, NULL) == BH_INVALID_HANDLE);
+}
+
+static void an_error_struct_of_a_wrong_size_is_left_alone(void) {
+    static const size_t sizes[] = {0, 1, sizeof(bh_error) - 1, SIZE_MAX, (size_t)1 << 40};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        bh_error error, before;
+        memset(&error, 0x55, sizeof error);
+        error.struct_size = sizes[i];
+        before = error;
+        CHECK_STATUS(BH_INVALID_HANDLE, bh_ticket_wait(NULL, 0, &error));
+        CHECK(memcmp(&error, &before, sizeof error) == 0);
+    }
+}
+
+static void success_leaves_the_error_struct_alone(void) {
+    bh_application *application = open_application();
+    bh_error error, before;
+    bh_batch *batch = NULL;
+    memset(&error, 0x55, sizeof error);
+    error.struct_size = sizeof error;
+    before = error;
+    CHECK_STATUS(BH_OK, bh_application_sessions(application, 5000, &batch, &error));
+    CHECK(memcmp(&error, &before, sizeof error) == 0);
+    bh_batch_release(batch);
+    bh_application_close(application);
+}
+
+MAIN(TEST(null_is_no_handle), TEST(what_was_never_a_handle_is_none), TEST(random_values_are_no_handles),
+     TEST(a_handle_of_another_kind_is_refused), TEST(a_closed_handle_is_refused_for_ever),
+     TEST(closing_an_application_ends_its_sessions_and_tickets_but_no_batches),
+     TEST(handles_may_be_closed_in_any_order_and_more_than_once), TEST(a_call_without_an_error_struct_is_fine),
+     TEST(an_error_struct_of_a_wrong_size_is_left_alone), TEST(success_leaves_the_error_struct_alone))
