@@ -10,7 +10,8 @@ final class OpenPart {
     private let files: FileSystem
     private let location: PartLocation
     private var descriptor: Descriptor?
-    private var inode: UInt64 = 0
+    /// Of the file that holds `length` bytes; nil when there is none yet.
+    private var inode: UInt64?
     /// Bytes of the download that are in the file.
     private var length: UInt64 = 0
     private var writeBackStarted: UInt64 = 0
@@ -71,7 +72,7 @@ final class OpenPart {
     /// The file to sync and the length that is then on the disk; nil when there is no file yet.
     func prepareSync(_ directories: inout Directories) throws(Failure) -> (file: Descriptor, length: UInt64)? {
         if let broken { throw broken }
-        return descriptor == nil ? nil : (try current(&directories), length)
+        return inode == nil ? nil : (try current(&directories), length)
     }
 
     /// Everything of sealing but the sync.
@@ -105,6 +106,7 @@ final class OpenPart {
 
     private func close() {
         descriptor = nil
+        inode = nil
         broken = nil
         length = 0
         writeBackStarted = 0
@@ -115,10 +117,12 @@ final class OpenPart {
         if let broken { throw broken }
         if let descriptor, descriptor.isOurs { return descriptor }
         let directory = try directories.directory(of: location.destination)
+        // Given up first: the new descriptor may get the old one's number.
+        descriptor = nil
         let (file, isIntact) = try reporting { () throws(SystemError) in
-            guard descriptor != nil else {
+            guard let inode else {
                 let file = try create(in: directory)
-                inode = try files.status(file.number).inode
+                self.inode = try files.status(file.number).inode
                 return (file, true)
             }
             // The host closed our descriptor, and other data may go to its number by now.

@@ -46,7 +46,7 @@ public final class PartFile: Sendable {
 
     /// Writes the rest, creates the file if it never was (an empty one too), gives it its permissions and syncs it.
     /// Answers what `place` needs, to be made durable in between. Fails with `connectionLost` or `badResponse` when the
-    /// length is not `size`; a failed sync is final as with `sync`.
+    /// length is not `size`. After a failure the part is continued from `openResuming`, as after that of `sync`.
     public func seal(
         _ last: [UInt8], expected size: UInt64?, then: @escaping @Sendable (Result<FinishIntent, Failure>) -> Void
     ) {

@@ -32,19 +32,12 @@ struct Placing {
     func rename(in directory: OpenDirectory) throws(Failure) {
         do throws(SystemError) {
             if let part = try files.status(in: directory.number, location.partName), isIntended(part) {
-                do {
-                    try files.rename(
-                        location.partName, in: directory.number, to: name, in: directory.number,
-                        replace: location.replace)
-                    return
-                } catch where error.code == EEXIST {
-                    // Linked before a crash, its old name not yet removed.
-                    guard let final = try files.status(in: directory.number, name), isIntended(final) else {
-                        throw error
-                    }
-                    try files.remove(location.partName, in: directory.number)
-                    return
+                // Linked before a crash, its old name not yet removed; to rename(2) that is already done.
+                if part.linkCount > 1, let final = try files.status(in: directory.number, name), isIntended(final) {
+                    return try files.remove(location.partName, in: directory.number)
                 }
+                return try files.rename(
+                    location.partName, in: directory.number, to: name, in: directory.number, replace: location.replace)
             }
             if let final = try files.status(in: directory.number, name), isIntended(final) { return }
         } catch {

@@ -38,4 +38,122 @@ import Testing
         try await part.place(part.seal(expected: 0))
         #expect(contents(location.destination.path) == [])
     }
+
+    @Test("what is asked for without waiting is done in order")
+    func order() async throws {
+        let location = try scratch.location("ordered")
+        let part = threads.partFile(location)
+        for byte in 0..<100 as Range<UInt8> {
+            part.append([byte]) { _ in }
+            if byte % 7 == 0 { part.sync { _ in } }
+        }
+        try await part.place(part.seal([100], expected: 101))
+        #expect(contents(location.destination.path) == Array(0...100))
+    }
+
+    @Test("several hundred files sealed and placed at once are all whole")
+    func manyFiles() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<300 {
+                let part = threads.partFile(try scratch.location("file\(number)"))
+                group.addTask {
+                    try await part.place(part.seal(.init(repeating: UInt8(number % 256), count: number)))
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(scratch.names().count == 300)
+        for number in 0..<300 {
+            #expect(
+                contents(scratch.path("file\(number)")) == .init(repeating: UInt8(number % 256), count: number))
+        }
+    }
+
+    @Test("a seal whose length is not the announced one fails and leaves the part to be continued")
+    func wrongLength() async throws {
+        let location = try scratch.location("short")
+        let part = threads.partFile(location)
+        try await part.append([1, 2])
+        #expect(await status { _ = try await part.seal([3], expected: 5) } == .connectionLost)
+        #expect(await status { _ = try await part.seal([3], expected: 2) } == .badResponse)
+        #expect(try await part.append([3]) == 3)
+        try await part.place(part.seal([4, 5], expected: 5))
+        #expect(contents(location.destination.path) == [1, 2, 3, 4, 5])
+    }
+
+    @Test("a part that another program made longer is not sealed")
+    func changedByOthers() async throws {
+        let location = try scratch.location("tampered")
+        let part = threads.partFile(location)
+        try await part.append([1, 2])
+        try write([1, 2, 3, 4], to: scratch.partPath(location))
+        #expect(await status { _ = try await part.seal([], expected: 2) } == .destinationUnavailable)
+    }
+
+    @Test("a discarded part is gone, and discarding it again is fine")
+    func discard() async throws {
+        let part = threads.partFile(try scratch.location("unwanted"))
+        try await part.append([1])
+        try await part.discard()
+        #expect(scratch.names().isEmpty)
+        try await part.discard()
+        #expect(try await part.append([2]) == 1)
+    }
+
+    @Test("discarding in a directory that is gone is fine")
+    func discardWithoutDirectory() async throws {
+        #expect(mkdir(scratch.path("gone"), 0o700) == 0)
+        let destination = try DestinationCheck.check(path: scratch.path("gone/file"), ifExists: .fail)
+        let part = threads.partFile(
+            PartLocation(destination: destination, partName: "part", mode: 0o644, replace: false))
+        #expect(rmdir(scratch.path("gone")) == 0)
+        try await part.discard()
+    }
+
+    @Test("a closed part stays where it is")
+    func close() async throws {
+        let location = try scratch.location("later")
+        do {
+            let part = threads.partFile(location)
+            try await part.append([1, 2, 3])
+            part.close()
+        }
+        let again = threads.partFile(location)
+        #expect(try await again.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 3)
+    }
+
+    @Test("a directory without the right to write in it is said to be unavailable, with its path")
+    func noSuchDirectory() async throws {
+        #expect(mkdir(scratch.path("gone"), 0o700) == 0)
+        let destination = try DestinationCheck.check(path: scratch.path("gone/file"), ifExists: .fail)
+        #expect(rmdir(scratch.path("gone")) == 0)
+        let part = threads.partFile(
+            PartLocation(destination: destination, partName: "part", mode: 0o644, replace: false))
+        let failure = await #expect(throws: Failure.self) { try await part.append([1]) }
+        #expect(failure?.status == .destinationUnavailable)
+        #expect(failure?.message.contains(scratch.path("gone")) == true)
+    }
+
+    @Test("a directory that took the place of the one that the host saw is refused")
+    func anotherDirectory() async throws {
+        #expect(mkdir(scratch.path("d"), 0o700) == 0)
+        let destination = try DestinationCheck.check(path: scratch.path("d/file"), ifExists: .fail)
+        #expect(rename(scratch.path("d"), scratch.path("moved")) == 0)
+        #expect(mkdir(scratch.path("d"), 0o700) == 0)
+        let part = threads.partFile(
+            PartLocation(destination: destination, partName: "part", mode: 0o644, replace: false))
+        #expect(await status { try await part.append([1]) } == .destinationUnavailable)
+        #expect(directoryNames(scratch.path("d")).isEmpty)
+    }
+
+    @Test("no completion comes after close, and everything asked for before it is done")
+    func closeThreads() async throws {
+        let threads = try DiskThreads(count: 3)
+        for number in 0..<20 { threads.partFile(try scratch.location("file\(number)")).append([1]) { _ in } }
+        threads.close()
+        #expect(scratch.names().count == 20)
+        threads.partFile(try scratch.location("late")).append([1]) { _ in Issue.record("a completion after close") }
+        threads.close()
+        #expect(scratch.names().count == 20)
+    }
 }

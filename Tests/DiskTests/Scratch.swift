@@ -107,3 +107,10 @@ func status(_ body: () async throws -> Void) async -> Status? {
         return (error as? Failure)?.status
     }
 }
+
+/// No two slices of it are alike.
+func patternedBytes(_ count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0x55, count: count)
+    for index in stride(from: 0, to: count, by: 4_093) { bytes[index] = UInt8(truncatingIfNeeded: index / 4_093) }
+    return bytes
+}

@@ -1,0 +1,65 @@
+import BackhaulDisk
+import BackhaulModel
+import Glibc
+import Testing
+
+/// A host may close every descriptor it finds, and get the same numbers for files of its own.
+@Suite(.serialized) struct ClosedDescriptorTests {
+    let scratch: Scratch
+    let threads: DiskThreads
+    let location: PartLocation
+    let part: PartFile
+
+    init() throws {
+        scratch = try Scratch()
+        threads = try DiskThreads(count: 1)
+        location = try scratch.location("file")
+        part = threads.partFile(location)
+    }
+
+    /// The number under which this process has the file open.
+    private func descriptor(of path: String) -> Int32? {
+        for name in directoryNames("/proc/self/fd") {
+            var target = [CChar](repeating: 0, count: 4096)
+            let size = readlink("/proc/self/fd/\(name)", &target, target.count - 1)
+            if size > 0, String(decoding: target[..<size].map { UInt8(bitPattern: $0) }, as: UTF8.self) == path {
+                return Int32(name)
+            }
+        }
+        return nil
+    }
+
+    @Test("a part whose descriptor was closed goes on where it was")
+    func closed() async throws {
+        try await part.append([1, 2, 3])
+        #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)
+        #expect(try await part.append([4]) == 4)
+        try await part.place(part.seal([5], expected: 5))
+        #expect(contents(location.destination.path) == [1, 2, 3, 4, 5])
+    }
+
+    @Test("the host's file that got the number is not written")
+    func takenOver() async throws {
+        try await part.append([1, 2, 3])
+        let number = try #require(descriptor(of: scratch.partPath(location)))
+        let host = scratch.path("host")
+        try write([7, 7, 7, 7, 7, 7], to: host)
+        let file = fopen(host, "r+")
+        defer { fclose(file) }
+        #expect(dup2(fileno(file), number) == number)
+        try await part.place(part.seal([4], expected: 4))
+        #expect(contents(host) == [7, 7, 7, 7, 7, 7])
+        #expect(contents(location.destination.path) == [1, 2, 3, 4])
+        #expect(fcntl(number, F_GETFD) >= 0)
+        Glibc.close(number)
+    }
+
+    @Test("a file that took the part's place meanwhile is not believed")
+    func replaced() async throws {
+        try await part.append([1, 2, 3])
+        #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)
+        try write([9, 9, 9], to: scratch.path("other"))
+        #expect(rename(scratch.path("other"), scratch.partPath(location)) == 0)
+        #expect(await status { try await part.append([4]) } == .destinationUnavailable)
+    }
+}

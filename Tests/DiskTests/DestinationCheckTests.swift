@@ -1,0 +1,103 @@
+import BackhaulDisk
+import BackhaulModel
+import Glibc
+import Testing
+
+// The Glibc module leaves <sys/fsuid.h> out.
+@_silgen_name("setfsuid") private func setfsuid(_ user: uid_t) -> Int32
+
+@Suite struct DestinationCheckTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func failure(_ path: String, _ ifExists: ExistsPolicy = .fail) -> Failure? {
+        do throws(Failure) {
+            _ = try DestinationCheck.check(path: path, ifExists: ifExists)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("a path in a directory that can be written is accepted with the directory's identity")
+    func accepted() throws {
+        let destination = try DestinationCheck.check(path: scratch.path("file"), ifExists: .fail)
+        var status = stat()
+        #expect(stat(scratch.path, &status) == 0)
+        #expect(destination.path == scratch.path("file"))
+        #expect(destination.directoryInode == UInt64(status.st_ino))
+        #expect(destination.directoryDevice == UInt64(status.st_dev))
+    }
+
+    @Test("a malformed path is an invalid argument", arguments: [
+        "", "file", "./file", "../file", "/", "/tmp/", "/tmp/.", "/tmp/..", "/tmp/a\u{0}b",
+        "/tmp/" + String(repeating: "n", count: 256), "/" + String(repeating: "d/", count: 2_048) + "f",
+    ])
+    func malformed(path: String) {
+        #expect(failure(path)?.status == .invalidArgument)
+        #expect(failure(path)?.message.hasPrefix("The destination ") == true)
+    }
+
+    @Test("names and paths of the greatest length are accepted")
+    func longest() throws {
+        _ = try DestinationCheck.check(path: scratch.path(String(repeating: "n", count: 255)), ifExists: .fail)
+    }
+
+    @Test("a directory that is not there, or is none, is unavailable")
+    func noDirectory() throws {
+        #expect(failure(scratch.path("nowhere/file"))?.status == .destinationUnavailable)
+        try write([1], to: scratch.path("plain"))
+        #expect(failure(scratch.path("plain/file"))?.status == .destinationUnavailable)
+        #expect(failure(scratch.path("nowhere/file"))?.message.contains(scratch.path("nowhere")) == true)
+    }
+
+    @Test("a file that exists is refused unless it may be replaced")
+    func exists() throws {
+        try write([1], to: scratch.path("file"))
+        #expect(failure(scratch.path("file"))?.status == .destinationExists)
+        #expect(failure(scratch.path("file"), .replace) == nil)
+        #expect(symlink("nowhere", scratch.path("link")) == 0)
+        #expect(failure(scratch.path("link"))?.status == .destinationExists)
+    }
+
+    @Test("a directory is refused, whatever the policy", arguments: ExistsPolicy.allCases)
+    func directory(policy: ExistsPolicy) throws {
+        #expect(mkdir(scratch.path("directory"), 0o700) == 0)
+        #expect(failure(scratch.path("directory"), policy)?.status == .destinationUnavailable)
+    }
+
+    @Test("one check for many requests still sees each file")
+    func many() throws {
+        var check = DestinationCheck()
+        try write([1], to: scratch.path("there"))
+        let first = try check.check(path: scratch.path("absent"), ifExists: .fail)
+        #expect(throws: Failure.self) { try check.check(path: scratch.path("there"), ifExists: .fail) }
+        #expect(try check.check(path: scratch.path("other"), ifExists: .fail).directoryInode == first.directoryInode)
+    }
+
+    @Test("a directory that this user may not write in is unavailable")
+    func notWritable() throws {
+        #expect(chmod(scratch.path, 0o500) == 0)
+        let failure = asOrdinaryUser(owning: scratch.path) { self.failure(scratch.path("file")) }
+        #expect(failure?.status == .destinationUnavailable)
+        #expect(failure?.detail == Int64(EACCES))
+        #expect(failure?.message.contains("permissions") == true)
+    }
+
+    /// As root, runs the body with another user's rights: Linux has them per thread (setfsuid(2)).
+    private func asOrdinaryUser<Value>(owning path: String, _ body: () -> Value) -> Value {
+        guard geteuid() == 0 else { return body() }
+        chown(path, 12_345, 12_345)
+        _ = setfsuid(12_345)
+        defer { _ = setfsuid(0) }
+        return body()
+    }
+
+    @Test("the default mode is what the umask leaves")
+    func defaultMode() {
+        let mask = umask(0o022)
+        umask(mask)
+        #expect(FileMode.defaultOfProcess == 0o666 & ~UInt32(mask))
+    }
+}

@@ -1,0 +1,218 @@
+#if DEBUG
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+@testable import BackhaulDisk
+
+@Suite struct FaultTests {
+    let scratch: Scratch
+    let faults = FaultPlan()
+    let threads: DiskThreads
+
+    init() throws {
+        scratch = try Scratch()
+        var files = FileSystem()
+        files.faults = faults
+        threads = try DiskThreads(count: 1, files: files)
+    }
+
+    /// Keeps the disk thread busy until everything that `post` asks for has gathered, so that it is one batch.
+    private func gather(_ post: () throws -> Void) rethrows {
+        let blocker = Lock((isRunning: false, isReleased: false))
+        threads.remove(path: scratch.path("absent")) { _ in
+            blocker.change { $0.isRunning = true }
+            _ = blocker.wait(until: .after(milliseconds: 30_000)) { $0.isReleased ? () : nil }
+        }
+        _ = blocker.wait(until: patience) { $0.isRunning ? () : nil }
+        defer { blocker.change { $0.isReleased = true } }
+        try post()
+    }
+
+    /// Only a defect takes so long.
+    private var patience: Deadline { .after(milliseconds: 30_000) }
+
+    @Test("a full disk leaves the length as it was, and the same append succeeds when there is space")
+    func fullDisk() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        try await part.append([1, 2])
+        faults.fail(.write, with: ENOSPC)
+        let failure = await #expect(throws: Failure.self) { try await part.append([3, 4]) }
+        #expect(failure?.status == .diskFull)
+        #expect(failure?.domain == .system)
+        #expect(failure?.detail == Int64(ENOSPC))
+        #expect(try await part.append([3, 4]) == 4)
+        try await part.place(part.seal([], expected: 4))
+        #expect(contents(location.destination.path) == [1, 2, 3, 4])
+    }
+
+    @Test("a quota that is used up is a full disk")
+    func quota() async throws {
+        faults.fail(.create, with: EDQUOT)
+        let part = threads.partFile(try scratch.location("file"))
+        #expect(await status { try await part.append([1]) } == .diskFull)
+        #expect(try await part.append([1]) == 1)
+    }
+
+    @Test("errors of the system become failures of their kind", arguments: [
+        (EIO, Status.diskFailed), (EROFS, .destinationUnavailable), (EACCES, .destinationUnavailable),
+        (EMFILE, .outOfResources), (ENOSPC, .diskFull), (ENAMETOOLONG, .destinationUnavailable),
+    ])
+    func kinds(code: Int32, expected: Status) async throws {
+        faults.fail(.create, with: code)
+        let location = try scratch.location("file")
+        let failure = await #expect(throws: Failure.self) { try await threads.partFile(location).append([1]) }
+        #expect(failure?.status == expected)
+        #expect(failure?.message.contains(location.destination.path) == true)
+        #expect(failure?.message.contains(SystemError.reason(of: code)) == true)
+    }
+
+    @Test("after a failed sync everything fails until the download went back to the last synced length")
+    func failedSync() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        try await part.append([1, 2])
+        #expect(try await part.sync() == 2)
+        try await part.append([3, 4])
+        faults.fail(.sync, with: EIO)
+        #expect(await status { try await part.sync() } == .diskFailed)
+        #expect(await status { try await part.append([5]) } == .diskFailed)
+        #expect(await status { try await part.sync() } == .diskFailed)
+        #expect(await status { _ = try await part.seal() } == .diskFailed)
+        #expect(try await part.openResuming(trusting: .synced(2)) == 2)
+        try await part.place(part.seal([7], expected: 3))
+        #expect(contents(location.destination.path) == [1, 2, 7])
+    }
+
+    @Test("a seal whose sync failed has no intent, and its file is not placed")
+    func failedSeal() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        faults.fail(.sync, with: EIO)
+        #expect(await status { _ = try await part.seal([1]) } == .diskFailed)
+        #expect(await status { _ = try await part.seal([1]) } == .diskFailed)
+        #expect(contents(location.destination.path) == nil)
+        #expect(try await part.openResuming(trusting: .nothing) == 0)
+        try await part.place(part.seal([1]))
+    }
+
+    @Test("one failed sync of a batch is the failure of that file alone")
+    func failedSealInBatch() async throws {
+        let outcomes = Lock<[Bool]>([])
+        faults.fail(.sync, after: 1, with: EIO)
+        try gather {
+            for number in 0..<3 {
+                threads.partFile(try scratch.location("file\(number)")).seal([1], expected: 1) { result in
+                    outcomes.change { $0.append((try? result.get()) != nil) }
+                }
+            }
+        }
+        let seen = outcomes.wait(until: patience) { $0.count == 3 ? $0 : nil }
+        #expect(seen == [true, false, true])
+    }
+
+    @Test("a rename that fails can be asked for again")
+    func failedRename() async throws {
+        let part = threads.partFile(try scratch.location("file"))
+        let intent = try await part.seal([1])
+        faults.fail(.rename, with: EIO)
+        #expect(await status { try await part.place(intent) } == .diskFailed)
+        #expect(try await part.look(for: intent) == .partThere)
+        try await part.place(intent)
+    }
+
+    @Test("a failed sync of the directory is the failure of every file that was placed in it")
+    func failedDirectorySync() async throws {
+        var sealed: [(PartFile, FinishIntent)] = []
+        for number in 0..<3 {
+            let part = threads.partFile(try scratch.location("file\(number)"))
+            sealed.append((part, try await part.seal([1])))
+        }
+        faults.fail(.syncDirectory, after: 1, with: EIO)
+        let outcomes = Lock<[Status]>([])
+        gather {
+            for (part, intent) in sealed {
+                part.place(intent) { result in
+                    guard case .failure(let failure) = result else { return }
+                    outcomes.change { $0.append(failure.status) }
+                }
+            }
+        }
+        #expect(outcomes.wait(until: patience) { $0.count == 3 ? $0 : nil } == [.diskFailed, .diskFailed, .diskFailed])
+    }
+
+    @Test("without a rename that does not replace, a link gives the name", arguments: [EINVAL, ENOSYS])
+    func renameUnsupported(code: Int32) async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        faults.fail(.rename, with: code)
+        try write([9], to: location.destination.path)
+        #expect(await status { try await part.place(intent) } == .destinationExists)
+        #expect(unlink(location.destination.path) == 0)
+        faults.fail(.rename, with: code)
+        try await part.place(intent)
+        #expect(scratch.names() == ["file"])
+    }
+
+    @Test("a link whose old name could not be removed is finished by the next try")
+    func unlinkFails() async throws {
+        let part = threads.partFile(try scratch.location("file"))
+        let intent = try await part.seal([1])
+        faults.fail(.rename, with: EINVAL)
+        faults.fail(.unlink, with: EIO)
+        #expect(await status { try await part.place(intent) } == .diskFailed)
+        try await part.place(intent)
+        #expect(scratch.names() == ["file"])
+    }
+
+    @Test("the data is synced before the rename, and the rename before the directory")
+    func orderOfOneFile() async throws {
+        let part = threads.partFile(try scratch.location("file"))
+        try await part.place(part.seal([1]))
+        let steps: Set<FileOperation> = [.create, .write, .changeMode, .sync, .rename, .syncDirectory]
+        #expect(
+            faults.operations.filter(steps.contains) == [.create, .write, .changeMode, .sync, .rename, .syncDirectory])
+    }
+
+    @Test("the files of a batch are written back together and share one sync of their directory")
+    func orderOfBatch() async throws {
+        let done = Lock(0)
+        var parts: [PartFile] = []
+        for number in 0..<3 { parts.append(threads.partFile(try scratch.location("file\(number)"))) }
+        let intents = Lock<[FinishIntent]>([])
+        gather {
+            for part in parts {
+                part.seal([1], expected: 1) { result in intents.change { $0 += [result].compactMap { try? $0.get() } } }
+            }
+        }
+        let sealed = intents.wait(until: patience) { $0.count == 3 ? $0 : nil } ?? []
+        gather {
+            for (part, intent) in zip(parts, sealed) { part.place(intent) { _ in done.change { $0 += 1 } } }
+        }
+        _ = done.wait(until: patience) { $0 == 3 ? () : nil }
+        let syncs: Set<FileOperation> = [.startWriteBack, .sync, .rename]
+        #expect(
+            faults.operations.filter(syncs.contains)
+                == [.startWriteBack, .startWriteBack, .startWriteBack] + [.sync, .sync, .sync]
+                + [.rename, .rename, .rename])
+        let lastRename = faults.operations.lastIndex(of: .rename) ?? 0
+        #expect(faults.operations[lastRename...].count { $0 == .syncDirectory } == 1)
+    }
+
+    @Test("what is asked for behind a seal of the same batch waits for it")
+    func placeBehindSeal() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        let order = Lock<[String]>([])
+        gather {
+            part.seal([1], expected: 1) { _ in order.change { $0.append("sealed") } }
+            part.discard { _ in order.change { $0.append("discarded") } }
+        }
+        #expect(order.wait(until: patience) { $0.count == 2 ? $0 : nil } == ["sealed", "discarded"])
+        #expect(scratch.names().isEmpty)
+    }
+}
+#endif

@@ -1,0 +1,61 @@
+import BackhaulDisk
+import BackhaulModel
+import Glibc
+import Testing
+
+@Suite(.enabled(if: Mount.isPossible, "mounting a tmpfs needs root")) struct FullDiskTests {
+    let disk: Mount
+    let threads: DiskThreads
+
+    init() throws {
+        disk = try Mount(size: "1m")
+        threads = try DiskThreads(count: 1)
+    }
+
+    @Test("a download on a full disk goes on where it was when there is space again")
+    func fullThenFree() async throws {
+        let location = try disk.scratch.location("file")
+        let ballast = disk.scratch.path("ballast")
+        try write(.init(repeating: 1, count: 700_000), to: ballast)
+        let part = threads.partFile(location)
+        let piece = [UInt8](repeating: 7, count: 200_000)
+        #expect(try await part.append(piece) == 200_000)
+        let failure = await #expect(throws: Failure.self) { try await part.append(piece) }
+        #expect(failure?.status == .diskFull)
+        #expect(failure?.message.contains("free some space") == true)
+        #expect(unlink(ballast) == 0)
+        #expect(try await part.append(piece) == 400_000)
+        try await part.place(part.seal([8], expected: 400_001))
+        #expect(contents(location.destination.path) == piece + piece + [8])
+    }
+
+    @Test("a seal on a full disk places nothing and can be asked for again")
+    func sealOnFullDisk() async throws {
+        let location = try disk.scratch.location("file")
+        let ballast = disk.scratch.path("ballast")
+        try write(.init(repeating: 1, count: 1_000_000), to: ballast)
+        let part = threads.partFile(location)
+        let piece = [UInt8](repeating: 7, count: 200_000)
+        #expect(await status { _ = try await part.seal(piece, expected: 200_000) } == .diskFull)
+        #expect(unlink(ballast) == 0)
+        try await part.place(part.seal(piece, expected: 200_000))
+        #expect(contents(location.destination.path) == piece)
+    }
+
+    @Test("idle threads keep no descriptor that would hold the disk")
+    func unmount() async throws {
+        let part = threads.partFile(try disk.scratch.location("file"))
+        try await part.place(part.seal([1]))
+        threads.close()
+        #expect(disk.unmount())
+    }
+
+    @Test("the free space is what the file system has left")
+    func freeSpace() throws {
+        let before = try FreeSpace.available(at: disk.scratch.path)
+        #expect(before <= 1 << 20)
+        try write(.init(repeating: 1, count: 500_000), to: disk.scratch.path("ballast"))
+        #expect(try FreeSpace.available(at: disk.scratch.path) <= before - 500_000)
+        #expect(throws: Failure.self) { try FreeSpace.available(at: "/nowhere/at/all") }
+    }
+}

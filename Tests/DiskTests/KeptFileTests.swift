@@ -1,0 +1,149 @@
+import BackhaulDisk
+import BackhaulModel
+import Glibc
+import Testing
+
+@Suite struct KeptFileTests {
+    let store: Scratch
+    let home: Scratch
+    let threads: DiskThreads
+    let bytes = patternedBytes(5_000_000)
+
+    init() throws {
+        store = try Scratch()
+        home = try Scratch()
+        threads = try DiskThreads(count: 2)
+    }
+
+    private func move(_ target: PartLocation, size: UInt64? = nil) async throws {
+        let from = store.path("kept")
+        try await answer { threads.moveKept(from: from, to: target, size: size ?? UInt64(bytes.count), then: $0) }.get()
+    }
+
+    private func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    @Test("a kept file is moved, with the mode that was asked for, and moving it again is harmless")
+    func sameFileSystem() async throws {
+        try write(bytes, to: store.path("kept"))
+        let target = try home.location("photo", mode: 0o604)
+        try await move(target)
+        #expect(contents(target.destination.path) == bytes)
+        #expect(permissions(target.destination.path) == 0o604)
+        #expect(!isThere(store.path("kept")))
+        try await move(target)
+    }
+
+    @Test("a stranger's file stays and so does the kept one")
+    func stranger() async throws {
+        try write(bytes, to: store.path("kept"))
+        let target = try home.location("photo")
+        try write([9], to: target.destination.path)
+        #expect(await status { try await move(target) } == .destinationExists)
+        #expect(contents(target.destination.path) == [9])
+        #expect(isThere(store.path("kept")))
+        let replacing = try home.location("photo", replace: true)
+        try await move(replacing)
+        #expect(contents(target.destination.path) == bytes)
+    }
+
+    @Test("a kept file that is in neither place is not found")
+    func gone() async throws {
+        let target = try home.location("photo")
+        #expect(await status { try await move(target) } == .notFound)
+        try write([9], to: target.destination.path)
+        #expect(await status { try await move(target) } == .notFound)
+    }
+
+    @Test("a kept file linked to its destination before a crash loses its old name")
+    func linked() async throws {
+        try write(bytes, to: store.path("kept"))
+        let target = try home.location("photo")
+        #expect(link(store.path("kept"), target.destination.path) == 0)
+        try await move(target)
+        #expect(!isThere(store.path("kept")))
+        #expect(contents(target.destination.path) == bytes)
+    }
+
+    @Test("a claim to where the file already lies moves nothing")
+    func ontoItself() async throws {
+        try write(bytes, to: store.path("kept"))
+        try await move(try store.location("kept"))
+        #expect(contents(store.path("kept")) == bytes)
+    }
+
+    @Test("a removed file is gone, and removing it again is fine")
+    func remove() async throws {
+        let path = store.path("kept")
+        try write([1], to: path)
+        try await answer { threads.remove(path: path, then: $0) }.get()
+        #expect(!isThere(path))
+        try await answer { threads.remove(path: path, then: $0) }.get()
+        try await answer { threads.remove(path: "/nowhere/at/all", then: $0) }.get()
+    }
+}
+
+/// The store's file system and the destination's differ.
+@Suite(.enabled(if: Mount.isPossible, "mounting a tmpfs needs root")) struct KeptFileAcrossFileSystemsTests {
+    let store: Scratch
+    let home: Mount
+    let threads: DiskThreads
+    let bytes = patternedBytes(5_000_000)
+
+    init() throws {
+        store = try Scratch()
+        home = try Mount(size: "8m")
+        threads = try DiskThreads(count: 2)
+        try write(bytes, to: store.path("kept"))
+    }
+
+    private func move(_ target: PartLocation) async throws {
+        let from = store.path("kept")
+        try await answer { threads.moveKept(from: from, to: target, size: UInt64(bytes.count), then: $0) }.get()
+    }
+
+    @Test("a kept file is copied and then removed, and moving it again is harmless")
+    func copy() async throws {
+        let target = try home.scratch.location("photo", mode: 0o640)
+        try await move(target)
+        #expect(contents(target.destination.path) == bytes)
+        #expect(permissions(target.destination.path) == 0o640)
+        #expect(home.scratch.names() == ["photo"])
+        #expect(store.names().isEmpty)
+        try await move(target)
+    }
+
+    @Test("a copy that was whole before a crash is not taken for a stranger's")
+    func copiedBefore() async throws {
+        let target = try home.scratch.location("photo")
+        try write(bytes, to: target.destination.path)
+        try await move(target)
+        #expect(store.names().isEmpty)
+    }
+
+    @Test("a stranger's file of the same size stays and so does the kept one")
+    func stranger() async throws {
+        let target = try home.scratch.location("photo")
+        try write([1] + bytes.dropFirst(), to: target.destination.path)
+        #expect(await status { try await move(target) } == .destinationExists)
+        #expect(store.names() == ["kept"])
+        #expect(home.scratch.names() == ["photo"])
+    }
+
+    @Test("a half copy of an earlier process is written anew")
+    func halfCopy() async throws {
+        let target = try home.scratch.location("photo")
+        try write(bytes.suffix(100), to: home.scratch.partPath(target))
+        try await move(target)
+        #expect(contents(target.destination.path) == bytes)
+        #expect(home.scratch.names() == ["photo"])
+    }
+
+    @Test("a copy that does not fit leaves nothing behind and keeps the kept file")
+    func full() async throws {
+        let target = try home.scratch.location("photo")
+        try write(.init(repeating: 1, count: 5_000_000), to: home.scratch.path("ballast"))
+        #expect(await status { try await move(target) } == .diskFull)
+        #expect(home.scratch.names() == ["ballast"])
+        #expect(store.names() == ["kept"])
+    }
+}

@@ -1,0 +1,23 @@
+import Glibc
+import Testing
+
+/// A small file system in memory, mounted on a directory of its own for one test.
+final class Mount {
+    let scratch: Scratch
+
+    static let isPossible: Bool = {
+        guard geteuid() == 0, let mount = try? Mount(size: "64k") else { return false }
+        return mount.unmount()
+    }()
+
+    /// `size`: as mount(8) takes it, "1m".
+    init(size: String) throws {
+        scratch = try Scratch()
+        try #require(mount("tmpfs", scratch.path, "tmpfs", 0, "size=\(size),mode=700") == 0)
+    }
+
+    /// False while something in it is open.
+    func unmount() -> Bool { umount2(scratch.path, 0) == 0 }
+
+    deinit { umount2(scratch.path, Int32(MNT_DETACH)) }
+}

@@ -1,0 +1,111 @@
+import BackhaulDisk
+import BackhaulModel
+import Glibc
+import Testing
+
+@Suite struct PlaceTests {
+    let scratch: Scratch
+    let threads: DiskThreads
+
+    init() throws {
+        scratch = try Scratch()
+        threads = try DiskThreads(count: 1)
+    }
+
+    @Test("a stranger's file with the final name stays, and so does the part")
+    func stranger() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        try write([9], to: location.destination.path)
+        #expect(await status { try await part.place(intent) } == .destinationExists)
+        #expect(contents(location.destination.path) == [9])
+        #expect(try await part.look(for: intent) == .partThere)
+    }
+
+    @Test("a file is replaced where the request says so")
+    func replace() async throws {
+        let location = try scratch.location("file", replace: true)
+        try write([9], to: location.destination.path)
+        let part = threads.partFile(location)
+        try await part.place(part.seal([1]))
+        #expect(contents(location.destination.path) == [1])
+        #expect(scratch.names() == ["file"])
+    }
+
+    @Test("a directory is never replaced", arguments: [true, false])
+    func directory(replace: Bool) async throws {
+        let location = try scratch.location("file", replace: replace)
+        #expect(mkdir(location.destination.path, 0o700) == 0)
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        #expect(
+            await status { try await part.place(intent) } == (replace ? .destinationUnavailable : .destinationExists))
+        #expect(scratch.names().contains(location.partName))
+    }
+
+    @Test("our own file under the final name, renamed before a crash, is no stranger's", arguments: [true, false])
+    func renamedBefore(replace: Bool) async throws {
+        let location = try scratch.location("file", replace: replace)
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        #expect(rename(scratch.partPath(location), location.destination.path) == 0)
+        #expect(try Placement.look(location, intent) == .placed)
+        try await part.place(intent)
+        try await part.place(intent)
+        #expect(scratch.names() == ["file"])
+    }
+
+    @Test("our own file, linked before a crash and not yet unlinked, loses its old name", arguments: [true, false])
+    func linkedBefore(replace: Bool) async throws {
+        let location = try scratch.location("file", replace: replace)
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        #expect(link(scratch.partPath(location), location.destination.path) == 0)
+        try await part.place(intent)
+        #expect(scratch.names() == ["file"])
+    }
+
+    @Test("another file under the part's name is not placed")
+    func otherPart() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        try write([2], to: scratch.path("other"))
+        #expect(rename(scratch.path("other"), scratch.partPath(location)) == 0)
+        #expect(await status { try await part.place(intent) } == .destinationUnavailable)
+        #expect(try await part.look(for: intent) == .gone)
+        #expect(contents(location.destination.path) == nil)
+    }
+
+    @Test("a sealed part whose size changed is not placed")
+    func otherSize() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        #expect(truncate(scratch.partPath(location), 0) == 0)
+        #expect(await status { try await part.place(intent) } == .destinationUnavailable)
+    }
+
+    @Test("a look tells how far the finishing had come")
+    func look() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        #expect(try Placement.look(location, intent) == .partThere)
+        try await part.place(intent)
+        #expect(try await part.look(for: intent) == .placed)
+        #expect(unlink(location.destination.path) == 0)
+        #expect(try Placement.look(location, intent) == .gone)
+    }
+
+    @Test("a directory that is not there says nothing about the file in it")
+    func lookWithoutDirectory() async throws {
+        #expect(mkdir(scratch.path("disk"), 0o700) == 0)
+        let destination = try DestinationCheck.check(path: scratch.path("disk/file"), ifExists: .fail)
+        let location = PartLocation(destination: destination, partName: "part", mode: 0o644, replace: false)
+        let intent = try await threads.partFile(location).seal([1])
+        #expect(rename(scratch.path("disk"), scratch.path("elsewhere")) == 0)
+        #expect(await status { _ = try Placement.look(location, intent) } == .destinationUnavailable)
+    }
+}

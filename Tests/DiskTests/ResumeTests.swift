@@ -1,0 +1,113 @@
+import BackhaulDisk
+import BackhaulModel
+import Glibc
+import Testing
+
+@Suite struct ResumeTests {
+    let scratch: Scratch
+    let threads: DiskThreads
+    let location: PartLocation
+    let part: PartFile
+
+    init() throws {
+        scratch = try Scratch()
+        threads = try DiskThreads(count: 1)
+        location = try scratch.location("file")
+        part = threads.partFile(location)
+    }
+
+    @Test("after another boot only what was synced is kept")
+    func synced() async throws {
+        try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
+        #expect(try await part.openResuming(trusting: .synced(3)) == 3)
+        #expect(contents(scratch.partPath(location)) == [1, 2, 3])
+        #expect(try await part.append([9]) == 4)
+        try await part.place(part.seal())
+        #expect(contents(location.destination.path) == [1, 2, 3, 9])
+    }
+
+    @Test("in the same boot everything written is kept")
+    func allWritten() async throws {
+        try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
+        #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 3)) == 5)
+        try await part.place(part.seal([6]))
+        #expect(contents(location.destination.path) == [1, 2, 3, 4, 5, 6])
+    }
+
+    @Test("a part shorter than what was synced is not ours any more and starts again", arguments: [
+        TrustedLength.synced(6), .allWritten(atLeastSynced: 6),
+    ])
+    func tooShort(trusted: TrustedLength) async throws {
+        try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
+        #expect(try await part.openResuming(trusting: trusted) == 0)
+        try await part.place(part.seal([7]))
+        #expect(contents(location.destination.path) == [7])
+    }
+
+    @Test("a part that is not to be trusted is replaced by the first byte")
+    func untrusted() async throws {
+        try write([1, 2, 3], to: scratch.partPath(location))
+        #expect(try await part.openResuming(trusting: .nothing) == 0)
+        #expect(try await part.append([9]) == 1)
+        #expect(contents(scratch.partPath(location)) == [9])
+    }
+
+    @Test("an absent part starts at 0 and is not made", arguments: [
+        TrustedLength.synced(6), .allWritten(atLeastSynced: 0), .nothing,
+    ])
+    func absent(trusted: TrustedLength) async throws {
+        #expect(try await part.openResuming(trusting: trusted) == 0)
+        #expect(scratch.names().isEmpty)
+    }
+
+    @Test("opening again in mid-download goes back to what is trusted")
+    func reopened() async throws {
+        try await part.append([1, 2, 3])
+        try await part.sync()
+        try await part.append([4, 5])
+        #expect(try await part.openResuming(trusting: .synced(3)) == 3)
+        try await part.place(part.seal([6]))
+        #expect(contents(location.destination.path) == [1, 2, 3, 6])
+    }
+
+    @Test("a symbolic link with the part's name is neither continued nor followed")
+    func symbolicLink() async throws {
+        let other = scratch.path("other")
+        try write([1, 2, 3], to: other)
+        #expect(symlink(other, scratch.partPath(location)) == 0)
+        #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 0)
+        try await part.append([9])
+        #expect(contents(other) == [1, 2, 3])
+    }
+
+    @Test("a file with a second name is neither continued nor written")
+    func hardLink() async throws {
+        let other = scratch.path("other")
+        try write([1, 2, 3], to: other)
+        #expect(link(other, scratch.partPath(location)) == 0)
+        #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 0)
+        try await part.append([9])
+        #expect(contents(other) == [1, 2, 3])
+    }
+
+    @Test("a pipe with the part's name holds nobody up")
+    func pipe() async throws {
+        #expect(mkfifo(scratch.partPath(location), 0o600) == 0)
+        #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 0)
+        #expect(try await part.append([9]) == 1)
+    }
+
+    @Test("another user's file is not continued", .enabled(if: geteuid() == 0))
+    func otherOwner() async throws {
+        try write([1, 2, 3], to: scratch.partPath(location))
+        #expect(chown(scratch.partPath(location), 12_345, 12_345) == 0)
+        #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 0)
+    }
+
+    @Test("a directory with the part's name is left alone and said to be in the way")
+    func directory() async throws {
+        #expect(mkdir(scratch.partPath(location), 0o700) == 0)
+        #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 0)
+        #expect(await status { try await part.append([1]) } == .destinationUnavailable)
+    }
+}
