@@ -38,7 +38,8 @@ let package = Package(
         // The event loop.
         .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CLinux", "CUV"], swiftSettings: strict),
         // Part files: written, synced, finished on threads of their own.
-        .target(name: "BackhaulDisk", dependencies: ["BackhaulModel", "BackhaulPlatform"], swiftSettings: strict),
+        .target(
+            name: "BackhaulDisk", dependencies: ["BackhaulModel", "BackhaulPlatform", "CLinux"], swiftSettings: strict),
         // HTTP.
         .target(
             name: "BackhaulTransport", dependencies: ["BackhaulModel", "BackhaulLoop", "BackhaulPlatform", "CCurl"],

@@ -1,5 +1,4 @@
 internal import BackhaulPlatform
-internal import CLinux
 internal import Glibc
 
 /// The permission bits that a file of the host gets when it asks for none.

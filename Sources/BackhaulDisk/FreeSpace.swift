@@ -1,6 +1,5 @@
 public import BackhaulModel
 internal import BackhaulPlatform
-internal import CLinux
 internal import Glibc
 
 /// What is left on a file system.

@@ -1,6 +1,5 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
-internal import CLinux
 internal import Glibc
 
 /// The syncs of one batch. They are what costs: started together, files share the file system's journal commits, and
