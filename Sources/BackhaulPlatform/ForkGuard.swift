@@ -17,7 +17,8 @@ public enum ForkGuard {
 
     private static let lock = Lock(())
 
-    static func add(_ number: Int32) {
+    /// For descriptors that a library opened by itself; `Descriptor` does it for its own.
+    public static func add(_ number: Int32) {
         lock.withLock { _ in
             for slot in 0..<capacity where table[slot] < 0 {
                 table[slot] = number
@@ -26,7 +27,7 @@ public enum ForkGuard {
         }
     }
 
-    static func remove(_ number: Int32) {
+    public static func remove(_ number: Int32) {
         lock.withLock { _ in
             for slot in 0..<capacity where table[slot] == number {
                 table[slot] = -1
