@@ -1,18 +1,25 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
+internal import CLinux
 internal import CSQLite
+internal import Glibc
 
 /// Opens the database of a store: checks that it is ours and of a version that we know, and brings it up to date.
 struct Database {
     let connection: Connection
     let descriptors: DatabaseDescriptors
+    // Holds the lock that keeps other programs out.
+    private let file: Descriptor
 
     /// `migrations`: step N brings version N to N + 1.
     init(directory: StoreDirectory, migrations: [String] = Schema.migrations) throws(Failure) {
         // Made by us before SQLite opens it, so that its mode does not depend on the umask; SQLite gives its log the
-        // same. Closed again at once: SQLite's own lock on the file would go with a descriptor that is closed later.
-        _ = try directory.openFile(Schema.fileName)
-        connection = try Connection(path: "/proc/self/fd/\(directory.descriptor.number)/\(Schema.fileName)")
+        // same.
+        file = try directory.openFile(Schema.fileName)
+        try Self.keepOthersOut(file)
+        connection = try Connection(
+            path: "/proc/self/fd/\(directory.descriptor.number)/\(Schema.fileName)",
+            files: try VirtualFileSystem.registeredName())
         try Self.configure(connection)
         let version = try Self.checkedVersion(of: connection, newest: migrations.count)
         try Self.useLog(connection)
@@ -23,8 +30,17 @@ struct Database {
             directory: directory.descriptor, names: [Schema.fileName, Schema.fileName + "-wal"])
     }
 
+    /// The store's lock keeps engines apart; this one other programs that know SQLite, such as its shell. They lock bytes
+    /// of the file itself (https://www.sqlite.org/lockingv3.html), and may otherwise move or remove its log.
+    private static func keepOthersOut(_ file: Descriptor) throws(Failure) {
+        guard bhl_lock_exclusive(file.number) != 0 else { return }
+        let code = bhl_errno()
+        let reason = code == EAGAIN || code == EACCES
+            ? "another program has it open; close it there" : SystemError.reason(of: code)
+        throw Failure.system(.storeUnavailable, code: code, "the store's database cannot be locked: \(reason)")
+    }
+
     private static func configure(_ connection: Connection) throws(Failure) {
-        connection.setBusyTimeout(milliseconds: 2_000)
         connection.configure(SQLITE_DBCONFIG_DEFENSIVE, true)
         connection.configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, false)
         connection.configure(SQLITE_DBCONFIG_ENABLE_VIEW, false)

@@ -12,11 +12,11 @@ final class GroupCommit {
     /// Changed rows after which a transaction ends although more bodies wait: the first of them waits for the last.
     static let changesOfOneTransaction: Int64 = 16_384
 
-    private let connection: Connection
+    private let database: Database
     private let transaction: Transaction
-    private let descriptors: DatabaseDescriptors
     private let directory: StoreDirectory
     private let lock: StoreLock
+    private var connection: Connection { database.connection }
 
     /// Why no further transaction is possible.
     private var end: Failure?
@@ -26,15 +26,18 @@ final class GroupCommit {
     private var completions: [(Failure?) -> Void] = []
 
     init(directory: StoreDirectory, lock: StoreLock, migrations: [String] = Schema.migrations) throws(Failure) {
-        let database = try Database(directory: directory, migrations: migrations)
-        connection = database.connection
-        descriptors = database.descriptors
+        database = try Database(directory: directory, migrations: migrations)
         transaction = Transaction(connection: database.connection, keptPath: directory.keptPath)
         self.directory = directory
         self.lock = lock
     }
 
-    deinit { connection.close(abandoning: !isOurs) }
+    deinit {
+        let isAbandoned = !isOurs
+        // Before they are closed: afterwards their numbers may be anyone's.
+        database.descriptors.leaveToForkedChildren()
+        connection.close(abandoning: isAbandoned)
+    }
 
     /// Performs jobs that call `run`.
     func perform(_ jobs: [@Sendable (GroupCommit) -> Void]) {
@@ -94,7 +97,7 @@ final class GroupCommit {
             && connection.totalChanges - changesAtBegin < Self.changesOfOneTransaction
     }
 
-    private var isOurs: Bool { lock.isHeld && descriptors.areOurs }
+    private var isOurs: Bool { lock.isHeld && database.descriptors.areOurs }
 
     private func begin() {
         batchFailure = nil

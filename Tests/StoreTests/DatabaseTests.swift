@@ -81,7 +81,7 @@ struct DatabaseTests {
     func strangers() throws {
         let connection = try { () throws(Failure) in
             _ = try StoreDirectory.open(path: scratch.path).openFile(Schema.fileName)
-            return try Connection(path: file)
+            return try Connection(path: file, files: "unix")
         }()
         try connection.execute("CREATE TABLE mine (id INTEGER)")
         connection.close()
@@ -131,15 +131,51 @@ struct DatabaseTests {
         #expect(refusal()?.status == .storeUnavailable)
     }
 
-    @Test("that another program has open is refused after a bounded wait")
+    @Test("that another program has open is refused")
     func busy() async throws {
         _ = try makeStore(tasks: 1)
-        let other = try Connection(path: file)
-        try other.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; DELETE FROM applied")
-        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+        await #expect(processExitsWith: .success) { [path = scratch.path as String, file = file as String] in
+            let shell = try Connection(path: file, files: "unix")
+            try shell.execute("BEGIN IMMEDIATE; DELETE FROM applied")
             let failure = #expect(throws: Failure.self) { try TestStore(path) }
             #expect(failure?.status == .storeUnavailable)
             #expect(failure?.message.contains("another program") == true)
+        }
+    }
+
+    @Test("keeps other programs out, the shell of SQLite for one, while it is open")
+    func othersAreKeptOut() async throws {
+        let session = try makeStore(tasks: 1)
+        let store = try TestStore(scratch.path)
+        try store.enqueue([.numbered(7)], in: session)
+        await #expect(processExitsWith: .success) { [file = file as String] in
+            let failure = #expect(throws: Failure.self) { try Connection(path: file, files: "unix").execute("SELECT count(*) FROM tasks") }
+            #expect(failure?.message.contains("another program") == true)
+        }
+        #expect(try store.tasks(of: session).count == 2)
+    }
+
+    @Test("can be opened by a forked child once its parent has closed it")
+    func forkedChild() async throws {
+        let session = try makeStore(tasks: 3)
+        await #expect(processExitsWith: .success) {
+            [path = scratch.path as String, session = session.rawValue as UInt64] in
+            let store = try TestStore(path)
+            var ends: [Int32] = [0, 0]
+            #expect(pipe(&ends) == 0)
+            let child = fork()
+            if child == 0 {
+                var byte: UInt8 = 0
+                guard read(ends[0], &byte, 1) == 1, let again = try? TestStore(path),
+                    let tasks = try? again.tasks(of: SessionID(rawValue: session))
+                else { _exit(99) }
+                _exit(Int32(tasks.count))
+            }
+            store.close()
+            write(ends[1], "x", 1)
+            var status: Int32 = 0
+            waitpid(child, &status, 0)
+            #expect(status == 3 << 8)
         }
     }
 

@@ -191,7 +191,7 @@ struct LockTests {
             #expect(lock != nil)
             var ends: [Int32] = [0, 0]
             #expect(pipe(&ends) == 0)
-            let child = bhtFork()
+            let child = fork()
             if child == 0 {
                 write(ends[1], "x", 1)
                 pause()
@@ -227,10 +227,4 @@ struct LockTests {
             #expect(directory.lockHolder() == nil)
         }
     }
-}
-
-/// Swift hides fork(2); a test of what a forked child inherits has to call it.
-private func bhtFork() -> pid_t {
-    typealias Fork = @convention(c) () -> pid_t
-    return unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)()
 }

@@ -141,3 +141,9 @@ extension Event {
         if case .taskEnded(let task) = kind { task } else { nil }
     }
 }
+
+/// Swift hides fork(2); a test of what a forked child inherits has to call it.
+func fork() -> pid_t {
+    typealias Fork = @convention(c) () -> pid_t
+    return unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)()
+}

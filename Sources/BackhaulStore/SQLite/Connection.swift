@@ -15,8 +15,8 @@ final class Connection {
         let statement: OpaquePointer
     }
 
-    /// `path` is used as it stands: see `VirtualFileSystem`.
-    init(path: String) throws(Failure) {
+    /// `files`: the name of the access to files; the one that SQLite has by default is another program's.
+    init(path: String, files: String) throws(Failure) {
         guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
             throw Failure(
                 .storeUnavailable,
@@ -25,7 +25,7 @@ final class Connection {
         var handle: OpaquePointer?
         // No mutex: one thread uses the connection.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let code = sqlite3_open_v2(path, &handle, flags, try VirtualFileSystem.registeredName())
+        let code = sqlite3_open_v2(path, &handle, flags, files)
         guard code == SQLITE_OK, let handle else {
             let failure = Connection.failure(
                 code, reason: handle.map(Connection.message) ?? "out of memory", systemCode: 0)
@@ -178,7 +178,6 @@ final class Connection {
     var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
 
     func configure(_ option: Int32, _ on: Bool) { _ = bhs_configure(database, option, on ? 1 : 0) }
-    func setBusyTimeout(milliseconds: Int32) { sqlite3_busy_timeout(database, milliseconds) }
 
     /// Frames of the write-ahead log that were not moved to the database file yet, as of the last commit.
     var logFrames: Int32 { frames.pointee }

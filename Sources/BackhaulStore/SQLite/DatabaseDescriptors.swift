@@ -3,7 +3,7 @@ internal import CLinux
 internal import Glibc
 
 /// The descriptors that SQLite opened for the database and its log. A host that closes every descriptor it finds may
-/// get their numbers for files of its own; SQLite would then write its pages into those.
+/// get their numbers for files of its own; SQLite would then write its pages into those. Kept from forked children.
 struct DatabaseDescriptors {
     fileprivate struct File: Equatable {
         var device: UInt64
@@ -26,12 +26,13 @@ struct DatabaseDescriptors {
             }
             guard let number = Int32(name), let file = Self.file(number), wanted.contains(file) else { continue }
             files[number] = file
+            ForkGuard.add(number)
         }
     }
 
-    var areOurs: Bool { files.allSatisfy { number, file in Self.file(number) == file } }
+    func leaveToForkedChildren() { for number in files.keys { ForkGuard.remove(number) } }
 
-    var count: Int { files.count }
+    var areOurs: Bool { files.allSatisfy { number, file in Self.file(number) == file } }
 
     private static func file(_ number: Int32) -> File? {
         var status = stat()

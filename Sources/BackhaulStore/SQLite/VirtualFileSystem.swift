@@ -2,9 +2,15 @@ internal import BackhaulModel
 internal import CSQLite
 internal import Glibc
 
-/// SQLite's own access to files, but with paths taken as they stand. By default it resolves links first and refuses
-/// what is then longer than 512 bytes; the store is reached through its directory's descriptor, whose path is short
-/// however long the directory's own is, and stays right when the directory is renamed.
+/// SQLite's own access to files, with two differences.
+///
+/// Paths are taken as they stand. By default it resolves links first and refuses what is then longer than 512 bytes; the
+/// store is reached through its directory's descriptor, whose path is short however long the directory's own is, and
+/// stays right when the directory is renamed.
+///
+/// It takes no locks ("unix-none"): `Database` holds one on the file. SQLite's own are process locks, lost when anyone in
+/// the process closes the file, and remembered in a table of the process: a forked child inherits the table without the
+/// lock and could never open the store, nor could a process whose host closed SQLite's descriptors.
 enum VirtualFileSystem {
     private static let name = "backhaul-store"
 
@@ -18,7 +24,7 @@ enum VirtualFileSystem {
 
     private static let isRegistered: Bool = {
         // Unsafe: SQLite keeps the pointer for the process's life, so the copy is never freed.
-        guard sqlite3_initialize() == SQLITE_OK, let original = sqlite3_vfs_find("unix"), let name = strdup(name)
+        guard sqlite3_initialize() == SQLITE_OK, let original = sqlite3_vfs_find("unix-none"), let name = strdup(name)
         else { return false }
         let copy = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
         copy.initialize(to: original.pointee)

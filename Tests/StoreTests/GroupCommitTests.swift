@@ -1,0 +1,233 @@
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Group commit")
+struct GroupCommitTests {
+    let scratch = Scratch()
+
+    private struct Body: Sendable {
+        let run: @Sendable (Transaction) throws(Failure) -> Int
+        init(_ run: @escaping @Sendable (Transaction) throws(Failure) -> Int) { self.run = run }
+    }
+
+    /// Runs bodies that gather while the store's thread is kept busy, so that one transaction commits them all.
+    private func gather(_ store: TestStore, _ bodies: [Body]) -> [Result<Int, Failure>] {
+        let gate = Lock(false)
+        let answers = Lock<[Result<Int, Failure>]>([])
+        store.thread.perform(
+            { _ throws(Failure) in _ = gate.wait(until: .after(milliseconds: 60_000)) { $0 ? true : nil } },
+            then: { _ in })
+        for body in bodies { store.thread.perform(body.run, then: { result in answers.change { $0.append(result) } }) }
+        gate.change { $0 = true }
+        return answers.wait(until: .after(milliseconds: 60_000)) { $0.count == bodies.count ? $0 : nil } ?? []
+    }
+
+    @Sendable private static func failing(_ transaction: Transaction) throws(Failure) -> Int {
+        _ = try transaction.createSession(
+            application: "org.example", configuration: SessionConfiguration(identifier: "undone"), role: .produce,
+            consumer: .of(9), now: 1)
+        throw Failure(.wrongState, "changed its mind")
+    }
+
+    private func logState() -> [Int] {
+        var status = stat()
+        stat(scratch.path + "/" + Schema.fileName + "-wal", &status)
+        return [Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+    }
+
+    @Test("a body that throws undoes what it did and nothing else")
+    func savepoints() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let results = gather(store, [
+            Body { (transaction) throws(Failure) in
+                try transaction.enqueue(session: session, [(.numbered(1), .example)], now: 1).results.count
+            },
+            Body(Self.failing),
+            Body { (transaction) throws(Failure) in
+                try transaction.enqueue(session: session, [(.numbered(2), .example)], now: 1).results.count
+            },
+        ])
+        #expect(results == [.success(1), .failure(Failure(.wrongState, "changed its mind")), .success(1)])
+        store.close()
+        let again = try TestStore(scratch.path)
+        #expect(try again.tasks(of: session).count == 2)
+        #expect(try again.run { (transaction) throws(Failure) in
+            try transaction.sessions(application: "org.example").map(\.identifier)
+        } == ["gallery"])
+    }
+
+    @Test("what only reads writes nothing to the disk, and so does not sync")
+    func reads() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try store.enqueue((0..<100).map { .numbered($0) }, in: session)
+        let before = logState()
+        #expect(before[0] > 0)
+        _ = try store.tasks(of: session, TaskSelection(states: TaskStates(.waiting)))
+        _ = try store.events(of: session)
+        _ = try store.info(session)
+        try store.control(session, .resume)
+        #expect(logState() == before)
+        try store.control(session, .suspend)
+        #expect(logState() != before)
+    }
+
+    @Test("answers come in the order of the calls")
+    func order() throws {
+        let store = try TestStore(scratch.path)
+        let results = gather(store, (0..<500).map { number in Body { _ throws(Failure) in number } })
+        #expect(results == (0..<500).map { .success($0) })
+    }
+
+    @Test("a full database gives everyone whose work is lost the failure, and goes on when there is room")
+    func full() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try store.run { (transaction) throws(Failure) in
+            let pages = try transaction.connection.pragma("PRAGMA page_count") ?? "0"
+            _ = try transaction.connection.pragma("PRAGMA max_page_count = \((Int(pages) ?? 0) + 8)")
+        }
+        let many = #expect(throws: Failure.self) {
+            try store.enqueue((0..<4_000).map { .numbered($0) }, in: session)
+        }
+        #expect(many?.status == .storeFull)
+        #expect(many?.domain == .sqlite)
+        #expect(try store.tasks(of: session).isEmpty)
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.connection.pragma("PRAGMA max_page_count = 1000000")
+        }
+        #expect(try store.enqueue((0..<4_000).map { .numbered($0) }, in: session).count == 4_000)
+    }
+
+    @Test("a full disk fails what cannot be kept, keeps what was durable, and is survived", .enabled(if: Tmpfs.isAllowed))
+    func fullDisk() throws {
+        let disk = try #require(Tmpfs(at: scratch.path, size: "2m"))
+        let store = try TestStore(scratch.path + "/store")
+        let session = try store.session()
+        var durable = 0
+        let failure = #expect(throws: Failure.self) {
+            while durable < 100_000 {
+                let chunk = (durable..<durable + 100).map { Request.numbered($0) }
+                try store.enqueue(chunk, in: session)
+                durable += chunk.count
+            }
+        }
+        #expect(failure?.status == .storeFull)
+        #expect(durable > 0)
+        #expect(try store.info(session)?.liveTasks == UInt64(durable))
+        #expect(disk.grow(to: "16m"))
+        try store.enqueue((durable..<durable + 100).map { .numbered($0) }, in: session)
+        store.close()
+        let again = try TestStore(scratch.path + "/store")
+        #expect(try again.info(session)?.liveTasks == UInt64(durable + 100))
+    }
+
+    @Test("a store on a disk without room cannot be made, and says so", .enabled(if: Tmpfs.isAllowed))
+    func noRoom() throws {
+        let disk = try #require(Tmpfs(at: scratch.path, size: "64k"))
+        let filler = open(scratch.path + "/filler", O_WRONLY | O_CREAT, 0o600)
+        let bytes = [UInt8](repeating: 1, count: 4_096)
+        while write(filler, bytes, bytes.count) == bytes.count {}
+        close(filler)
+        let failure = #expect(throws: Failure.self) { try TestStore(scratch.path + "/store") }
+        #expect(failure?.status == .storeFull)
+        withExtendedLifetime(disk) {}
+    }
+
+    @Test("after close nothing is accepted, and what was posted before is performed")
+    func closed() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let answers = Lock<[Bool]>([])
+        for number in 0..<20 {
+            store.thread.perform({ (transaction) throws(Failure) in
+                try transaction.enqueue(session: session, [(.numbered(number), .example)], now: 1).results.count
+            }, then: { result in answers.change { $0.append((try? result.get()) == 1) } })
+        }
+        store.close()
+        #expect(answers.withLock { $0 } == [Bool](repeating: true, count: 20))
+        #expect(#expect(throws: Failure.self) { try store.session() }?.status == .engineFailed)
+        store.close()
+        #expect(access(scratch.path + "/" + Schema.fileName + "-wal", F_OK) != 0)
+        #expect(try TestStore(scratch.path).tasks(of: session).count == 20)
+    }
+
+    @Test("the log is moved into the database when it has grown, and not before")
+    func checkpoint() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let data = [UInt8](repeating: 1, count: 60_000)
+        func enqueue(_ numbers: Range<Int>) throws {
+            try store.enqueue(numbers.map { .numbered($0) { $0.userData = data } }, in: session)
+        }
+        func databaseSize() -> Int {
+            var status = stat()
+            stat(scratch.path + "/" + Schema.fileName, &status)
+            return Int(status.st_size)
+        }
+        try enqueue(0..<100)
+        #expect(databaseSize() < 1 << 20)
+        for part in 1...9 { try enqueue(part * 100..<(part + 1) * 100) }
+        // The last answer comes before the log is moved; the next waits for it.
+        _ = try store.info(session)
+        #expect(databaseSize() > 30 << 20)
+        #expect(logState()[0] < 45 << 20)
+    }
+
+    @Test("a host that closes every descriptor and opens files of its own finds them untouched")
+    func closedDescriptors() async throws {
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            let store = try TestStore(path + "/store")
+            let session = try store.session()
+            try store.enqueue((0..<10).map { .numbered($0) }, in: session)
+            let last = sysconf(Int32(_SC_OPEN_MAX))
+            var files: [Int32] = []
+            for number in 3..<Int32(min(last, 256)) where fcntl(number, F_GETFD) >= 0 {
+                var status = stat()
+                fstat(number, &status)
+                // Standard streams and pipes to the test's parent stay.
+                guard status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR else { continue }
+                close(number)
+                let file = open(path + "/host-\(number)", O_RDWR | O_CREAT, 0o600)
+                #expect(file == number)
+                files.append(file)
+            }
+            #expect(files.count >= 4)
+            let failure = #expect(throws: Failure.self) {
+                try store.enqueue((10..<20).map { .numbered($0) }, in: session)
+            }
+            #expect(failure?.status == .engineFailed)
+            store.close()
+            for file in files {
+                var status = stat()
+                #expect(fstat(file, &status) == 0)
+                #expect(status.st_size == 0)
+            }
+            #expect(try TestStore(path + "/store").tasks(of: session).count == 10)
+        }
+    }
+}
+
+/// A small file system of its own, for as long as it is referred to.
+final class Tmpfs {
+    private let path: String
+
+    static let isAllowed: Bool = {
+        let scratch = Scratch()
+        return Tmpfs(at: scratch.path, size: "64k") != nil
+    }()
+
+    init?(at path: String, size: String) {
+        self.path = path
+        guard mount("none", path, "tmpfs", 0, "size=\(size)") == 0 else { return nil }
+    }
+
+    func grow(to size: String) -> Bool { mount("none", path, "tmpfs", UInt(MS_REMOUNT), "size=\(size)") == 0 }
+
+    deinit { umount2(path, Int32(MNT_DETACH)) }
+}
