@@ -45,9 +45,10 @@
  *
  * Waiting
  *   `timeout_ms`: milliseconds the call may wait for the engine; BH_WAIT_DEFAULT (-1) means 30,000, and there is no
- *   endless wait. On BH_TIMEOUT the operation goes on: `error->ticket` (when an error is passed and the status is
- *   BH_TIMEOUT) is a ticket with which its outcome is asked for; do not repeat the verb. Each verb that waits has a
- *   `_start` form that returns a ticket at once, for hosts with an event loop of their own.
+ *   endless wait. On BH_TIMEOUT the operation goes on: `error->ticket` (when an error is passed) is a ticket with which
+ *   its outcome is asked for; do not repeat the verb. While the engine's process is stopped the status of such a wait
+ *   is BH_ENGINE_UNRESPONSIVE with its process id; all the rest is the same, so look whether there is a ticket. Each
+ *   verb that waits has a `_start` form that returns a ticket at once, for hosts with an event loop of their own.
  */
 #ifndef BACKHAUL_H
 #define BACKHAUL_H
@@ -168,7 +169,7 @@ typedef struct bh_error {
     int32_t domain;                      /* BH_DOMAIN_… of `detail` */
     int64_t detail;                      /* the code below the status, or 0 */
     uint64_t index;                      /* the first item of an array argument that was wrong, or BH_NO_INDEX */
-    bh_ticket *ticket;                   /* on BH_TIMEOUT of a verb: its ticket, to be released; otherwise NULL */
+    bh_ticket *ticket;                   /* of a verb that was not answered in time, to be released; otherwise NULL */
     char message[BH_ERROR_MESSAGE_SIZE]; /* one sentence: what was wrong, and what to do */
 } bh_error;
 
@@ -436,9 +437,10 @@ typedef struct bh_event {
 } bh_event;
 
 /* Hands out up to `maximum` (1 to 10,000) events with ids greater than `after` (0: from the first unacknowledged one),
- * waiting up to timeout_ms for the first; an empty batch is no error. The caller holds the cursor: polling again after
- * the same id gives the same events until they are acknowledged. Consumers only. When bh_batch_more says 0, everything
- * committed so far has been handed out. The _start form does not wait for events. */
+ * waiting up to timeout_ms for the first; an empty batch is no error. The engine has at least a second to answer, so
+ * that a timeout_ms of 0 gives what is there. The caller holds the cursor: polling again after the same id gives the
+ * same events until they are acknowledged. Consumers only. When bh_batch_more says 0, everything committed so far has
+ * been handed out. The _start form does not wait for events. */
 bh_status bh_session_poll(bh_session *session, uint64_t after, size_t maximum, int32_t timeout_ms, bh_batch **events,
                           bh_error *error);
 bh_status bh_session_poll_start(bh_session *session, uint64_t after, size_t maximum, bh_ticket **ticket,
@@ -578,11 +580,12 @@ void bh_batch_release(bh_batch *batch);
  * NULL in `*ticket` when there is none. Borrowed: it is the pointer that the host got when it started the verb. */
 bh_status bh_application_next_ticket(bh_application *application, bh_ticket **ticket, bh_error *error);
 
-/* Waits for the answer and returns the status of the verb, or BH_TIMEOUT. May be repeated. */
+/* Waits for the answer and returns the status of the verb, or BH_TIMEOUT (BH_ENGINE_UNRESPONSIVE while the engine's
+ * process is stopped). May be repeated. */
 bh_status bh_ticket_wait(bh_ticket *ticket, int32_t timeout_ms, bh_error *error);
 
-/* The results of an answered verb; BH_WRONG_STATE when it was of another kind, BH_TIMEOUT when it is not answered yet,
- * the verb's own status when it failed. A session or batch can be taken once. */
+/* The results of an answered verb; BH_WRONG_STATE when it was of another kind or was taken already, as bh_ticket_wait
+ * when it is not answered yet, the verb's own status when it failed. A session or batch can be taken once. */
 bh_status bh_ticket_session(bh_ticket *ticket, bh_session **session, int32_t *disposition, bh_error *error);
 bh_status bh_ticket_batch(bh_ticket *ticket, bh_batch **batch, bh_error *error);
 bh_status bh_ticket_count(bh_ticket *ticket, uint64_t *count, bh_error *error);

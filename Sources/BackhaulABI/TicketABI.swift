@@ -100,8 +100,6 @@ private func answered(
     guard isRight(verb.kind) else {
         throw Failure(.wrongState, "the ticket is of a verb that has no such result")
     }
-    guard let outcome = try verb.outcome(until: nil) else {
-        throw Failure(.timeout, "the engine has not answered yet; wait with bh_ticket_wait")
-    }
+    guard let outcome = try verb.outcome(until: nil) else { throw verb.unanswered }
     return (verb, outcome)
 }
