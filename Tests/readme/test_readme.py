@@ -82,7 +82,7 @@ def test_the_swift_host(home, localised, tmp_path):
     manifest = package / "Package.swift"
     manifest.write_text(manifest.read_text().replace("BINDINGS", str(PROJECT / "bindings" / "swift")))
     host = package / "Sources" / "host" / "main.swift"
-    host.parent.mkdir(parents=True)
+    host.parent.mkdir(parents=True, exist_ok=True)
     host.write_text(localised(the_block("swift")))
     scratch = BUILD / "swift" / "readme"
     run("swift", "build", "--package-path", package, "--scratch-path", scratch, cwd=tmp_path, HOME=os.environ["HOME"])
