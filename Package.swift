@@ -96,7 +96,7 @@ let package = Package(
             dependencies: ["BackhaulEngine", "BackhaulClient", "BackhaulModel", "BackhaulPlatform"],
             path: "Tests/EngineTests", swiftSettings: strict),
         .testTarget(
-            name: "ABITests", dependencies: ["BackhaulABI", "CBackhaul", "BackhaulModel"],
+            name: "ABITests", dependencies: ["BackhaulABI", "CBackhaul", "BackhaulModel", "BackhaulClient"],
             path: "Tests/ABITests", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
