@@ -37,7 +37,9 @@ struct Arena: ~Copyable {
     }
 
     /// Uninitialized room for an array.
-    mutating func room<Element: BitwiseCopyable>(for count: Int, of type: Element.Type) -> UnsafeMutablePointer<Element> {
+    mutating func room<Element: BitwiseCopyable>(
+        for count: Int, of type: Element.Type
+    ) -> UnsafeMutablePointer<Element> {
         reserve(count * MemoryLayout<Element>.stride, alignment: MemoryLayout<Element>.alignment)
             .bindMemory(to: type, capacity: count)
     }

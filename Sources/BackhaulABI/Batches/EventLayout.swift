@@ -1,6 +1,8 @@
 internal import BackhaulModel
 internal import CBackhaul
 
+// Unsafe: what the pointers of an item point to lies in its batch's arena, and lives as long.
+
 extension bh_event {
     init(_ event: Event, in arena: inout Arena) {
         self.init()

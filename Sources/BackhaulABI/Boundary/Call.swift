@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CBackhaul
 
-// Unsafe: out parameters are written once, before the call returns; the host promises that they are writable until then.
+// Unsafe: out parameters are written once, before the call returns; the host promises that they can be until then.
 
 /// The frames of the exported functions: what they throw becomes their status and fills the host's `bh_error`.
 enum Call {

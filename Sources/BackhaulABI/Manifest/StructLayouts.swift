@@ -32,7 +32,8 @@ struct StructLayout {
             "bh_session_configuration", bh_session_configuration.self,
             fields: [
                 ("struct_size", \.struct_size), ("identifier", \.identifier),
-                ("connections_per_origin", \.connections_per_origin), ("maximum_running_tasks", \.maximum_running_tasks),
+                ("connections_per_origin", \.connections_per_origin),
+                ("maximum_running_tasks", \.maximum_running_tasks),
                 ("maximum_attempts", \.maximum_attempts), ("first_retry_delay_ms", \.first_retry_delay_ms),
                 ("longest_retry_delay_ms", \.longest_retry_delay_ms), ("request_timeout_ms", \.request_timeout_ms),
                 ("resource_timeout_ms", \.resource_timeout_ms), ("ca_file", \.ca_file),
