@@ -1,1 +1,3 @@
-import CBackhaul
+import Glibc
+
+exit(Program.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,93 @@
+import CLinux
+import Glibc
+
+/// A command line taken apart by getopt_long.
+struct Arguments {
+    private(set) var values: [String: [String]] = [:]
+    private(set) var operands: [String] = []
+
+    /// - Parameters:
+    ///   - program: How getopt names the program in what it reports.
+    ///   - stopAtOperand: Leaves everything from the first operand on as operands, options too.
+    init(
+        program: String, words: [String], options: [OptionDescription], stopAtOperand: Bool = false
+    ) throws(CommandError) {
+        let arena = CStringArena()
+        let firstLongCode: Int32 = 256
+        var letters = stopAtOperand ? "+" : ""
+        var table: [option] = []
+        for (index, description) in options.enumerated() {
+            if let letter = description.letter { letters += String(letter) + (description.argument == nil ? "" : ":") }
+            table.append(
+                option(
+                    name: arena.string(description.name),
+                    has_arg: description.argument == nil ? no_argument : required_argument, flag: nil,
+                    val: firstLongCode + Int32(index)))
+        }
+        table.append(option())
+        let pointers: [UnsafeMutablePointer<CChar>?] = ([program] + words).map {
+            UnsafeMutablePointer(mutating: arena.string($0))
+        }
+        let permuted: [String] = try pointers.withMutableBuffer { (words) throws(CommandError) in
+            bhl_restart_options()
+            while true {
+                let found = bhl_next_option(Int32(words.count - 1), words.baseAddress, letters, table)
+                guard found.code != -1 else {
+                    return words[Int(found.next)..<(words.count - 1)].compactMap { $0.map { String(cString: $0) } }
+                }
+                let description =
+                    found.code >= firstLongCode
+                    ? options[Int(found.code - firstLongCode)]
+                    : options.first { $0.letter?.asciiValue.map(Int32.init) == found.code }
+                // getopt has said on stderr what it does not understand.
+                guard let description else { throw .usage("") }
+                values[description.name, default: []].append(found.argument.map { String(cString: $0) } ?? "")
+            }
+        }
+        operands = permuted
+    }
+
+    func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// The last one given wins.
+    func value(_ name: String) -> String? { values[name]?.last }
+
+    func all(_ name: String) -> [String] { values[name] ?? [] }
+
+    mutating func merge(_ earlier: Arguments) {
+        values.merge(earlier.values) { later, earlier in earlier + later }
+    }
+
+    func number(_ name: String, in range: ClosedRange<Int64>) throws(CommandError) -> Int64? {
+        guard let text = value(name) else { return nil }
+        guard let number = Int64(text), range.contains(number) else {
+            throw .usage(
+                "--\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound), not '\(text)'.")
+        }
+        return number
+    }
+
+    func taskIDs() throws(CommandError) -> [UInt64] {
+        var ids: [UInt64] = []
+        for operand in operands {
+            guard let id = UInt64(operand), id > 0 else {
+                throw .usage("'\(operand)' is not a task's number; `backhaul tasks` shows them.")
+            }
+            ids.append(id)
+        }
+        return ids
+    }
+}
+
+extension [UnsafeMutablePointer<CChar>?] {
+    // Unsafe: argv is an array of pointers; it lives for the length of the call, its strings as long as the arena.
+    /// The words as argv: getopt permutes them, and they end with a null pointer.
+    fileprivate func withMutableBuffer<Result>(
+        _ body: (UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>) throws(CommandError) -> Result
+    ) throws(CommandError) -> Result {
+        let buffer = UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: count + 1)
+        defer { buffer.deallocate() }
+        _ = buffer.initialize(from: self + [nil])
+        return try body(buffer)
+    }
+}

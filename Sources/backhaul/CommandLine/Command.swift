@@ -1,0 +1,29 @@
+/// What the help tells about a command.
+struct CommandDescription {
+    let name: String
+    /// What stands after the options, as "URL...".
+    let operands: String
+    let summary: String
+    let examples: [String]
+    var options: [OptionDescription] = []
+    /// Paragraphs below the options, if any.
+    var details = ""
+}
+
+/// One command: takes its arguments apart before anything is opened, then does its work.
+protocol Command {
+    static var description: CommandDescription { get }
+    init(_ arguments: Arguments) throws(CommandError)
+    func run(_ context: Context) throws(CommandError) -> ExitCode
+}
+
+enum Commands {
+    static var all: [any Command.Type] {
+        [
+            Get.self, Add.self, Wait.self, Tasks.self, Info.self, Events.self, Sessions.self, Cancel.self,
+            Suspend.self, Resume.self, Claim.self,
+        ]
+    }
+
+    static func named(_ name: String) -> (any Command.Type)? { all.first { $0.description.name == name } }
+}

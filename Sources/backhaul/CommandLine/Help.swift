@@ -1,0 +1,56 @@
+import CBackhaul
+
+/// The texts of --help. Each leads with an example.
+enum Help {
+    private static let columns = 80
+
+    static var program: String {
+        var text = """
+            Background transfers: handed over once, they survive crashes and reboots.
+
+              backhaul get https://example.org/large.iso     fetch a file and wait for it
+              backhaul add -d ~/Music https://example.org/a.flac https://example.org/b.flac
+                                                             hand over and leave
+              backhaul wait                                  go on with what is left, until nothing is
+
+            Usage: backhaul COMMAND [OPTION...] [ARGUMENT...]
+
+            Commands:
+
+            """
+        for command in Commands.all {
+            text += "  " + Text.padded(command.description.name, columns: 10) + command.description.summary + "\n"
+        }
+        text += "\nOptions of every command:\n" + list(OptionDescription.common)
+        text += "\nExit codes:\n"
+        for code in ExitCode.allCases { text += "  \(code.rawValue)  \(code.meaning)\n" }
+        text += "\n`backhaul COMMAND --help` tells more.\n"
+        return text
+    }
+
+    static func command(_ description: CommandDescription) -> String {
+        var text = description.examples.map { "  " + $0 + "\n" }.joined()
+        text += "\n" + description.summary.prefix(1).uppercased() + description.summary.dropFirst() + ".\n"
+        text += "\nUsage: backhaul \(description.name) [OPTION...] \(description.operands)\n"
+        if !description.options.isEmpty { text += "\nOptions:\n" + list(description.options) }
+        text += "\nOptions of every command:\n" + list(OptionDescription.common)
+        if !description.details.isEmpty {
+            text += "\n" + Text.wrapped(description.details, columns: columns) + "\n"
+        }
+        return text
+    }
+
+    static var version: String { "backhaul " + String(cString: bh_version_string()) + "\n" }
+
+    private static func list(_ options: [OptionDescription]) -> String {
+        let indentation = 29
+        var text = ""
+        for option in options {
+            let synopsis = Text.padded("  " + option.synopsis, columns: indentation - 1)
+            let isLong = Text.width(synopsis) >= indentation
+            text += synopsis + (isLong ? "\n" + String(repeating: " ", count: indentation) : " ")
+            text += Text.wrapped(option.help, columns: columns, indentation: indentation) + "\n"
+        }
+        return text
+    }
+}

@@ -1,0 +1,65 @@
+import CLinux
+import Glibc
+
+/// Paths as the library wants them: absolute.
+enum Paths {
+    static func absolute(_ path: String) throws(CommandError) -> String {
+        if path.isEmpty { throw .usage("A path is empty.") }
+        if path.hasPrefix("/") { return path }
+        guard let directory = getcwd(nil, 0) else {
+            throw .usage("The current directory is gone (\(reasonOfLastError())); give absolute paths.")
+        }
+        defer { free(directory) }
+        return join(String(cString: directory), path)
+    }
+
+    static func join(_ directory: String, _ name: String) -> String {
+        directory.hasSuffix("/") ? directory + name : directory + "/" + name
+    }
+
+    static func isRegularFile(_ path: String, size: UInt64) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && UInt64(max(0, status.st_size)) == size
+    }
+
+    /// The default store: `$XDG_STATE_HOME/backhaul`, else `~/.local/state/backhaul` (XDG Base Directory Specification,
+    /// which has relative values ignored and new directories made with mode 0700).
+    static func defaultStore() throws(CommandError) -> String {
+        let state: String
+        if let value = environment("XDG_STATE_HOME"), value.hasPrefix("/") {
+            state = value
+        } else if let home = environment("HOME"), home.hasPrefix("/") {
+            state = join(home, ".local/state")
+        } else {
+            throw .usage("Neither XDG_STATE_HOME nor HOME is an absolute path; name the store with --store.")
+        }
+        let store = join(state, "backhaul")
+        try makeDirectories(store)
+        return store
+    }
+
+    private static func makeDirectories(_ path: String) throws(CommandError) {
+        var prefix = ""
+        for component in path.split(separator: "/") {
+            prefix += "/" + component
+            if mkdir(prefix, 0o700) != 0 && bhl_errno() != EEXIST {
+                // A component above may be readable by others only; what matters is the last one.
+                if access(prefix, F_OK) == 0 { continue }
+                throw .stopped(
+                    .storeUnusable, "The store's directory \(prefix) cannot be made: \(reasonOfLastError()).")
+            }
+        }
+    }
+}
+
+func environment(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+}
+
+func reasonOfLastError() -> String {
+    let code = bhl_errno()
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+        bhl_strerror(code, buffer.baseAddress, buffer.count)
+        return buffer.baseAddress.map { String(cString: $0) } ?? "error \(code)"
+    }
+}

@@ -1,0 +1,69 @@
+import CLinux
+import Glibc
+
+/// From the words of the command line to an exit code.
+enum Program {
+    static func run(_ words: [String]) -> Int32 {
+        // The locale's table of character widths; messages and numbers stay as they are.
+        setlocale(LC_CTYPE, "")
+        var output = Output(isJSON: false, isQuiet: false)
+        var command = "backhaul"
+        do {
+            let before = try Arguments(
+                program: command, words: words,
+                options: OptionDescription.common + [OptionDescription("version", nil, nil, "show the version")],
+                stopAtOperand: true)
+            if before.has("version") { return show(Help.version) }
+            guard let name = before.operands.first else {
+                if before.has("help") { return show(Help.program) }
+                _ = Output.write(Help.program, to: STDERR_FILENO)
+                return ExitCode.usage.rawValue
+            }
+            if name == "help" { return try help(before.operands.dropFirst().first) }
+            guard let type = Commands.named(name) else {
+                throw CommandError.usage("There is no command '\(name)'.")
+            }
+            command = "backhaul " + name
+            var arguments = try Arguments(
+                program: command, words: Array(before.operands.dropFirst()),
+                options: OptionDescription.common + type.description.options)
+            arguments.merge(before)
+            if arguments.has("help") { return show(Help.command(type.description)) }
+            let context = try Context(arguments, signals: Signals())
+            output = context.output
+            return try type.init(arguments).run(context).rawValue
+        } catch {
+            return end(error as? CommandError, command: command, output: output)
+        }
+    }
+
+    private static func end(_ error: CommandError?, command: String, output: Output) -> Int32 {
+        output.clearProgress()
+        switch error {
+        case .usage(let sentence):
+            if !sentence.isEmpty { output.error(sentence) }
+            _ = Output.write("Try `\(command) --help`.\n", to: STDERR_FILENO)
+            return ExitCode.usage.rawValue
+        case .failure(let failure):
+            output.error(failure)
+            return failure.exitCode.rawValue
+        case .stopped(let code, let sentence):
+            output.error(sentence)
+            return code.rawValue
+        case .interrupted(let signal):
+            Signals.die(of: signal)
+        case nil:
+            return ExitCode.libraryFailed.rawValue
+        }
+    }
+
+    private static func help(_ name: String?) throws(CommandError) -> Int32 {
+        guard let name else { return show(Help.program) }
+        guard let type = Commands.named(name) else { throw .usage("There is no command '\(name)'.") }
+        return show(Help.command(type.description))
+    }
+
+    private static func show(_ text: String) -> Int32 {
+        Output.write(text, to: STDOUT_FILENO) ? ExitCode.done.rawValue : ExitCode.transferFailed.rawValue
+    }
+}

@@ -1,0 +1,49 @@
+import CBackhaul
+
+struct Add: Command {
+    static let description = CommandDescription(
+        name: "add", operands: "URL...", summary: "hand transfers over and leave",
+        examples: [
+            "backhaul add -d ~/Music https://example.org/a.flac https://example.org/b.flac", "backhaul wait",
+        ],
+        options: TransferOptions.descriptions + [
+            OptionDescription("suspended", nil, nil, "do not start before `backhaul resume`")
+        ],
+        details: TransferOptions.naming + "\n\n" + """
+            Transfers are durable when the command ends. They run while some process has the store open: `backhaul wait`
+            is one. With --json each transfer is one line: task_id, url, destination and disposition, which is "new" or
+            "existing".
+            """)
+
+    private let options: TransferOptions
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        options = try TransferOptions(arguments, startsSuspended: arguments.has("suspended"))
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            let session = try application.create(options.settings(context.sessionName), role: BH_ROLE_PRODUCE)
+            let results = try options.enqueue(session)
+            var lines: [String] = []
+            for (transfer, result) in zip(options.transfers, results) {
+                let isNew = Int(result.disposition) == BH_ENQUEUE_NEW
+                if context.output.isJSON {
+                    lines.append(
+                        JSON.object([
+                            ("task_id", .unsigned(result.task_id)), ("url", .string(transfer.url)),
+                            ("destination", .string(transfer.destination)),
+                            ("disposition", .string(isNew ? "new" : "existing")),
+                        ]).text)
+                } else {
+                    lines.append("\(result.task_id)\t" + Text.visible(transfer.destination))
+                }
+            }
+            try context.output.result(lines: lines)
+            context.output.note(
+                "\(Text.count(results.count, "transfer")) handed over, safe on disk. Transfers run while a process has "
+                    + "the store open: run `\(context.waitCommand)`.")
+            return .done
+        }
+    }
+}

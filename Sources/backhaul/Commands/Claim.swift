@@ -1,0 +1,42 @@
+import CBackhaul
+
+struct Claim: Command {
+    static let description = CommandDescription(
+        name: "claim", operands: "TASK FILE", summary: "move a file that is kept in the store to its place",
+        examples: ["backhaul claim --application org.example.photos --session gallery 12 picture.jpg"],
+        options: [OptionDescription("if-exists", nil, "fail|replace", "what to do when the file is there (fail)")],
+        details: """
+            Programs may fetch files without saying where they belong; those stay in the store until they are claimed.
+            With --json one document: {"task_id": NUMBER, "path": PATH}.
+            """)
+
+    private let task: UInt64
+    private let destination: String
+    private let policy: Int
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.count == 2, let task = UInt64(arguments.operands[0]) else {
+            throw .usage("`claim` takes a task's number and a file.")
+        }
+        self.task = task
+        destination = try Paths.absolute(arguments.operands[1])
+        switch arguments.value("if-exists") {
+        case nil, "fail": policy = BH_IF_EXISTS_FAIL
+        case "replace": policy = BH_IF_EXISTS_REPLACE
+        case .some(let value): throw .usage("--if-exists takes 'fail' or 'replace', not '\(value)'.")
+        }
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
+            try session.claim(task, destination: destination, ifExists: policy)
+            if context.output.isJSON {
+                try context.output.result(.object([("task_id", .unsigned(task)), ("path", .string(destination))]))
+            } else {
+                try context.output.result(Text.visible(destination))
+            }
+            return .done
+        }
+    }
+}

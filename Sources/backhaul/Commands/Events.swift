@@ -1,0 +1,50 @@
+import CBackhaul
+
+struct Events: Command {
+    static let description = CommandDescription(
+        name: "events", operands: "", summary: "list what has ended and nobody has acknowledged",
+        examples: ["backhaul events", "backhaul events --acknowledge --json"],
+        options: [
+            OptionDescription("acknowledge", "a", nil, "acknowledge what was printed: it never comes again"),
+            OptionDescription("after", nil, "EVENT", "only events after this one"),
+        ],
+        details: """
+            With --json each event is one line. Events belong to one consumer at a time: while another process is one,
+            the command ends with 5. Acknowledging removes kept files that were not claimed (`backhaul claim`).
+            """)
+
+    private let acknowledges: Bool
+    private let after: UInt64
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.isEmpty else { throw .usage("`events` takes no arguments.") }
+        acknowledges = arguments.has("acknowledge")
+        after = UInt64(try arguments.number("after", in: 0...Int64.max) ?? 0)
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            guard let session = try context.attach(application, role: BH_ROLE_CONSUME) else { return .done }
+            var cursor = after
+            while true {
+                let (events, more) = try session.poll(after: cursor)
+                try context.output.result(
+                    lines: events.map { context.output.isJSON ? $0.json.text : Events.line($0) })
+                // After the output, so that an event is lost by no failure of it.
+                if acknowledges { try session.acknowledge(events.map { $0.id }) }
+                cursor = events.last?.id ?? cursor
+                if !more { break }
+            }
+            return .done
+        }
+    }
+
+    private static func line(_ event: EventRecord) -> String {
+        let id = Text.padded(left: String(event.id), columns: 6) + "  "
+        guard event.isEndOfTask else { return id + "finished   round \(event.round)" }
+        var text = id + Text.padded(Names.taskState(event.state), columns: 11) + Text.visible(event.url)
+        if let path = event.path { text += " -> " + Text.visible(path) }
+        if let message = event.errorMessage { text += ": " + Text.visible(message) }
+        return text
+    }
+}

@@ -1,0 +1,68 @@
+import CBackhaul
+
+struct Get: Command {
+    static let description = CommandDescription(
+        name: "get", operands: "URL...", summary: "fetch files and wait for them",
+        examples: [
+            "backhaul get https://example.org/large.iso",
+            "backhaul get -d ~/Downloads https://example.org/a.tar.gz https://example.org/b.tar.gz",
+        ],
+        options: TransferOptions.descriptions + [Watch.timeoutOption],
+        details: TransferOptions.naming + "\n\n" + """
+            Prints the path of each file when it is whole. Ctrl-C leaves at once and loses nothing: the transfers stay,
+            and the same command or `backhaul wait` goes on with them. With --json each transfer is one line when it has
+            ended.
+            """)
+
+    private let options: TransferOptions
+    private let timeout: Int64?
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        options = try TransferOptions(arguments)
+        timeout = try Watch.timeout(arguments)
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            let (session, isConsumer) = try join(application, context)
+            if isConsumer { try acknowledgeFormerEnds(session) }
+            let results = try options.enqueue(session)
+            let ids = Set(results.map { $0.task_id })
+            let watch = try Watch(
+                context, application, session, isConsumer: isConsumer, scope: .tasks(ids), timeout: timeout)
+            return try watch.run()
+        }
+    }
+
+    private func join(
+        _ application: Application, _ context: Context
+    ) throws(CommandError) -> (Session, isConsumer: Bool) {
+        let settings = options.settings(context.sessionName)
+        do {
+            return (try application.create(settings, role: BH_ROLE_CONSUME), true)
+        } catch {
+            // Another command reads the session's events. Files can be fetched beside it all the same.
+            guard case .failure(let failure) = error, failure.is(BH_IN_USE) else { throw error }
+            return (try application.create(settings, role: BH_ROLE_PRODUCE), false)
+        }
+    }
+
+    /// An earlier transfer to the same file that nobody has read the end of would answer for the new one. It may do so
+    /// only when its file is there and was not to be replaced.
+    private func acknowledgeFormerEnds(_ session: Session) throws(CommandError) {
+        let replaces = options.transfers.contains { $0.replaces }
+        let keys = Set(options.transfers.compactMap { $0.key })
+        var cursor: UInt64 = 0
+        while true {
+            let (events, more) = try session.poll(after: cursor)
+            var former: [UInt64] = []
+            for event in events where event.isEndOfTask && event.key.map(keys.contains) == true {
+                let isThere = event.succeeded && event.path.map { Paths.isRegularFile($0, size: event.size) } == true
+                if !isThere || replaces { former.append(event.id) }
+            }
+            try session.acknowledge(former)
+            cursor = events.last?.id ?? cursor
+            if !more { return }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import CBackhaul
+
+struct Info: Command {
+    static let description = CommandDescription(
+        name: "info", operands: "TASK...", summary: "tell everything about transfers",
+        examples: ["backhaul info 12"],
+        details: "With --json each transfer is one line, with the same members as those of `backhaul tasks`.")
+
+    private let ids: [UInt64]
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        ids = try arguments.taskIDs()
+        guard !ids.isEmpty else { throw .usage("Which task? `backhaul tasks` shows their numbers.") }
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            let session = try application.attach(context.sessionName, role: BH_ROLE_OBSERVE)
+            for id in ids {
+                let task = try session.task(id)
+                if context.output.isJSON {
+                    try context.output.result(task.json)
+                } else {
+                    try context.output.result(lines: Info.lines(task))
+                }
+            }
+            return .done
+        }
+    }
+
+    private static func lines(_ task: TaskRecord) -> [String] {
+        var fields: [(String, String)] = [
+            ("task", String(task.id)), ("state", Names.taskState(task.state)), ("url", task.url),
+            ("destination", task.destination ?? "kept in the store"),
+            ("received", Text.size(task.offset) + (task.size.map { " of " + Text.size($0) } ?? "")),
+            ("attempts", String(task.attempts)), ("priority", String(task.priority)),
+        ]
+        if let reason = task.reasonText { fields.insert(("why", reason), at: 2) }
+        if task.nextAttempt != 0 {
+            let seconds = max(0, (task.nextAttempt - Clock.wallMilliseconds + 999) / 1000)
+            fields.append(("next attempt", "in " + Text.duration(seconds: seconds)))
+        }
+        if task.rate > 0 { fields.append(("rate", Text.size(task.rate) + "/s")) }
+        if let error = task.errorMessage { fields.append(("last error", error)) }
+        if task.httpStatus != 0 { fields.append(("HTTP status", String(task.httpStatus))) }
+        if let key = task.key { fields.append(("key", key)) }
+        return fields.map { Text.padded($0.0 + ":", columns: 14) + Text.visible($0.1) } + [""]
+    }
+}

@@ -1,0 +1,13 @@
+struct Resume: Command {
+    static let description = CommandDescription(
+        name: "resume", operands: "TASK... | --all",
+        summary: "let suspended transfers run, and waiting ones try at once",
+        examples: ["backhaul resume 12 13", "backhaul resume --all --session photos"],
+        options: ControlOptions.descriptions, details: ControlOptions.details)
+
+    private let options: ControlOptions
+
+    init(_ arguments: Arguments) throws(CommandError) { options = try ControlOptions(arguments, "resume") }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode { try options.run(.resume, "resumed", context) }
+}

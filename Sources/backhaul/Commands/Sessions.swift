@@ -1,0 +1,32 @@
+struct Sessions: Command {
+    static let description = CommandDescription(
+        name: "sessions", operands: "", summary: "list the sessions of the application",
+        examples: ["backhaul sessions", "backhaul sessions --json"],
+        details: "With --json each session is one line.")
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.isEmpty else { throw .usage("`sessions` takes no arguments.") }
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            let sessions = try application.sessions()
+            if context.output.isJSON {
+                try context.output.result(lines: sessions.map { $0.json.text })
+            } else if !sessions.isEmpty {
+                let rows = [("SESSION", "LIVE", "EVENTS", "CONSUMER")] + sessions.map {
+                    (
+                        Text.visible($0.identifier), String($0.liveTasks), String($0.events),
+                        $0.consumer == 0 ? "-" : "process \($0.consumer)"
+                    )
+                }
+                try context.output.result(
+                    lines: rows.map {
+                        Text.padded($0.0, columns: 24) + Text.padded(left: $0.1, columns: 8)
+                            + Text.padded(left: $0.2, columns: 8) + "  " + $0.3
+                    })
+            }
+            return .done
+        }
+    }
+}

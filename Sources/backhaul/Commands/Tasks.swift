@@ -1,0 +1,62 @@
+import CBackhaul
+
+struct Tasks: Command {
+    static let description = CommandDescription(
+        name: "tasks", operands: "", summary: "list the transfers of a session",
+        examples: ["backhaul tasks", "backhaul tasks --state running,waiting --json"],
+        options: [
+            OptionDescription(
+                "state", nil, "STATE,...", "only these: waiting, running, suspended, succeeded, failed, cancelled")
+        ],
+        details: """
+            Ended transfers are listed until their end is acknowledged. With --json each transfer is one line.
+            """)
+
+    private let selection: TaskSelection
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.isEmpty else { throw .usage("`tasks` takes no arguments; see `backhaul info`.") }
+        var states: [Int] = []
+        for word in arguments.all("state").flatMap({ $0.split(separator: ",") }) {
+            guard let state = Names.taskStates.first(where: { $0.1 == word }) else {
+                throw .usage("There is no state '\(word)'.")
+            }
+            states.append(state.0)
+        }
+        selection = TaskSelection(states: states)
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            guard let session = try context.attach(application, role: BH_ROLE_OBSERVE) else { return .done }
+            var cursor: UInt64 = 0
+            var isFirstPage = true
+            while true {
+                let (tasks, more) = try session.tasks(selection, after: cursor)
+                var lines = tasks.map { context.output.isJSON ? $0.json.text : Tasks.line($0) }
+                if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(Tasks.header, at: 0) }
+                try context.output.result(lines: lines)
+                isFirstPage = false
+                cursor = tasks.last?.id ?? cursor
+                if !more { return .done }
+            }
+        }
+    }
+
+    private static var header: String { row("TASK", "STATE", "DONE", "OF", "URL") }
+
+    private static func line(_ task: TaskRecord) -> String {
+        var state = Names.taskState(task.state)
+        if !task.hasEnded && Int(task.reason) != BH_REASON_NONE && Int(task.reason) != BH_REASON_SUSPENDED {
+            state += " (" + Names.reason(task.reason) + ")"
+        }
+        return row(
+            String(task.id), state, Text.size(task.offset), task.size.map { Text.size($0) } ?? "?",
+            Text.visible(task.url))
+    }
+
+    private static func row(_ id: String, _ state: String, _ done: String, _ size: String, _ url: String) -> String {
+        Text.padded(left: id, columns: 6) + "  " + Text.padded(state, columns: 20) + Text.padded(left: done, columns: 9)
+            + Text.padded(left: size, columns: 10) + "  " + url
+    }
+}

@@ -1,0 +1,62 @@
+import CBackhaul
+
+/// What a call of the library reported.
+struct Failure: Error {
+    let status: bh_status
+    let domain: Int32
+    let detail: Int64
+    /// The first item of an array argument that was wrong.
+    let index: Int?
+    let message: String
+
+    func `is`(_ code: Int) -> Bool { Int(status) == code }
+
+    var statusName: String { String(cString: bh_status_name(status)) }
+
+    var exitCode: ExitCode {
+        switch Int(status) {
+        case BH_INVALID_ARGUMENT: .usage
+        case BH_NOT_FOUND: .notFound
+        case BH_ALREADY_EXISTS, BH_KEY_CONFLICT, BH_DESTINATION_IN_USE, BH_WRONG_STATE, BH_WRONG_ROLE, BH_INVALIDATED,
+            BH_EVENTS_OUTSTANDING, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE:
+            .refused
+        case BH_IN_USE, BH_TIMEOUT, BH_TOO_MANY, BH_STORE_FULL, BH_ENGINE_UNRESPONSIVE, BH_OUT_OF_RESOURCES,
+            BH_DISK_FULL:
+            .tryAgainLater
+        case BH_STORE_UNAVAILABLE, BH_STORE_READ_ONLY, BH_STORE_DAMAGED, BH_STORE_NEWER,
+            BH_STORE_ON_NETWORK_FILE_SYSTEM:
+            .storeUnusable
+        case BH_CANCELLED, BH_NAME_NOT_RESOLVED, BH_CONNECTION_FAILED, BH_CONNECTION_LOST, BH_REQUEST_TIMEOUT,
+            BH_RESOURCE_TIMEOUT, BH_TLS_FAILED, BH_HTTP_STATUS, BH_REDIRECT_REFUSED, BH_BAD_RESPONSE, BH_DISK_FAILED,
+            BH_TOO_LARGE:
+            .transferFailed
+        default: .libraryFailed
+        }
+    }
+
+    var json: JSON {
+        .object([
+            ("status", .string(statusName)), ("domain", .string(Names.domain(domain))), ("detail", .integer(detail)),
+            ("index", index.map { .unsigned(UInt64($0)) } ?? .null), ("message", .string(message)),
+        ])
+    }
+}
+
+// Unsafe: the error is filled by the call and read before this returns.
+/// Calls the library and throws what it reports.
+func check(_ body: (UnsafeMutablePointer<bh_error>) -> bh_status) throws(Failure) {
+    var error = bh_error()
+    error.struct_size = MemoryLayout<bh_error>.size
+    error.index = UInt64.max
+    let status = body(&error)
+    guard Int(status) != BH_OK else { return }
+    // The commands start their verbs and keep the tickets themselves; this one would be a second.
+    bh_ticket_release(error.ticket)
+    let message = withUnsafeBytes(of: error.message) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    throw Failure(
+        status: status, domain: error.domain, detail: error.detail,
+        index: error.index == UInt64.max ? nil : Int(exactly: error.index),
+        message: message.isEmpty ? String(cString: bh_status_text(status)) : message)
+}

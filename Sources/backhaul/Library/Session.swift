@@ -1,0 +1,151 @@
+import CBackhaul
+
+/// An attached session. Its handle is freed with it.
+final class Session {
+    // Unsafe: an opaque handle of the library, never dereferenced here.
+    private let handle: OpaquePointer?
+    private let signals: Signals
+
+    init(_ handle: OpaquePointer?, signals: Signals) {
+        self.handle = handle
+        self.signals = signals
+    }
+
+    deinit { bh_session_close(handle) }
+
+    /// Readable while events wait that were not handed out.
+    func eventDescriptor() throws(CommandError) -> Int32 {
+        var descriptor: Int32 = -1
+        do { try check { error in bh_session_event_fd(handle, &descriptor, error) } } catch { throw .failure(error) }
+        return descriptor
+    }
+
+    func update(_ settings: SessionSettings) throws(CommandError) {
+        let reading = try Ticket { bh_session_get_configuration_start(handle, $0, $1) }
+        try reading.wait(signals)
+        let remembered = try reading.batch()
+        let arena = CStringArena()
+        var configuration = settings.configuration(arena, over: remembered.configuration())
+        let ticket = try Ticket { bh_session_update_start(handle, &configuration, $0, $1) }
+        try ticket.wait(signals)
+    }
+
+    func enqueue(_ transfers: [Transfer]) throws(CommandError) -> [bh_enqueued] {
+        let arena = CStringArena()
+        let requests = transfers.map { $0.request(arena) }
+        let ticket = try Ticket { out, error in
+            bh_session_enqueue_start(handle, requests, requests.count, MemoryLayout<bh_request>.stride, out, error)
+        }
+        try ticket.wait(signals)
+        return ticket.enqueued(capacity: requests.count)
+    }
+
+    func poll(after: UInt64, maximum: Int = 1000) throws(CommandError) -> (events: [EventRecord], more: Bool) {
+        let ticket = try Ticket { bh_session_poll_start(handle, after, maximum, $0, $1) }
+        try ticket.wait(signals)
+        let batch = try ticket.batch()
+        return (batch.events(), batch.hasMore)
+    }
+
+    @discardableResult
+    func acknowledge(_ ids: [UInt64]) throws(CommandError) -> UInt64 {
+        if ids.isEmpty { return 0 }
+        let ticket = try Ticket { bh_session_acknowledge_start(handle, ids, ids.count, $0, $1) }
+        try ticket.wait(signals)
+        return try ticket.count()
+    }
+
+    func complete() throws(CommandError) {
+        let ticket = try Ticket { bh_session_complete_start(handle, $0, $1) }
+        try ticket.wait(signals)
+    }
+
+    func tasks(
+        _ selection: TaskSelection = TaskSelection(), after: UInt64 = 0, maximum: Int = 1000
+    ) throws(CommandError) -> (tasks: [TaskRecord], more: Bool) {
+        let arena = CStringArena()
+        var selection = selection.selection(arena)
+        let ticket = try Ticket { bh_session_tasks_start(handle, &selection, after, maximum, $0, $1) }
+        try ticket.wait(signals)
+        let batch = try ticket.batch()
+        return (batch.tasks(), batch.hasMore)
+    }
+
+    func task(_ id: UInt64) throws(CommandError) -> TaskRecord {
+        let ticket = try Ticket { bh_task_info_start(handle, id, $0, $1) }
+        try ticket.wait(signals)
+        guard let task = try ticket.batch().tasks().first else { throw .stopped(.notFound, "There is no task \(id).") }
+        return task
+    }
+
+    enum Control { case cancel, suspend, resume }
+
+    /// - Returns: how many tasks changed.
+    func control(_ control: Control, _ selection: TaskSelection) throws(CommandError) -> UInt64 {
+        let arena = CStringArena()
+        var selection = selection.selection(arena)
+        let ticket = try Ticket { out, error in
+            switch control {
+            case .cancel: bh_tasks_cancel_start(handle, &selection, out, error)
+            case .suspend: bh_tasks_suspend_start(handle, &selection, out, error)
+            case .resume: bh_tasks_resume_start(handle, &selection, out, error)
+            }
+        }
+        try ticket.wait(signals)
+        return try ticket.count()
+    }
+
+    func claim(_ task: UInt64, destination: String, ifExists: Int) throws(CommandError) {
+        let arena = CStringArena()
+        let ticket = try Ticket { out, error in
+            bh_task_claim_start(handle, task, arena.string(destination), Int32(ifExists), out, error)
+        }
+        try ticket.wait(signals)
+    }
+}
+
+/// Which tasks: those with one of the ids (none: all) in one of the states (none: any).
+struct TaskSelection {
+    var ids: [UInt64] = []
+    var states: [Int] = []
+
+    static let live = [BH_TASK_WAITING, BH_TASK_RUNNING, BH_TASK_SUSPENDED]
+
+    func selection(_ arena: CStringArena) -> bh_task_selection {
+        bh_task_selection(
+            struct_size: MemoryLayout<bh_task_selection>.size, ids: arena.array(ids), id_count: ids.count,
+            states: states.reduce(0) { $0 | 1 << UInt32($1) })
+    }
+}
+
+/// A download to be handed over.
+struct Transfer {
+    var url: String
+    var destination: String
+    var headers: [(name: String, value: String)] = []
+    var replaces = false
+    var priority: Int32 = 0
+    var startsSuspended = false
+
+    /// The destination names the transfer, so that the same command line again finds what it has handed over before.
+    /// Longer paths than a key can hold do without.
+    var key: String? {
+        let key = "file:" + destination
+        return key.utf8.count <= 255 ? key : nil
+    }
+
+    func request(_ arena: CStringArena) -> bh_request {
+        var request = bh_request()
+        request.struct_size = MemoryLayout<bh_request>.size
+        request.url = arena.string(url)
+        request.destination = arena.string(destination)
+        request.idempotency_key = arena.optionalString(key)
+        request.headers = arena.array(
+            headers.map { bh_header(name: arena.string($0.name), value: arena.string($0.value)) })
+        request.header_count = headers.count
+        request.if_exists = Int32(replaces ? BH_IF_EXISTS_REPLACE : BH_IF_EXISTS_FAIL)
+        request.priority = priority
+        request.flags = startsSuspended ? UInt32(BH_REQUEST_STARTS_SUSPENDED) : 0
+        return request
+    }
+}

@@ -1,0 +1,90 @@
+import CBackhaul
+
+/// A started verb. The commands start every verb and wait in short slices, so that Ctrl-C is heard in between.
+struct Ticket: ~Copyable {
+    private static let slice: Int32 = 100
+    /// How long the engine may take before the command gives up.
+    private static let limit: Int64 = 30_000
+
+    // Unsafe: opaque handles of the library, never dereferenced here; each is released with its one owner.
+    private let pointer: OpaquePointer
+
+    init(
+        _ start: (UnsafeMutablePointer<OpaquePointer?>, UnsafeMutablePointer<bh_error>) -> bh_status
+    ) throws(CommandError) {
+        var ticket: OpaquePointer?
+        do {
+            try check { error in start(&ticket, error) }
+        } catch {
+            throw .failure(error)
+        }
+        guard let ticket else {
+            throw .stopped(.libraryFailed, "The library gave no ticket for a verb that it had started.")
+        }
+        pointer = ticket
+    }
+
+    deinit { bh_ticket_release(pointer) }
+
+    func wait(_ signals: Signals) throws(CommandError) {
+        let deadline = Clock.milliseconds + Ticket.limit
+        while true {
+            do {
+                return try check { error in bh_ticket_wait(pointer, Ticket.slice, error) }
+            } catch {
+                // A stopped engine may be continued in a moment.
+                let isLate = error.is(BH_TIMEOUT) || error.is(BH_ENGINE_UNRESPONSIVE)
+                guard isLate, Clock.milliseconds < deadline else { throw .failure(error) }
+            }
+            try signals.check()
+        }
+    }
+
+    func batch() throws(CommandError) -> Batch {
+        var batch: OpaquePointer?
+        do { try check { error in bh_ticket_batch(pointer, &batch, error) } } catch { throw .failure(error) }
+        return Batch(batch)
+    }
+
+    func session() throws(CommandError) -> (OpaquePointer?, isNew: Bool) {
+        var session: OpaquePointer?
+        var disposition: Int32 = 0
+        do { try check { error in bh_ticket_session(pointer, &session, &disposition, error) } } catch {
+            throw .failure(error)
+        }
+        return (session, Int(disposition) == BH_SESSION_CREATED)
+    }
+
+    func count() throws(CommandError) -> UInt64 {
+        var count: UInt64 = 0
+        do { try check { error in bh_ticket_count(pointer, &count, error) } } catch { throw .failure(error) }
+        return count
+    }
+
+    /// Filled also when the verb failed.
+    func enqueued(capacity: Int) -> [bh_enqueued] {
+        var results = [bh_enqueued](repeating: bh_enqueued(), count: capacity)
+        var applied = 0
+        _ = bh_ticket_enqueued(pointer, &results, capacity, &applied, nil)
+        return results
+    }
+}
+
+/// What a listing or poll handed out.
+struct Batch: ~Copyable {
+    private let pointer: OpaquePointer?
+
+    init(_ pointer: OpaquePointer?) { self.pointer = pointer }
+    deinit { bh_batch_release(pointer) }
+
+    var hasMore: Bool { bh_batch_more(pointer) != 0 }
+
+    func events() -> [EventRecord] { items(bh_batch_event_at).map { EventRecord($0) } }
+    func tasks() -> [TaskRecord] { items(bh_batch_task_at).map { TaskRecord($0) } }
+    func sessions() -> [SessionRecord] { items(bh_batch_session_at).map { SessionRecord($0) } }
+    func configuration() -> bh_session_configuration? { bh_batch_configuration_at(pointer, 0)?.pointee }
+
+    private func items<Item>(_ item: (OpaquePointer?, Int) -> UnsafePointer<Item>?) -> [Item] {
+        (0..<bh_batch_count(pointer)).compactMap { item(pointer, $0)?.pointee }
+    }
+}

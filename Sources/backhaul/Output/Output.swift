@@ -1,0 +1,104 @@
+import CLinux
+import Glibc
+
+/// The process's two output streams: results on stdout, everything else on stderr.
+final class Output {
+    let isJSON: Bool
+    private let isQuiet: Bool
+    private let panel: Panel?
+
+    init(isJSON: Bool, isQuiet: Bool) {
+        self.isJSON = isJSON
+        self.isQuiet = isQuiet
+        panel = isQuiet ? nil : Terminal(STDERR_FILENO).map { Panel($0) }
+    }
+
+    /// The terminal on which progress is drawn, if there is one.
+    var progressTerminal: Terminal? { panel?.terminal }
+
+    /// One line of the result.
+    func result(_ line: String) throws(CommandError) { try result(lines: [line]) }
+
+    func result(lines: [String]) throws(CommandError) {
+        if lines.isEmpty { return }
+        panel?.clear()
+        var text = ""
+        for line in lines { text += line + "\n" }
+        if !Output.write(text, to: STDOUT_FILENO) {
+            throw .stopped(.transferFailed, "Standard output cannot be written: \(reasonOfLastError()).")
+        }
+    }
+
+    func result(_ value: JSON) throws(CommandError) { try result(value.text) }
+
+    /// A sentence for whoever watches; not part of the result.
+    func note(_ sentence: String) {
+        if isQuiet { return }
+        panel?.clear()
+        _ = Output.write(Text.visible(sentence) + "\n", to: STDERR_FILENO)
+    }
+
+    func error(_ sentence: String) {
+        panel?.clear()
+        _ = Output.write("backhaul: " + Text.visible(sentence) + "\n", to: STDERR_FILENO)
+    }
+
+    /// With --json, errors are one JSON line on stderr.
+    func error(_ failure: Failure, sentence: String? = nil) {
+        guard isJSON else { return error(sentence ?? failure.message) }
+        panel?.clear()
+        _ = Output.write(JSON.object([("error", failure.json)]).text + "\n", to: STDERR_FILENO)
+    }
+
+    func draw(_ lines: [String]) { panel?.draw(lines) }
+
+    func clearProgress() { panel?.clear() }
+
+    static func write(_ text: String, to descriptor: Int32) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if bhl_errno() == EINTR { continue }
+                if bhl_errno() == EAGAIN {
+                    // A descriptor that someone else has made non-blocking.
+                    var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&polled, 1, 1000)
+                    continue
+                }
+                return false
+            }
+            bytes = bytes.dropFirst(count)
+        }
+        return true
+    }
+}
+
+/// A few lines at the bottom of a terminal that are drawn over again. Each drawing is one write: nothing flickers.
+private final class Panel {
+    let terminal: Terminal
+    private var height = 0
+
+    init(_ terminal: Terminal) { self.terminal = terminal }
+
+    func draw(_ lines: [String]) {
+        var text = toTop
+        for (index, line) in lines.enumerated() {
+            text += line + Panel.eraseToEndOfLine
+            if index < lines.count - 1 { text += "\n" }
+        }
+        text += Panel.eraseBelow
+        height = lines.count
+        _ = Output.write(text, to: terminal.descriptor)
+    }
+
+    func clear() {
+        guard height > 0 else { return }
+        _ = Output.write(toTop + Panel.eraseBelow, to: terminal.descriptor)
+        height = 0
+    }
+
+    private var toTop: String { "\r" + (height > 1 ? "\u{1b}[\(height - 1)A" : "") }
+    private static let eraseToEndOfLine = "\u{1b}[K"
+    private static let eraseBelow = "\u{1b}[J"
+}

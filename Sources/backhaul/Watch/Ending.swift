@@ -1,0 +1,71 @@
+import CBackhaul
+
+/// How one transfer ended, as `get` and `wait` report it.
+struct Ending {
+    let taskID: UInt64
+    let url: String
+    let path: String?
+    /// BH_TASK_…, or nil when somebody else acknowledged the end before it was seen here.
+    let state: Int32?
+    let status: bh_status
+    let errorMessage: String?
+    let httpStatus: Int32
+    let attempts: UInt32
+    let size: UInt64
+
+    init(_ event: EventRecord) {
+        taskID = event.taskID
+        url = event.url
+        path = event.path
+        state = event.state
+        status = event.status
+        errorMessage = event.errorMessage
+        httpStatus = event.httpStatus
+        attempts = event.attempts
+        size = event.size
+    }
+
+    init(_ task: TaskRecord) {
+        taskID = task.id
+        url = task.url
+        path = Int(task.state) == BH_TASK_SUCCEEDED ? task.destination : nil
+        state = task.state
+        status = task.status
+        errorMessage = task.errorMessage
+        httpStatus = task.httpStatus
+        attempts = task.attempts
+        size = task.size ?? task.offset
+    }
+
+    /// The task is gone from the list.
+    init(acknowledgedElsewhere id: UInt64) {
+        taskID = id
+        url = ""
+        path = nil
+        state = nil
+        status = bh_status(BH_NOT_FOUND)
+        errorMessage = "Another process acknowledged the end of task \(id) before it was seen here."
+        httpStatus = 0
+        attempts = 0
+        size = 0
+    }
+
+    var succeeded: Bool { state.map(Int.init) == BH_TASK_SUCCEEDED }
+
+    /// "https://example.org/a: the server answered 404 (BH_HTTP_STATUS)"
+    var failureSentence: String {
+        let reason = errorMessage ?? String(cString: bh_status_text(status))
+        return (url.isEmpty ? "" : url + ": ") + reason + " (" + String(cString: bh_status_name(status)) + ")"
+    }
+
+    var json: JSON {
+        .object([
+            ("task_id", .unsigned(taskID)), ("url", url.isEmpty ? .null : .string(url)), ("path", .optional(path)),
+            ("state", .string(state.map { Names.taskState($0) } ?? "unknown")),
+            ("status", .string(String(cString: bh_status_name(status)))),
+            ("error_message", succeeded ? .null : .optional(errorMessage)),
+            ("http_status", httpStatus == 0 ? .null : .integer(Int64(httpStatus))),
+            ("attempts", .unsigned(UInt64(attempts))), ("size", .unsigned(size)),
+        ])
+    }
+}

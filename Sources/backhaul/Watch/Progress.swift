@@ -1,0 +1,100 @@
+import CBackhaul
+
+/// What has ended so far.
+struct Tally {
+    private(set) var ended = 0
+    private(set) var failed = 0
+    private(set) var bytes: UInt64 = 0
+
+    mutating func add(_ ending: Ending) {
+        ended += 1
+        if ending.succeeded { bytes = bytes.addingReportingOverflow(ending.size).partialValue } else { failed += 1 }
+    }
+
+    func sentence(seconds: Int64) -> String {
+        let files = Text.count(ended - failed, "file")
+        return "\(files), \(Text.size(bytes)) in \(Text.duration(seconds: seconds))"
+            + (failed > 0 ? ", \(failed) failed" : "") + "."
+    }
+}
+
+/// One look at the transfers, and the lines that show it.
+struct ProgressReading {
+    /// Those that get a line of their own.
+    let shown: [TaskRecord]
+    let running: [TaskRecord]
+    /// How many have not ended.
+    let live: Int
+    let tally: Tally
+
+    func lines(columns: Int, terminal: Terminal) -> [String] {
+        var lines = shown.map { ProgressReading.line($0, columns: columns, terminal: terminal) }
+        if live + tally.ended > 1 { lines.append(Text.fitted(summary, columns: columns)) }
+        return lines
+    }
+
+    private var summary: String {
+        var parts = ["\(tally.ended) of \(tally.ended + live) done"]
+        if tally.failed > 0 { parts.append("\(tally.failed) failed") }
+        if running.count > 0 { parts.append("\(running.count) running") }
+        let bytes = running.reduce(tally.bytes) { $0.addingReportingOverflow($1.offset).partialValue }
+        parts.append(Text.size(bytes))
+        let rate = running.reduce(UInt64(0)) { $0.addingReportingOverflow($1.rate).partialValue }
+        if rate > 0 { parts.append(Text.size(rate) + "/s") }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func line(_ task: TaskRecord, columns: Int, terminal: Terminal) -> String {
+        let name = Text.visible(FileName.shown(task))
+        guard Int(task.state) == BH_TASK_RUNNING, Int(task.reason) == BH_REASON_NONE else {
+            return waitingLine(task, name, columns)
+        }
+        let rate = task.rate > 0 ? Text.size(task.rate) + "/s" : ""
+        guard let size = task.size, size > 0 else {
+            return row(name, [Text.size(task.offset), rate], [10, 11], columns)
+        }
+        let offset = min(task.offset, size)
+        let share = Double(offset) / Double(size)
+        let percent = "\(Int(share * 100))%"
+        let seconds = task.rate > 0 ? Int64(clamping: (size - offset) / task.rate) : 0
+        let left = task.rate > 0 ? Text.duration(seconds: seconds) + " left" : ""
+        let amount = Text.size(offset) + " of " + Text.size(size)
+        if columns < 60 { return row(name, [percent, rate], [5, 11], columns) }
+        if columns < 100 { return row(name, [percent, amount, rate], [5, 20, 11], columns) }
+        let barColumns = 20
+        let filled = Int(share * Double(barColumns))
+        let bar =
+            "[" + terminal.colored(String(repeating: "=", count: filled), 32)
+            + String(repeating: " ", count: barColumns - filled) + "]"
+        let rest = row(name, [percent, amount, rate, left], [5, 20, 11, 16], columns - barColumns - 3)
+        return rest + " " + bar
+    }
+
+    /// Why it is not moving.
+    private static func waitingLine(_ task: TaskRecord, _ name: String, _ columns: Int) -> String {
+        var reason = Text.visible(task.reasonText ?? "")
+        if task.nextAttempt > 0 {
+            let seconds = max(0, (task.nextAttempt - Clock.wallMilliseconds + 999) / 1000)
+            reason += " (next try in \(Text.duration(seconds: seconds)))"
+        }
+        if reason.isEmpty { reason = Names.taskState(task.state) }
+        let nameColumns = min(Text.width(name), max(8, columns / 3))
+        return Text.fitted(name, columns: nameColumns) + "  "
+            + Text.fitted(reason, columns: max(0, columns - nameColumns - 2))
+    }
+
+    /// The name takes the room that the columns of numbers leave.
+    private static func row(_ name: String, _ cells: [String], _ widths: [Int], _ columns: Int) -> String {
+        let right = zip(cells, widths).map { Text.padded(left: $0, columns: $1 + 1) }.joined()
+        let room = max(3, columns - Text.width(right))
+        return Text.fitted(Text.padded(Text.fitted(name, columns: room), columns: room) + right, columns: columns)
+    }
+}
+
+extension FileName {
+    /// The last part of where a task's file goes, or of where it comes from.
+    fileprivate static func shown(_ task: TaskRecord) -> String {
+        guard let destination = task.destination else { return from(url: task.url) }
+        return destination.split(separator: "/").last.map(String.init) ?? destination
+    }
+}

@@ -1,0 +1,242 @@
+import CBackhaul
+
+/// Follows transfers until they have ended, reports each end, and acknowledges it.
+///
+/// Ends arrive as events when this process is the session's consumer. While another is, they are looked up in the list,
+/// and the seat is asked for from time to time to acknowledge them after all.
+final class Watch {
+    enum Scope {
+        /// Those that this command handed over. Events of others are left for whoever wants them.
+        case tasks(Set<UInt64>)
+        /// All of the session.
+        case session
+    }
+
+    static let timeoutOption = OptionDescription(
+        "timeout", nil, "SECONDS", "leave after this time, with code 5; the transfers stay")
+
+    static func timeout(_ arguments: Arguments) throws(CommandError) -> Int64? {
+        try arguments.number("timeout", in: 0...31_536_000).map { $0 * 1000 }
+    }
+
+    private static let drawingPeriod: Int64 = 200
+    private static let lookingPeriod: Int64 = 1000
+
+    private let context: Context
+    private let application: Application
+    private let scope: Scope
+    private let deadline: Int64?
+    private let started: Int64
+    private var session: Session
+    private var isConsumer: Bool
+    private var cursor: UInt64 = 0
+    /// Tasks of `Scope.tasks` whose end has not been reported.
+    private var remaining: Set<UInt64> = []
+    private var reported: Set<UInt64> = []
+    private var roundsWithOthers: Set<UInt64> = []
+    private var tally = Tally()
+    private var hasToldOfConsumer = false
+
+    init(
+        _ context: Context, _ application: Application, _ session: Session, isConsumer: Bool, scope: Scope,
+        timeout: Int64?
+    ) throws(CommandError) {
+        self.context = context
+        self.application = application
+        self.session = session
+        self.isConsumer = isConsumer
+        self.scope = scope
+        let now = Clock.milliseconds
+        started = now
+        deadline = timeout.map { now + $0 }
+        if case .tasks(let ids) = scope { remaining = ids }
+    }
+
+    func run() throws(CommandError) -> ExitCode {
+        do {
+            try follow()
+        } catch {
+            context.output.clearProgress()
+            if case .interrupted = error { tellWhatRemains("") }
+            throw error
+        }
+        context.output.clearProgress()
+        try finish()
+        if context.output.progressTerminal != nil && tally.ended > 0 {
+            context.output.note(tally.sentence(seconds: (Clock.milliseconds - started) / 1000))
+        }
+        return tally.failed == 0 ? .done : .transferFailed
+    }
+
+    private func follow() throws(CommandError) {
+        var nextLook: Int64 = 0
+        var nextSeatRequest = Clock.milliseconds + Watch.lookingPeriod
+        while true {
+            if isConsumer { try drain() } else { try lookUp() }
+            let now = Clock.milliseconds
+            if now >= nextLook {
+                if try hasEnded() { return }
+                try draw()
+                nextLook = now + period
+            } else if case .tasks = scope, remaining.isEmpty {
+                return
+            }
+            if !isConsumer && now >= nextSeatRequest {
+                try becomeConsumer()
+                nextSeatRequest = now + Watch.lookingPeriod
+                continue
+            }
+            if let deadline, now >= deadline {
+                tellWhatRemains("The time ran out. ")
+                throw .stopped(.tryAgainLater, "Not everything has ended within the time given by --timeout.")
+            }
+            let pause = min(nextLook - now, deadline.map { $0 - now } ?? Int64.max)
+            _ = try context.signals.wait(for: isConsumer ? session.eventDescriptor() : nil, milliseconds: pause)
+        }
+    }
+
+    private var period: Int64 {
+        context.output.progressTerminal == nil ? Watch.lookingPeriod : Watch.drawingPeriod
+    }
+
+    /// Takes what events there are.
+    private func drain() throws(CommandError) {
+        while true {
+            let (events, more) = try session.poll(after: cursor)
+            var acknowledged: [UInt64] = []
+            var endings: [Ending] = []
+            for event in events {
+                cursor = event.id
+                if event.isEndOfTask {
+                    if isMine(event.taskID) {
+                        if reported.insert(event.taskID).inserted { endings.append(Ending(event)) }
+                        acknowledged.append(event.id)
+                    } else {
+                        roundsWithOthers.insert(event.round)
+                    }
+                } else if event.isEndOfRound && !roundsWithOthers.contains(event.round) {
+                    acknowledged.append(event.id)
+                }
+            }
+            // The report first: when it fails, the events come again.
+            try report(endings)
+            try session.acknowledge(acknowledged)
+            if !more { return }
+        }
+    }
+
+    private func isMine(_ task: UInt64) -> Bool {
+        if case .tasks(let ids) = scope { return ids.contains(task) }
+        return true
+    }
+
+    /// Finds ended tasks in the list, without events.
+    private func lookUp() throws(CommandError) {
+        let ids = remaining.sorted()
+        for start in stride(from: 0, to: ids.count, by: 1000) {
+            let page = Array(ids[start..<min(start + 1000, ids.count)])
+            let tasks = try session.tasks(TaskSelection(ids: page), maximum: page.count).tasks
+            var endings = tasks.filter { $0.hasEnded }.map { Ending($0) }
+            for missing in Set(page).subtracting(tasks.map { $0.id }) {
+                endings.append(Ending(acknowledgedElsewhere: missing))
+            }
+            reported.formUnion(endings.map { $0.taskID })
+            try report(endings)
+        }
+    }
+
+    private func report(_ endings: [Ending]) throws(CommandError) {
+        var lines: [String] = []
+        for ending in endings {
+            remaining.remove(ending.taskID)
+            tally.add(ending)
+            if context.output.isJSON {
+                lines.append(ending.json.text)
+            } else if ending.succeeded {
+                lines.append(Text.visible(ending.path ?? ending.url))
+            }
+        }
+        try context.output.result(lines: lines)
+        if !context.output.isJSON {
+            for ending in endings where !ending.succeeded { context.output.error(ending.failureSentence) }
+        }
+    }
+
+    private func hasEnded() throws(CommandError) -> Bool {
+        guard case .session = scope else { return remaining.isEmpty }
+        let moving = TaskSelection(states: [BH_TASK_WAITING, BH_TASK_RUNNING])
+        if try !session.tasks(moving, maximum: 1).tasks.isEmpty { return false }
+        let suspended = try session.tasks(TaskSelection(states: [BH_TASK_SUSPENDED]), maximum: 1).tasks
+        // The last end may have come between the events and the list.
+        try drain()
+        if suspended.isEmpty { return true }
+        throw .stopped(
+            .tryAgainLater, "Only suspended transfers are left in session \(context.sessionName); `backhaul resume` "
+                + "lets them run.")
+    }
+
+    private func becomeConsumer() throws(CommandError) {
+        do {
+            session = try application.attach(context.sessionName, role: BH_ROLE_CONSUME)
+            isConsumer = true
+        } catch {
+            guard case .failure(let failure) = error, failure.is(BH_IN_USE) else { throw error }
+            if !hasToldOfConsumer && context.output.progressTerminal != nil {
+                context.output.note(
+                    "Process \(failure.detail) reads the events of session \(context.sessionName); the files arrive "
+                        + "all the same.")
+            }
+            hasToldOfConsumer = true
+        }
+    }
+
+    /// Leaves nothing outstanding.
+    private func finish() throws(CommandError) {
+        if !isConsumer { try becomeConsumer() }
+        guard isConsumer else { return }
+        try drain()
+        do {
+            try session.complete()
+        } catch {
+            // Events of transfers that others handed over are theirs to acknowledge.
+            guard case .failure(let failure) = error, failure.is(BH_EVENTS_OUTSTANDING) else { throw error }
+        }
+    }
+
+    private func tellWhatRemains(_ beginning: String) {
+        let count: String
+        if case .tasks = scope {
+            if remaining.isEmpty { return }
+            count = Text.count(remaining.count, "transfer") + (remaining.count == 1 ? " is" : " are")
+        } else {
+            count = "What has not ended is"
+        }
+        context.output.note(
+            "\(beginning)\(count) left in session \(context.sessionName), with all that has been received. "
+                + "Go on with: \(context.waitCommand)")
+    }
+
+    private func draw() throws(CommandError) {
+        guard let terminal = context.output.progressTerminal else { return }
+        let (columns, rows) = terminal.size
+        let ids: [UInt64]
+        let live: Int
+        if case .tasks = scope {
+            ids = remaining.count <= 500 ? remaining.sorted() : []
+            live = remaining.count
+        } else {
+            ids = []
+            let name = context.sessionName
+            live = Int(clamping: try application.sessions().first { $0.identifier == name }?.liveTasks ?? 0)
+        }
+        let visible = max(1, min(8, rows - 4))
+        let running = try session.tasks(TaskSelection(ids: ids, states: [BH_TASK_RUNNING]), maximum: 256).tasks
+        var shown = Array(running.prefix(visible))
+        if shown.isEmpty {
+            shown = try session.tasks(
+                TaskSelection(ids: ids, states: [BH_TASK_WAITING, BH_TASK_SUSPENDED]), maximum: min(visible, 3)).tasks
+        }
+        let reading = ProgressReading(shown: shown, running: running, live: live, tally: tally)
+        context.output.draw(reading.lines(columns: columns - 1, terminal: terminal))
+    }
+}
