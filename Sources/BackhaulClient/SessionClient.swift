@@ -99,12 +99,18 @@ public final class SessionClient: Sendable {
         return ticket
     }
 
+    /// How long an engine may take to answer although the host's own wait is over: it may be syncing to a slow disk, and
+    /// an empty answer a moment late serves a host better than an error.
+    private static let answerMilliseconds: Int64 = 5_000
+
     /// Waits for the first event. The ticket is answered, unless the engine did not answer in time.
     public func poll(after: EventID, maximum: UInt32, until deadline: Deadline) -> Ticket {
         while true {
             let seen = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }
             let ticket = poll(after: after, maximum: maximum)
-            guard case .events(let events, let more) = ticket.wait(until: deadline), events.isEmpty, !more else {
+            let answerBefore = Deadline.after(
+                milliseconds: max(Self.answerMilliseconds, deadline.millisecondsLeft))
+            guard case .events(let events, let more) = ticket.wait(until: answerBefore), events.isEmpty, !more else {
                 return ticket
             }
             let isWorthAnotherLook = application.state.wait(until: deadline) { state -> Bool? in
