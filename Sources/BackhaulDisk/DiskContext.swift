@@ -102,6 +102,7 @@ final class DiskContext {
         do {
             let directory = try directories.directory(of: location.destination)
             try Placing(files: files, location: location, intent: intent).rename(in: directory)
+            CrashPoint.afterRename.reach()
             partsInBatch.insert(id)
             syncs.add(directory) { error in
                 then(error.map { .failure(.disk($0, location.destination.path)) } ?? .success(()))

@@ -24,7 +24,10 @@ extension CommandHandler {
             let applied = try transaction.enqueue(session: session, items, now: Clock.wallMilliseconds)
             lanes.withLock { $0 = applied.lanes }
             return (.enqueued(applied.results), nil)
-        }, then: { core, _ in core.tasksWait(in: lanes.withLock { $0 }, reload: hasPriority) })
+        }, then: { core, _ in
+            CrashPoint.afterEnqueue.reach()
+            core.tasksWait(in: lanes.withLock { $0 }, reload: hasPriority)
+        })
     }
 
     func acknowledge(_ acknowledgement: Acknowledgement, in session: SessionID) {
@@ -33,6 +36,7 @@ extension CommandHandler {
             return (.count(UInt64(change.count)), change)
         }, then: { core, change in
             guard let change else { return }
+            CrashPoint.afterAcknowledge.reach()
             if !change.removedKept.isEmpty { core.sweepLeftovers() }
             if change.sessionRemoved { core.forget(change.session) }
         })

@@ -8,6 +8,8 @@ internal import BackhaulTransport
 /// Performs what a `DownloadMachine` decides, with the transport, the disk and the store, and tells it what came of it.
 final class DownloadRunner {
     let task: StoredTask
+    /// Tells this runner from an earlier one of the same task, whose answers may still be on their way.
+    private let attempt: UInt64
     private let configuration: SessionConfiguration
     private unowned let core: EngineCore
     private let part: PartFile
@@ -24,6 +26,7 @@ final class DownloadRunner {
 
     init(task: StoredTask, configuration: SessionConfiguration, core: EngineCore, holdsTurn: Bool) {
         self.task = task
+        attempt = core.nextAttempt()
         self.configuration = configuration
         self.core = core
         self.holdsTurn = holdsTurn
@@ -84,11 +87,18 @@ final class DownloadRunner {
         case .sync: part.sync(then: disk { .synced(length: $0) })
         case .recordCheckpoint(let checkpoint):
             let id = task.id
+            CrashPoint.beforeCheckpoint.reach()
             // Not recorded means only that a crash would cost more; the next one will be.
-            core.store({ (transaction) throws(Failure) in try transaction.recordCheckpoint(id, checkpoint) }, then: { _, _ in })
+            core.store({ (transaction) throws(Failure) in
+                try transaction.recordCheckpoint(id, checkpoint)
+            }, then: { _, _ in CrashPoint.afterCheckpoint.reach() })
         case .seal(let size): part.seal(takeBuffer(), expected: size, then: disk { .sealed($0) })
-        case .recordIntent(let intent): recordIntent(intent)
-        case .place(let intent): part.place(intent, then: disk { _ in .placed })
+        case .recordIntent(let intent):
+            CrashPoint.afterSeal.reach()
+            recordIntent(intent)
+        case .place(let intent):
+            CrashPoint.afterIntent.reach()
+            part.place(intent, then: disk { _ in .placed })
         case .discardPart: part.discard(then: disk { _ in .discarded })
         case .conclude(let conclusion, let checkpoint): conclude(conclusion, checkpoint)
         case .closePart:
@@ -102,10 +112,10 @@ final class DownloadRunner {
     private func disk<Value: Sendable>(
         _ event: @escaping @Sendable (Value) -> DownloadMachine.Event?
     ) -> @Sendable (Result<Value, Failure>) -> Void {
-        let (outbox, id, attempt) = (core.services.outbox, task.id, ObjectIdentifier(self))
+        let (outbox, id, attempt) = (core.services.outbox, task.id, attempt)
         return { result in
             outbox.post { core in
-                guard let runner = core.runners[id], ObjectIdentifier(runner) == attempt else { return }
+                guard let runner = core.runners[id], runner.attempt == attempt else { return }
                 switch result {
                 case .success(let value): if let event = event(value) { runner.handle(event) }
                 case .failure(let failure): runner.handle(.diskFailed(failure))
@@ -178,6 +188,7 @@ final class DownloadRunner {
     private func conclude(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
         switch conclusion {
         case .succeeded:
+            CrashPoint.afterPlace.reach()
             var outcome = Outcome(state: .succeeded, path: task.request.destination?.path ?? location.destination.path)
             outcome.size = machine.size ?? machine.offset
             end(outcome)
@@ -204,6 +215,7 @@ final class DownloadRunner {
         }, then: { core, result in
             switch result {
             case .success(let change):
+                CrashPoint.afterEnd.reach()
                 core.runners[id]?.handle(.concluded)
                 if let change { core.announce(change) }
             case .failure: core.runners[id]?.again { $0.end(final) }

@@ -31,6 +31,7 @@ final class EngineCore {
     private var dueTimer: LoopTimer?
     private var nextDue: Int64?
     private var pumpIsPlanned = false
+    private var lastAttempt: UInt64 = 0
 
     init(loop: Loop, services: Services, ended: @escaping @Sendable (Failure) -> Void) throws(Failure) {
         self.loop = loop
@@ -195,6 +196,11 @@ final class EngineCore {
             case .load(let lane, let limit): load(lane, limit)
             }
         }
+    }
+
+    func nextAttempt() -> UInt64 {
+        lastAttempt += 1
+        return lastAttempt
     }
 
     private func load(_ lane: LaneID, _ limit: Int) {
