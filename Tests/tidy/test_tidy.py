@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tree import PROJECT, sources, swift, targets
+from tree import BUILT, PROJECT, kept, sources, swift, targets
 
 # The one module that may import each library.
 OWNERS = {"CSQLite": "BackhaulStore", "CCurl": "BackhaulTransport", "CUV": "BackhaulLoop"}
@@ -14,6 +14,7 @@ LANGUAGE = {"Swift", "Glibc", "Synchronization"}
 C_MODULES = {"CBackhaul", "CLinux", "CUV", "CCurl", "CSQLite", "Glibc"}
 
 LONGEST_LINE = 120
+LARGEST_FILE = 200_000
 LONGEST_FILE = 300
 LONGEST_TEST = 400
 LONGEST_WITH_REASON = {
@@ -99,6 +100,12 @@ def test_nothing_in_the_library_ends_the_host():
              for number in source.matches(r"\b(fatalError|preconditionFailure|abort|exit)\(|\btry!|\bas!")
              if not source.name.startswith("Sources/backhaul/") and not source.says_why(number, ("Cannot fail:",))]
     expect_none(wrong)
+
+
+def test_nothing_that_was_built_is_kept():
+    wrong = [name for name in kept() if BUILT & set(name.split("/"))
+             or (PROJECT / name).is_file() and (PROJECT / name).stat().st_size > LARGEST_FILE]
+    assert not wrong
 
 
 def test_no_file_has_outgrown_its_idea():

@@ -45,12 +45,18 @@ class Source:
 
 
 @functools.cache
-def sources():
-    """All text files of the working tree that git would keep."""
+def kept():
+    """The names of all files that git keeps or would keep."""
     names = subprocess.run(["git", "-C", PROJECT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                            check=True, capture_output=True, text=True).stdout.split("\0")
+    return sorted(filter(None, names))
+
+
+@functools.cache
+def sources():
+    """The text files of the working tree that git would keep."""
     found = []
-    for name in filter(None, sorted(names)):
+    for name in kept():
         path = PROJECT / name
         if path.suffix in TEXT and path.is_file() and not BUILT & set(path.relative_to(PROJECT).parts):
             found.append(Source(path, tuple(path.read_text(encoding="utf-8").splitlines())))
