@@ -60,6 +60,7 @@ final class EventSet: Sendable {
 
     /// Waits for at most so long, without limit when negative, and says how many events arrived; nil when the set is
     /// not to be used any more.
+    /// Unsafe: the memory is the caller's and is used within this call only.
     func wait(_ milliseconds: Int32, into arrived: UnsafeMutableBufferPointer<epoll_event>) -> Int? {
         let count = epoll_wait(epoll.number, arrived.baseAddress, Int32(arrived.count), milliseconds)
         if count >= 0 { return Int(count) }

@@ -86,6 +86,7 @@ public final class Loop {
         timers.updateTime()
     }
 
+    // Unsafe: the events are the caller's and are read within this call only.
     func dispatch(_ arrived: UnsafeMutableBufferPointer<epoll_event>.SubSequence) {
         for event in arrived where event.data.u64 != EventSet.bellKey {
             let key = event.data.u64

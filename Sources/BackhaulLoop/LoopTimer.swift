@@ -3,7 +3,7 @@ internal import CUV
 /// Calls its handler once, some time after `start`; may be started again, also from its handler. Dies with its last
 /// reference. Confined to the loop's thread. The time in which the machine sleeps counts.
 public final class LoopTimer {
-    // Nil once the loop is over.
+    // Unsafe: `Timers` owns the handle and outlives every use of it. Nil once the loop is over.
     var handle: UnsafeMutablePointer<uv_timer_t>?
     private let timers: Timers
     private let handler: () -> Void

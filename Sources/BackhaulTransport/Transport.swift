@@ -95,6 +95,8 @@ public final class Transport {
             let multi = if let multi { multi } else { try makeMulti() }
             self.multi = multi
             let easy = try handles.take(caFile: transfer.request.caFile)
+            // Unsafe: curl hands this pointer back only between `add` and `remove`, and `active` keeps the transfer so
+            // long.
             try easy.prepare(
                 url: transfer.url, isEncrypted: transfer.origin.scheme == "https", caFile: transfer.request.caFile,
                 timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds, headers: transfer.headerLines,
