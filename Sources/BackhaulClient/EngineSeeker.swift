@@ -44,8 +44,8 @@ struct EngineSeeker: Sendable {
     private func seek(_ directory: StoreDirectory) throws(Failure) {
         let deadline = Deadline.after(milliseconds: Self.answerMilliseconds)
         while state.withLock({ !$0.isClosed }) {
-            if let lease = try lease(directory) {
-                serveLocal(lease)
+            if let lease = try LocalEngines.current.lease(directory) {
+                try serveLocal(lease)
                 return
             }
             if try serveSocket(directory, answerBefore: deadline) { return }
@@ -53,13 +53,6 @@ struct EngineSeeker: Sendable {
             // The engine's process starts or ends just now: its lock and its socket do not change in one step.
             _ = state.wait(until: .after(milliseconds: Self.pauseMilliseconds)) { $0.isClosed ? true : nil }
         }
-    }
-
-    private func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
-        let store = StoreIdentity(directory)
-        if let lease = LocalEngines.join(store) { return lease }
-        guard let lock = try directory.acquireLock() else { return nil }
-        return try LocalEngines.start(directory, lock, store)
     }
 
     private func unresponsive(_ directory: StoreDirectory) -> Failure {
@@ -76,10 +69,11 @@ struct EngineSeeker: Sendable {
 
     // MARK: An engine of this process
 
-    private func serveLocal(_ lease: EngineLease) {
-        let end = Lock(false)
+    /// Throws the reason when the engine ends before it has answered anything: another one would end the same way.
+    private func serveLocal(_ lease: EngineLease) throws(Failure) {
+        let end = Lock(LocalEnd())
         let carrier = LocalCarrier(lease: lease) { [state] message in
-            if case .goodbye = message { end.change { $0 = true } }
+            end.withLock { $0.note(message) }
             EngineSeeker.deliver(message, state)
             // Wakes this client's thread, which waits on the state.
             if case .goodbye = message { state.change { _ in } }
@@ -89,9 +83,27 @@ struct EngineSeeker: Sendable {
         carrier.send(.hello(hello))
         // Where it was closed meanwhile, the wait ends at once.
         _ = state.change { $0.connected(carrier, engineProcess: process, isLocal: true) }
-        _ = state.wait(until: nil) { $0.isClosed || end.withLock { $0 } ? true : nil }
+        _ = state.wait(until: nil) { $0.isClosed || end.withLock { $0.hasEnded } ? true : nil }
         carrier.close()
         state.change { $0.disconnected() }
+        let final = end.withLock { $0 }
+        if let failure = final.failure, !final.hasAnswered { throw failure }
+    }
+
+    private struct LocalEnd: Sendable {
+        var hasAnswered = false
+        var hasEnded = false
+        var failure: Failure?
+
+        mutating func note(_ message: EngineMessage) {
+            switch message {
+            case .reply, .notice: hasAnswered = true
+            case .goodbye(let failure):
+                hasEnded = true
+                self.failure = failure
+            case .welcome: break
+            }
+        }
     }
 
     // MARK: An engine of another process
@@ -141,12 +153,5 @@ struct EngineSeeker: Sendable {
         case .notice(let notice): state.change { $0.noticed(notice) }
         case .welcome, .goodbye: break
         }
-    }
-}
-
-extension StoreIdentity {
-    init(_ directory: StoreDirectory) {
-        let identity = directory.descriptor.identity
-        self.init(device: identity.device, inode: identity.inode)
     }
 }

@@ -5,77 +5,99 @@ internal import BackhaulStore
 internal import Glibc
 
 /// The engines of this process, one for each store, shared by all applications of the process that have it open.
-enum LocalEngines {
-    private struct Registered {
-        let engine: Engine
-        var leases: Int
+final class LocalEngines: Sendable {
+    private enum Entry {
+        /// A client of this process is making it.
+        case starting
+        case running(Engine, leases: Int)
     }
 
     private struct State {
-        var process: Int32 = 0
-        var engines: [StoreIdentity: Registered] = [:]
+        var entries: [StoreIdentity: Entry] = [:]
         var hasExitHook = false
+        var isExiting = false
     }
 
-    private static let state = Lock(State())
+    private let state = Lock(State())
+    private static let perProcess = ProcessLocal<LocalEngines> { _ in LocalEngines() }
+    static var current: LocalEngines { perProcess.current }
 
-    /// The engine of this store in this process, if there is one.
-    static func join(_ store: StoreIdentity) -> EngineLease? {
-        state.withLock { state in
-            guard state.process == getpid(), var registered = state.engines[store] else { return nil }
-            registered.leases += 1
-            state.engines[store] = registered
-            return EngineLease(engine: registered.engine, store: store)
+    /// A share in the engine of this store, if this process has it or can become it; nil when another process has it.
+    func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
+        let store = StoreIdentity(directory)
+        if let lease = try join(store) { return lease }
+        do throws(Failure) {
+            guard let lock = try directory.acquireLock() else {
+                state.change { $0.entries[store] = nil }
+                return nil
+            }
+            let engine = try Engine(directory: directory, lock: lock, ended: { [self] _ in retire(store) })
+            state.change { state in
+                state.entries[store] = .running(engine, leases: 1)
+                installExitHook(&state)
+            }
+            return EngineLease(engine: engine, store: store, registry: self)
+        } catch {
+            state.change { $0.entries[store] = nil }
+            throw error
         }
     }
 
-    /// Becomes the engine with a lock that was just acquired.
-    static func start(
-        _ directory: StoreDirectory, _ lock: StoreLock, _ store: StoreIdentity
-    ) throws(Failure) -> EngineLease {
-        let engine = try Engine(directory: directory, lock: lock, ended: { _ in retire(store) })
-        state.withLock { state in
-            if state.process != getpid() {
-                // Engines of the parent: their threads are not here.
-                state = State()
-                state.process = getpid()
-            }
-            state.engines[store] = Registered(engine: engine, leases: 1)
-            if !state.hasExitHook {
-                state.hasExitHook = true
-                installExitHook()
+    /// Nil: it is the caller who starts it now.
+    private func join(_ store: StoreIdentity) throws(Failure) -> EngineLease? {
+        enum Found {
+            case lease(EngineLease)
+            case mine
+            case exiting
+        }
+        let found: Found? = state.wait(until: nil) { state in
+            if state.isExiting { return .exiting }
+            switch state.entries[store] {
+            case .starting: return nil
+            case .running(let engine, let leases):
+                state.entries[store] = .running(engine, leases: leases + 1)
+                return .lease(EngineLease(engine: engine, store: store, registry: self))
+            case nil:
+                state.entries[store] = .starting
+                return .mine
             }
         }
-        return EngineLease(engine: engine, store: store)
+        switch found {
+        case .lease(let lease): return lease
+        case .mine, nil: return nil
+        case .exiting: throw Failure(.engineFailed, "the process is ending")
+        }
     }
 
-    static func release(_ store: StoreIdentity, _ engine: Engine) {
-        let isLast = state.withLock { state in
-            guard state.process == getpid(), var registered = state.engines[store], registered.engine === engine else {
-                return true
-            }
-            registered.leases -= 1
-            state.engines[store] = registered.leases > 0 ? registered : nil
-            return registered.leases == 0
+    func release(_ store: StoreIdentity, _ engine: Engine) {
+        let isLast: Bool = state.change { state in
+            guard case .running(let known, let leases) = state.entries[store], known === engine else { return true }
+            state.entries[store] = leases > 1 ? .running(engine, leases: leases - 1) : nil
+            return leases == 1
         }
         if isLast { engine.stop() }
     }
 
     /// A failed engine takes no new clients; those it has leave it and so stop it.
-    private static func retire(_ store: StoreIdentity) {
-        state.withLock { $0.engines[store] = nil }
+    private func retire(_ store: StoreIdentity) {
+        state.change { state in
+            if case .running = state.entries[store] { state.entries[store] = nil }
+        }
     }
 
-    /// A host that returns from main while TLS runs on our threads would die in OpenSSL's own exit hook. Ours was
+    /// A host that returns from main while TLS runs on our threads would die in OpenSSL's own exit hook. Ours is
     /// registered after OpenSSL's and so runs before it.
-    private static func installExitHook() {
-        atexit { LocalEngines.stopAll() }
+    private func installExitHook(_ state: inout State) {
+        guard !state.hasExitHook else { return }
+        state.hasExitHook = true
+        atexit { LocalEngines.current.stopAll() }
     }
 
-    private static func stopAll() {
-        let engines: [Engine] = state.withLock { state in
-            defer { state.engines = [:] }
-            return state.process == getpid() ? state.engines.values.map(\.engine) : []
+    private func stopAll() {
+        let engines: [Engine] = state.change { state in
+            state.isExiting = true
+            defer { state.entries = [:] }
+            return state.entries.values.compactMap { if case .running(let engine, _) = $0 { engine } else { nil } }
         }
         for engine in engines { engine.stop() }
     }
@@ -83,19 +105,23 @@ enum LocalEngines {
 
 /// The store as the kernel knows it: two paths may lead to one.
 struct StoreIdentity: Hashable, Sendable {
-    var device: UInt64
-    var inode: UInt64
+    private let device: UInt64
+    private let inode: UInt64
+
+    init(_ directory: StoreDirectory) { (device, inode) = directory.descriptor.identity }
 }
 
 /// One client's share in an engine of this process; the last one stops it.
 final class EngineLease: Sendable {
     let engine: Engine
     private let store: StoreIdentity
+    private let registry: LocalEngines
     private let isReleased = Lock(false)
 
-    init(engine: Engine, store: StoreIdentity) {
+    init(engine: Engine, store: StoreIdentity, registry: LocalEngines) {
         self.engine = engine
         self.store = store
+        self.registry = registry
     }
 
     func release() {
@@ -103,6 +129,6 @@ final class EngineLease: Sendable {
             defer { released = true }
             return !released
         }
-        if isFirst { LocalEngines.release(store, engine) }
+        if isFirst { registry.release(store, engine) }
     }
 }

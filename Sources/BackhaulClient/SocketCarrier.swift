@@ -6,6 +6,8 @@ internal import BackhaulWire
 
 /// An engine of another process. Messages are queued by any thread and moved by the client's own, in `run`.
 final class SocketCarrier: Carrier {
+    private static let closeMilliseconds: Int64 = 500
+
     private struct Outgoing {
         var bytes: [UInt8] = []
         var isClosed = false
@@ -50,6 +52,7 @@ final class SocketCarrier: Carrier {
     func run(until deadline: Deadline?, _ reader: inout FrameReader, _ deliver: (EngineMessage) -> Bool) -> End {
         var pending: [UInt8] = []
         var sent = 0
+        var deadline = deadline
         while true {
             wake.clear()
             if sent == pending.count {
@@ -69,8 +72,10 @@ final class SocketCarrier: Carrier {
                 }
                 break
             }
-            let isClosed = outgoing.withLock { $0.isClosed && $0.bytes.isEmpty }
-            if isClosed, sent == pending.count { return .closed }
+            let (isClosed, isDrained) = outgoing.withLock { ($0.isClosed, $0.bytes.isEmpty) }
+            if isClosed, isDrained, sent == pending.count { return .closed }
+            // A stopped engine reads nothing: whoever closes waits for it only so long.
+            if isClosed, deadline == nil { deadline = .after(milliseconds: Self.closeMilliseconds) }
             switch stream.read() {
             case .bytes(let bytes):
                 reader.append(bytes)

@@ -36,8 +36,8 @@ final class ClientConnection {
 
 extension EngineCore {
     func accept(_ id: ConnectionID, deliver: @escaping (EngineMessage) -> Void) {
-        guard !hasFailed else {
-            deliver(.goodbye(Failure(.engineFailed, "the engine has stopped; open the application again")))
+        if let failure {
+            deliver(.goodbye(failure))
             return
         }
         connections[id] = ClientConnection(id: id, deliver: deliver)

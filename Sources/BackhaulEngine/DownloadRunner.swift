@@ -83,7 +83,9 @@ final class DownloadRunner {
             store({ (transaction) throws(Failure) in try transaction.forgetProgress(id) }, then: { $0.handle(.forgotten) })
         case .restartPart:
             part.openResuming(trusting: .nothing, then: disk { _ in nil })
-        case .flush: part.append(takeBuffer(), then: disk { .appended(length: $0) })
+        case .flush:
+            let bytes = takeBuffer()
+            part.append(bytes, then: disk(writing: bytes.count) { .appended(length: $0) })
         case .sync: part.sync(then: disk { .synced(length: $0) })
         case .recordCheckpoint(let checkpoint):
             let id = task.id
@@ -92,7 +94,9 @@ final class DownloadRunner {
             core.store({ (transaction) throws(Failure) in
                 try transaction.recordCheckpoint(id, checkpoint)
             }, then: { _, _ in CrashPoint.afterCheckpoint.reach() })
-        case .seal(let size): part.seal(takeBuffer(), expected: size, then: disk { .sealed($0) })
+        case .seal(let size):
+            let bytes = takeBuffer()
+            part.seal(bytes, expected: size, then: disk(writing: bytes.count) { .sealed($0) })
         case .recordIntent(let intent):
             CrashPoint.afterSeal.reach()
             recordIntent(intent)
@@ -108,13 +112,16 @@ final class DownloadRunner {
         }
     }
 
-    /// An answer of the disk as an event, on the loop, if this runner is still the task's.
+    /// An answer of the disk as an event, on the loop, if this runner is still the task's. `writing`: how many bytes are
+    /// in memory until it comes.
     private func disk<Value: Sendable>(
-        _ event: @escaping @Sendable (Value) -> DownloadMachine.Event?
+        writing count: Int = 0, _ event: @escaping @Sendable (Value) -> DownloadMachine.Event?
     ) -> @Sendable (Result<Value, Failure>) -> Void {
         let (outbox, id, attempt) = (core.services.outbox, task.id, attempt)
+        core.bytesToWrite += count
         return { result in
             outbox.post { core in
+                core.bytesToWrite -= count
                 guard let runner = core.runners[id], runner.attempt == attempt else { return }
                 switch result {
                 case .success(let value): if let event = event(value) { runner.handle(event) }

@@ -21,9 +21,17 @@ final class EngineCore {
     private let ended: @Sendable (Failure) -> Void
     /// Tells this store's part files from those of others.
     private(set) var tag = ""
+    private static let bytesToWriteLimit = 64 << 20
+    /// Running and finishing downloads together.
+    private static let runnerLimit = 1_024
+    /// Handed to the disk threads and not yet written.
+    var bytesToWrite = 0 {
+        didSet { if oldValue > Self.bytesToWriteLimit, !diskIsBehind { planPump() } }
+    }
     private(set) var kept: Destination
     var isSweeping = false
-    private(set) var hasFailed = false
+    private(set) var failure: Failure?
+    var hasFailed: Bool { failure != nil }
     private(set) var isLeaving = false
     private var whenLeft: (() -> Void)?
     private var ticker: LoopTimer?
@@ -101,7 +109,7 @@ final class EngineCore {
     /// The engine cannot go on. Clients are told; whoever holds it stops it.
     func fail(_ failure: Failure) {
         guard !hasFailed else { return }
-        hasFailed = true
+        self.failure = failure
         server?.close()
         for connection in connections.values { connection.deliver(.goodbye(failure)) }
         connections = [:]
@@ -185,7 +193,7 @@ final class EngineCore {
 
     private func pump() {
         guard !hasFailed, !isLeaving else { return }
-        while let step = schedule.next() {
+        while !diskIsBehind, let step = schedule.next() {
             switch step {
             case .start(let id, let lane):
                 guard let task = ready.removeValue(forKey: id), runners[id] == nil else {
@@ -202,6 +210,9 @@ final class EngineCore {
         lastAttempt += 1
         return lastAttempt
     }
+
+    /// A network that is faster than the disk must not fill the memory: nothing more starts until it has caught up.
+    private var diskIsBehind: Bool { bytesToWrite > Self.bytesToWriteLimit || runners.count >= Self.runnerLimit }
 
     private func load(_ lane: LaneID, _ limit: Int) {
         var known = Set(ready.values.filter { $0.lane == lane }.map(\.id))

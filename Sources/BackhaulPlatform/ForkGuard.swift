@@ -7,7 +7,7 @@ public enum ForkGuard {
     private static let capacity = 4096
 
     // Unsafe: a child of a multi-threaded process may only make async-signal-safe calls, so it reads this plain table
-    // without a lock; the parent writes single aligned words, under `lock`.
+    // without a lock; the parent writes single aligned words, under `lock`, which is each process's own.
     private nonisolated(unsafe) static let table: UnsafeMutablePointer<Int32> = {
         let table = UnsafeMutablePointer<Int32>.allocate(capacity: capacity)
         table.initialize(repeating: -1, count: capacity)
@@ -15,11 +15,11 @@ public enum ForkGuard {
         return table
     }()
 
-    private static let lock = Lock(())
+    private static let lock = ProcessLocal { _ in Lock(()) }
 
     /// For descriptors that a library opened by itself; `Descriptor` does it for its own.
     public static func add(_ number: Int32) {
-        lock.withLock { _ in
+        lock.current.withLock { _ in
             for slot in 0..<capacity where table[slot] < 0 {
                 table[slot] = number
                 return
@@ -28,7 +28,7 @@ public enum ForkGuard {
     }
 
     public static func remove(_ number: Int32) {
-        lock.withLock { _ in
+        lock.current.withLock { _ in
             for slot in 0..<capacity where table[slot] == number {
                 table[slot] = -1
                 return

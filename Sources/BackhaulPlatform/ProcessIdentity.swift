@@ -15,7 +15,10 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
         self.bootID = bootID
     }
 
-    public static var current: ProcessIdentity { of(processID: getpid())! }
+    public static var current: ProcessIdentity {
+        // Where /proc is hidden, the process id has to do.
+        of(processID: getpid()) ?? ProcessIdentity(processID: getpid(), startTime: 0, bootID: currentBootID)
+    }
 
     /// Nil when there is no such process.
     public static func of(processID: Int32) -> ProcessIdentity? {
