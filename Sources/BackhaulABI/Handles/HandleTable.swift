@@ -10,8 +10,8 @@ internal import Synchronization
 /// All open handles of one process.
 ///
 /// A handle is a number that no other handle of the process ever had, so use after close is found however late it
-/// comes. A forked child may have inherited a table in the middle of a change, locked by a thread that it does not have:
-/// it reads nothing of it but `nextNumber`, and begins a table of its own. Lower numbers are the parent's.
+/// comes. A forked child may have inherited a table in the middle of a change, locked by a thread that it does not
+/// have: it reads nothing of it but `nextNumber`, and begins a table of its own. Lower numbers are the parent's.
 final class HandleTable: Sendable {
     private struct State {
         var targets: [HandleNumber: HandleTarget] = [:]
