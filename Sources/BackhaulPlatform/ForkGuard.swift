@@ -15,7 +15,8 @@ public enum ForkGuard {
         return table
     }()
 
-    private static let lock = ProcessLocal { _ in Lock(()) }
+    // The value has a size, because ThreadSanitizer takes one without for the field that follows it.
+    private static let lock = ProcessLocal { _ in Lock(false) }
 
     /// For descriptors that a library opened by itself; `Descriptor` does it for its own.
     public static func add(_ number: Int32) {
