@@ -4,8 +4,7 @@ internal import BackhaulPlatform
 internal import CBackhaul
 internal import Synchronization
 
-// Unsafe: handles travel as pointers whose value is a number; nothing is ever read through them. The current table is
-// kept by its address, which stays valid because tables are never freed.
+// Unsafe: handles travel as pointers whose value is a number; nothing is ever read through them.
 
 /// All open handles of one process.
 ///
@@ -24,38 +23,19 @@ final class HandleTable: Sendable {
         }
     }
 
-    private let process: ProcessStamp
+    private static let process = ProcessLocal<HandleTable> { inherited in
+        HandleTable(firstNumber: inherited?.nextNumber.load(ordering: .relaxed) ?? HandleNumber.first)
+    }
+
+    static var current: HandleTable { process.current }
+
     private let firstNumber: UInt64
     private let nextNumber: Atomic<UInt64>
     private let state = Lock(State())
 
-    private init(process: ProcessStamp, firstNumber: UInt64) {
-        self.process = process
+    private init(firstNumber: UInt64) {
         self.firstNumber = firstNumber
         nextNumber = Atomic(firstNumber)
-    }
-
-    /// 0 before the first use.
-    private static let currentAddress = Atomic<UInt>(0)
-
-    static var current: HandleTable {
-        let process = ProcessStamp.current
-        while true {
-            let address = currentAddress.load(ordering: .acquiring)
-            let table = UnsafeRawPointer(bitPattern: address).map {
-                Unmanaged<HandleTable>.fromOpaque($0).takeUnretainedValue()
-            }
-            if let table, table.process == process { return table }
-            let fresh = HandleTable(
-                process: process, firstNumber: table?.nextNumber.load(ordering: .relaxed) ?? HandleNumber.first)
-            let owned = Unmanaged.passRetained(fresh)
-            if currentAddress.compareExchange(
-                expected: address, desired: UInt(bitPattern: owned.toOpaque()), ordering: .acquiringAndReleasing
-            ).exchanged {
-                return fresh
-            }
-            owned.release()
-        }
     }
 
     /// Throws when the application of the target was closed meanwhile.
