@@ -120,11 +120,21 @@ static void *make_and_drop_handles(void *argument) {
     return NULL;
 }
 
-static void fork_while_busy(int rounds, void (*body)(void *)) {
+static void *open_and_close(void *argument) {
+    (void)argument;
+    while (!stopping) {
+        bh_application *application = open_application();
+        bh_session_close(create_session(application, "gallery", BH_ROLE_OBSERVE));
+        bh_application_close(application);
+    }
+    return NULL;
+}
+
+static void fork_while_busy(int rounds, void *(*busy)(void *), void (*body)(void *)) {
     enum { THREADS = 3 };
     struct handles all = open_all();
     pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, make_and_drop_handles, &all) == 0);
+    for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, busy, &all) == 0);
     for (int i = 0; i < rounds; i++) expect_child(body, &all);
     stopping = true;
     for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
@@ -132,10 +142,16 @@ static void fork_while_busy(int rounds, void (*body)(void *)) {
 }
 
 static void a_child_made_while_other_threads_use_the_library_does_not_hang(void) {
-    fork_while_busy(200, expect_forked);
+    fork_while_busy(200, make_and_drop_handles, expect_forked);
 }
 
-static void such_a_child_may_open_the_application_anew(void) { fork_while_busy(20, use_anew); }
+static void such_a_child_may_open_the_application_anew(void) {
+    fork_while_busy(20, make_and_drop_handles, use_anew);
+}
+
+static void nor_does_one_made_while_they_open_and_close_applications(void) {
+    fork_while_busy(100, open_and_close, use_anew);
+}
 
 /* Both are process 1, each in a namespace of its own. */
 static void expect_forked_as_process_1(void *argument) {
@@ -161,4 +177,6 @@ static void a_child_with_its_parents_process_id_is_a_child(void) {
 MAIN(TEST(in_a_child_all_handles_are_the_parents), TEST(in_a_grandchild_too),
      TEST(a_child_may_open_the_application_anew), TEST(a_child_may_be_the_first_to_open_it),
      TEST(a_child_made_while_other_threads_use_the_library_does_not_hang),
-     TEST(such_a_child_may_open_the_application_anew), TEST(a_child_with_its_parents_process_id_is_a_child))
+     TEST(such_a_child_may_open_the_application_anew),
+     TEST(nor_does_one_made_while_they_open_and_close_applications),
+     TEST(a_child_with_its_parents_process_id_is_a_child))
