@@ -1,0 +1,252 @@
+import BackhaulModel
+import Testing
+
+@Suite("Whose turn it is")
+struct ScheduleTests {
+    typealias Turns = Schedule<String, String, Int>
+
+    /// Lanes of one session each, "a1" of "a", with their tasks loaded.
+    private func turns(
+        _ lanes: [(String, [Int])], perLane: Int = 100, perSession: Int = 100, engine: Int = 100
+    ) -> Turns {
+        var turns = Turns(engineLimit: engine, streamLimit: 8, readyTarget: 10)
+        for (lane, _) in lanes {
+            let session = String(lane.prefix(1))
+            turns.setLimits(.init(perLane: perLane, perSession: perSession), of: session)
+            turns.add(lane, of: session, reload: false)
+        }
+        for (lane, _) in lanes { #expect(turns.next() == .load(lane, limit: 10)) }
+        for (lane, tasks) in lanes { turns.loaded(lane, tasks, isAll: true) }
+        return turns
+    }
+
+    /// All that can start now.
+    private func started(_ turns: inout Turns) -> [Int] {
+        var tasks: [Int] = []
+        while case .start(let task, _)? = turns.next() { tasks.append(task) }
+        return tasks
+    }
+
+    // MARK: Limits
+
+    @Test("No lane runs more tasks than it may")
+    func perLane() {
+        var turns = turns([("a1", [1, 2, 3]), ("a2", [4, 5, 6])], perLane: 2)
+        #expect(started(&turns) == [1, 4, 2, 5])
+        turns.released("a2")
+        #expect(started(&turns) == [6])
+    }
+
+    @Test("No session does")
+    func perSession() {
+        var turns = turns([("a1", [1, 2, 3]), ("a2", [4, 5, 6]), ("b1", [7, 8, 9])], perSession: 2)
+        #expect(started(&turns) == [1, 7, 4, 8])
+        turns.released("a1")
+        #expect(started(&turns) == [2])
+    }
+
+    @Test("Nor does the engine")
+    func engine() {
+        var turns = turns([("a1", [1, 2]), ("b1", [3, 4])], engine: 3)
+        #expect(started(&turns) == [1, 3, 2])
+        #expect(turns.running == 3)
+        turns.released("a1")
+        #expect(started(&turns) == [4])
+    }
+
+    @Test("A lane whose origin shares its connection runs as many as it has streams, within its session's limit")
+    func multiplexed() {
+        var turns = turns([("a1", Array(1...10))], perLane: 2, perSession: 9)
+        #expect(started(&turns) == [1, 2])
+        turns.setMultiplexed("a1")
+        #expect(started(&turns) == [3, 4, 5, 6, 7, 8])
+    }
+
+    @Test("A session may allow more connections than streams")
+    func moreConnectionsThanStreams() {
+        var turns = turns([("a1", Array(1...10))], perLane: 9)
+        turns.setMultiplexed("a1")
+        #expect(started(&turns).count == 9)
+    }
+
+    @Test("Lower limits end nothing, they only start nothing")
+    func lowered() {
+        var turns = turns([("a1", [1, 2, 3, 4, 5])], perLane: 3)
+        #expect(started(&turns) == [1, 2, 3])
+        turns.setLimits(.init(perLane: 1, perSession: 100), of: "a")
+        turns.released("a1")
+        turns.released("a1")
+        #expect(started(&turns) == [])
+        turns.released("a1")
+        #expect(started(&turns) == [4])
+    }
+
+    @Test("Nothing starts in a session whose limits are not known")
+    func unknownSession() {
+        var turns = Turns()
+        turns.add("a1", of: "a", reload: false)
+        #expect(turns.next() == .load("a1", limit: 128))
+        turns.loaded("a1", [1], isAll: true)
+        #expect(turns.next() == nil)
+        turns.setLimits(.init(perLane: 1, perSession: 1), of: "a")
+        #expect(turns.next() == .start(1, "a1"))
+    }
+
+    @Test("A place is released once, whatever the caller does", arguments: [1, 2, 5])
+    func releasedTooOften(_ times: Int) {
+        var turns = turns([("a1", [1, 2]), ("b1", [3])])
+        #expect(turns.next() == .start(1, "a1"))
+        for _ in 0..<times { turns.released("a1") }
+        turns.released("unknown")
+        #expect(turns.running == 0)
+    }
+
+    // MARK: Turns
+
+    @Test("Sessions take turns, and so do the lanes of one: many origins do not crowd out a single one")
+    func fairness() {
+        var turns = turns([("a1", [11, 12, 13]), ("a2", [21, 22]), ("a3", [31]), ("b1", [41, 42, 43, 44])])
+        #expect(started(&turns) == [11, 41, 21, 42, 31, 43, 12, 44, 22, 13])
+    }
+
+    @Test("A lane that could not start keeps its place, however the others end")
+    func noStarvation() {
+        var turns = turns([("a1", [1, 2, 3]), ("a2", [4]), ("b1", [5, 6, 7])], perSession: 1)
+        #expect(started(&turns) == [1, 5])
+        turns.released("b1")
+        #expect(started(&turns) == [6])
+        turns.released("a1")
+        #expect(started(&turns) == [4])
+    }
+
+    // MARK: Loading
+
+    @Test("A lane is loaded ahead of its turn, also while nothing may start")
+    func loadsAhead() {
+        var turns = turns([("a1", Array(1...10))], perLane: 1)
+        turns.add("a1", of: "a", reload: false)
+        #expect(turns.next() == .start(1, "a1"))
+        #expect(turns.next() == nil)
+        for task in 2...5 {
+            turns.released("a1")
+            #expect(turns.next() == .start(task, "a1"))
+        }
+        #expect(turns.next() == nil)
+        turns.released("a1")
+        #expect(turns.next() == .start(6, "a1"))
+        #expect(turns.next() == .load("a1", limit: 10))
+        #expect(turns.next() == nil)
+    }
+
+    @Test("The smallest target loads, too", arguments: [1, 0, -1])
+    func smallestTarget(_ target: Int) {
+        var turns = Turns(readyTarget: target)
+        turns.setLimits(.init(perLane: 1, perSession: 1), of: "a")
+        turns.add("a1", of: "a", reload: false)
+        #expect(turns.next() == .load("a1", limit: 1))
+    }
+
+    @Test("Tasks that come while a load is under way are loaded by the next")
+    func addedWhileLoading() {
+        var turns = turns([])
+        turns.setLimits(.init(perLane: 9, perSession: 9), of: "a")
+        turns.add("a1", of: "a", reload: false)
+        #expect(turns.next() == .load("a1", limit: 10))
+        turns.add("a1", of: "a", reload: false)
+        turns.loaded("a1", [1], isAll: true)
+        #expect(turns.next() == .load("a1", limit: 10))
+        turns.loaded("a1", [2], isAll: true)
+        #expect(started(&turns) == [1, 2])
+        #expect(turns.next() == nil)
+    }
+
+    @Test("Tasks that go before the loaded ones make these be loaded again")
+    func reload() {
+        var turns = turns([("a1", [1, 2, 3])], perLane: 1)
+        #expect(turns.next() == .start(1, "a1"))
+        #expect(turns.add("a1", of: "a", reload: true) == [2, 3])
+        #expect(turns.next() == .load("a1", limit: 10))
+        turns.loaded("a1", [9, 2, 3], isAll: true)
+        turns.released("a1")
+        #expect(turns.next() == .start(9, "a1"))
+    }
+
+    @Test("What is given up while a load is under way is not lost with its answer")
+    func reloadWhileLoading() {
+        var turns = turns([("a1", [1, 2])])
+        turns.setLimits(.init(perLane: 0, perSession: 9), of: "a")
+        turns.add("a1", of: "a", reload: false)
+        #expect(turns.next() == .load("a1", limit: 10))
+        #expect(turns.add("a1", of: "a", reload: true) == [1, 2])
+        turns.loaded("a1", [], isAll: true)
+        #expect(turns.next() == .load("a1", limit: 10))
+    }
+
+    @Test("An answer without tasks ends the loading, whatever it promises")
+    func emptyAnswer() {
+        var turns = turns([])
+        turns.add("a1", of: "a", reload: false)
+        #expect(turns.next() == .load("a1", limit: 10))
+        turns.loaded("a1", [], isAll: false)
+        #expect(turns.next() == nil)
+    }
+
+    @Test("An answer that nobody waits for changes nothing")
+    func strangeAnswer() {
+        var turns = turns([("a1", [1])])
+        turns.loaded("a1", [2], isAll: true)
+        turns.loaded("unknown", [3], isAll: true)
+        #expect(started(&turns) == [1])
+    }
+
+    @Test("A dropped task does not start")
+    func drop() {
+        var turns = turns([("a1", [1, 2, 3])])
+        #expect(turns.next() == .start(1, "a1"))
+        turns.drop(1, in: "a1")
+        turns.drop(2, in: "a1")
+        turns.drop(2, in: "unknown")
+        #expect(started(&turns) == [3])
+    }
+
+    // MARK: Sessions that end
+
+    @Test("Of a forgotten session nothing starts, and what runs counts until it is released")
+    func forgotten() {
+        var turns = turns([("a1", [1, 2]), ("a2", [3, 4]), ("b1", [5, 6])], perLane: 1, engine: 3)
+        #expect(started(&turns) == [1, 5, 3])
+        turns.forget(session: "a")
+        turns.forget(session: "unknown")
+        #expect(turns.running == 3)
+        turns.released("a1")
+        turns.released("b1")
+        #expect(started(&turns) == [6])
+        turns.released("a2")
+        #expect(turns.running == 1)
+    }
+
+    @Test("A session that is known again has not forgotten what runs")
+    func knownAgain() {
+        var turns = turns([("a1", [1, 2, 3])], perSession: 2)
+        #expect(started(&turns) == [1, 2])
+        turns.forget(session: "a")
+        turns.setLimits(.init(perLane: 9, perSession: 2), of: "a")
+        turns.add("a1", of: "a", reload: false)
+        #expect(turns.next() == .load("a1", limit: 10))
+        turns.loaded("a1", [4, 5], isAll: true)
+        #expect(started(&turns) == [])
+        turns.released("a1")
+        #expect(started(&turns) == [4])
+    }
+
+    @Test("The answer to a load of a forgotten session is not used")
+    func forgottenWhileLoading() {
+        var turns = turns([])
+        turns.setLimits(.init(perLane: 9, perSession: 9), of: "a")
+        turns.add("a1", of: "a", reload: false)
+        #expect(turns.next() == .load("a1", limit: 10))
+        turns.forget(session: "a")
+        turns.loaded("a1", [1], isAll: true)
+        #expect(turns.next() == nil)
+    }
+}

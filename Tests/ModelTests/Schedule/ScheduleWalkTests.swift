@@ -1,0 +1,188 @@
+import BackhaulModel
+import Testing
+
+@Suite("Whose turn it is, under random operations")
+struct ScheduleWalkTests {
+    @Test("No limit is exceeded, no task is lost or started twice, and nobody waits for ever", arguments: 1...60)
+    func walk(_ seed: UInt64) {
+        var world = ScheduleWorld(seed: seed)
+        for _ in 0..<600 { world.step() }
+        world.drain()
+        let problems = world.problems
+        #expect(problems.isEmpty, "seed \(seed): \(problems.joined(separator: "; "))")
+    }
+}
+
+/// A store with lanes full of tasks, an engine that asks the schedule, and a book of what must hold.
+private struct ScheduleWorld {
+    struct Lane: Hashable {
+        var session: Int
+        var origin: Int
+    }
+
+    private(set) var problems: [String] = []
+    private var random: Random
+    private var schedule: Schedule<Lane, Int, Int>
+    private var limits: [Int: (perLane: Int, perSession: Int)] = [:]
+    private var multiplexed: Set<Lane> = []
+    private let lanes: [Lane]
+    private let engineLimit: Int
+    private let streamLimit = 5
+
+    /// In the order in which the store gives them: priority first.
+    private var waiting: [Lane: [Int]] = [:]
+    private var loaded: [Lane: [Int]] = [:]
+    private var running: [(task: Int, lane: Lane)] = []
+    private var answers: [(lane: Lane, tasks: [Int], isAll: Bool)] = []
+    private var made = 0
+    private var ended: Set<Int> = []
+    private var dropped = 0
+    /// Starts of others in the session, and of other sessions, while this one could have started.
+    private var passedOver: [Lane: Int] = [:]
+    private var passedOverSession: [Int: Int] = [:]
+
+    init(seed: UInt64) {
+        random = Random(seed: seed)
+        let sessions = random.number(1...4)
+        var lanes: [Lane] = []
+        for session in 0..<sessions {
+            for origin in 0..<random.number(1...5) { lanes.append(Lane(session: session, origin: origin)) }
+        }
+        self.lanes = lanes
+        engineLimit = random.number(1...12)
+        schedule = Schedule(engineLimit: engineLimit, streamLimit: streamLimit, readyTarget: random.number(1...8))
+        for session in 0..<sessions { setLimits(of: session) }
+    }
+
+    private mutating func setLimits(of session: Int) {
+        let limit = (perLane: random.number(1...4), perSession: random.number(1...6))
+        limits[session] = limit
+        schedule.setLimits(.init(perLane: limit.perLane, perSession: limit.perSession), of: session)
+    }
+
+    mutating func step() {
+        switch random.number(0...19) {
+        case 0...4: enqueue()
+        case 5...8: answer()
+        case 9...15: end()
+        case 16: if let lane = random.pick(lanes) { multiplex(lane) }
+        case 17: setLimits(of: random.pick(lanes)?.session ?? 0)
+        case 18: cancel()
+        default:
+            guard let lane = random.pick(lanes), waiting[lane]?.isEmpty == false else { return }
+            add(lane, reload: random.once(in: 2))
+        }
+        if !random.once(in: 4) { pump() }
+    }
+
+    /// Everything ends and nothing is added: then every task must have had its turn.
+    mutating func drain() {
+        for _ in 0..<100_000 {
+            pump()
+            if answers.isEmpty, running.isEmpty { break }
+            if !answers.isEmpty { answer() }
+            if !running.isEmpty { end() }
+        }
+        if ended.count + dropped != made {
+            problems.append("\(made - ended.count - dropped) of \(made) tasks never had their turn")
+        }
+        if schedule.running != 0 { problems.append("\(schedule.running) places were never released") }
+    }
+
+    private mutating func enqueue() {
+        guard let lane = random.pick(lanes) else { return }
+        let isUrgent = random.once(in: 4)
+        for _ in 0..<random.number(1...12) {
+            made += 1
+            waiting[lane, default: []].insert(made, at: isUrgent ? 0 : waiting[lane, default: []].count)
+        }
+        add(lane, reload: isUrgent)
+    }
+
+    private mutating func add(_ lane: Lane, reload: Bool) {
+        let givenUp = schedule.add(lane, of: lane.session, reload: reload)
+        waiting[lane, default: []].insert(contentsOf: givenUp, at: 0)
+        loaded[lane, default: []].removeAll { givenUp.contains($0) }
+    }
+
+    private mutating func multiplex(_ lane: Lane) {
+        guard running.contains(where: { $0.lane == lane }) else { return }
+        schedule.setMultiplexed(lane)
+        multiplexed.insert(lane)
+    }
+
+    private mutating func cancel() {
+        guard let lane = random.pick(lanes), let task = random.pick(loaded[lane, default: []]) else { return }
+        loaded[lane]?.removeAll { $0 == task }
+        schedule.drop(task, in: lane)
+        dropped += 1
+    }
+
+    private mutating func end() {
+        guard !running.isEmpty else { return }
+        let (task, lane) = running.remove(at: random.number(0...running.count - 1))
+        if !ended.insert(task).inserted { problems.append("task \(task) ran twice") }
+        schedule.released(lane)
+    }
+
+    private mutating func answer() {
+        guard !answers.isEmpty else { return }
+        let answer = answers.remove(at: random.number(0...answers.count - 1))
+        loaded[answer.lane, default: []] += answer.tasks
+        schedule.loaded(answer.lane, answer.tasks, isAll: answer.isAll)
+    }
+
+    private mutating func pump() {
+        while let step = schedule.next() {
+            switch step {
+            case .load(let lane, let limit): load(lane, limit)
+            case .start(let task, let lane): start(task, lane)
+            }
+        }
+        for lane in lanes where mayStart(lane, surely: true) {
+            problems.append("a task of \(lane) could start and does not")
+        }
+    }
+
+    /// The store looks at once; its answer may take a while.
+    private mutating func load(_ lane: Lane, _ limit: Int) {
+        if answers.contains(where: { $0.lane == lane }) { problems.append("\(lane) is loaded twice at a time") }
+        let tasks = Array(waiting[lane, default: []].prefix(limit))
+        waiting[lane]?.removeFirst(tasks.count)
+        answers.append((lane, tasks, tasks.count < limit))
+    }
+
+    private mutating func start(_ task: Int, _ lane: Lane) {
+        if !mayStart(lane) { problems.append("task \(task) of \(lane) starts beyond a limit") }
+        for other in lanes where other.session == lane.session && other != lane {
+            if mayStart(other, surely: true) { passedOver[other, default: 0] += 1 }
+            // An idle lane gives its place up.
+            if loaded[other]?.isEmpty ?? true { passedOver[other] = 0 }
+        }
+        for session in limits.keys where session != lane.session {
+            if lanes.contains(where: { $0.session == session && mayStart($0, surely: true) }) {
+                passedOverSession[session, default: 0] += 1
+            } else if lanes.allSatisfy({ $0.session != session || loaded[$0]?.isEmpty ?? true }) {
+                passedOverSession[session] = 0
+            }
+        }
+        passedOver[lane] = 0
+        passedOverSession[lane.session] = 0
+        if passedOver.values.contains(where: { $0 > lanes.count }) { problems.append("a lane waits too long") }
+        if passedOverSession.values.contains(where: { $0 > limits.count }) {
+            problems.append("a session waits too long")
+        }
+        if loaded[lane]?.first != task { problems.append("task \(task) overtakes others of its lane") }
+        loaded[lane]?.removeAll { $0 == task }
+        running.append((task, lane))
+    }
+
+    /// `surely`: also when the lane was idle in between and has forgotten that it is multiplexed.
+    private func mayStart(_ lane: Lane, surely: Bool = false) -> Bool {
+        guard let limit = limits[lane.session], loaded[lane]?.isEmpty == false else { return false }
+        let width = multiplexed.contains(lane) && !surely ? max(streamLimit, limit.perLane) : limit.perLane
+        return running.count < engineLimit
+            && running.count(where: { $0.lane.session == lane.session }) < limit.perSession
+            && running.count(where: { $0.lane == lane }) < width
+    }
+}
