@@ -68,7 +68,8 @@ extension DownloadMachine {
     }
 
     /// What is to be done, in the order given. Operations on the part file are done one after the other, whatever else
-    /// goes on: what follows a conclusion relies on it.
+    /// goes on. When one that writes or syncs has failed, those behind it fail, too, until the part is opened or
+    /// restarted: bytes must not move up into a gap.
     public enum Action: Equatable, Sendable {
         /// Answered by `lookedForSealed`.
         case lookForSealed(FinishIntent)

@@ -1,0 +1,144 @@
+import BackhaulModel
+import Testing
+
+@Suite("Any two events in any phase of a download")
+struct EveryEventTests {
+    typealias Event = DownloadMachine.Event
+
+    /// How each phase is reached.
+    static let ways: [(phase: String, intent: FinishIntent?, kept: Checkpoint?, events: [Event])] = [
+        ("ready", nil, nil, []),
+        ("ready, sealed", .sealed, .kept(500), []),
+        ("looking", .sealed, nil, [.start]),
+        ("opening", nil, .kept(500), [.start]),
+        ("requesting", nil, nil, [.start]),
+        ("requesting the rest", nil, .kept(500), [.start, .opened(length: 500)]),
+        ("forgetting before the request", nil, .kept(500), [.start, .opened(length: 0)]),
+        ("forgetting after the head", nil, .kept(500), [.start, .opened(length: 500), .head(wholeOther)]),
+        ("receiving", nil, nil, [.start, .head(whole)]),
+        ("receiving, paused", nil, nil, [.start, .head(whole), .received(count: 500)]),
+        ("receiving, syncing", nil, nil, [.start, .head(whole), .received(count: 500), .tick]),
+        ("receiving the rest", nil, .kept(500), [.start, .opened(length: 500), .head(rest), .received(count: 10)]),
+        ("receiving without end", nil, nil, [.start, .head(endless), .received(count: 99)]),
+        ("receiving without validator", nil, nil, [.start, .head(unvalidated), .received(count: 99)]),
+        ("receiving an error", nil, nil, [.start, .head(head(404)), .received(count: 1)]),
+        ("sealing", nil, .kept(500), [.start, .opened(length: 1_000)]),
+        ("recording", nil, .kept(500), [.start, .opened(length: 1_000), .sealed(.sealed)]),
+        ("placing", nil, .kept(500), [.start, .opened(length: 1_000), .sealed(.sealed), .intentRecorded]),
+        ("saving", nil, nil, [.start, .head(whole), .received(count: 9), .transferFailed(.lost, isTransient: true)]),
+        ("saving, syncing", nil, nil, [.start, .head(whole), .received(count: 9), .tick, .received(count: 9), .leave]),
+        ("discarding", nil, nil, [.start, .transferFailed(.refused, isTransient: false)]),
+        ("concluding", nil, nil, [.start, .transferFailed(.lost, isTransient: true)]),
+        ("concluding a success", .sealed, nil, [.start, .lookedForSealed(isThere: true), .placed]),
+        ("over", .sealed, nil, [.start, .lookedForSealed(isThere: true), .placed, .concluded]),
+    ]
+
+    /// Each kind once, with numbers at their ends.
+    static let events: [Event] = [
+        .start, .lookedForSealed(isThere: true), .lookedForSealed(isThere: false), .opened(length: 0),
+        .opened(length: .max), .head(whole), .head(head(404)), .head(head(503)), .head(head(416)), .forgotten,
+        .received(count: .max), .received(count: .min), .transferComplete, .transferFailed(.lost, isTransient: true),
+        .transferFailed(.refused, isTransient: false), .appended(length: 0), .appended(length: .max),
+        .synced(length: 0), .synced(length: .max), .sealed(.sealed), .intentRecorded, .intentRefused, .placed,
+        .discarded, .diskFailed(.broken), .diskFailed(.full), .diskFailed(.gone), .concluded, .cancel, .leave,
+        .expire(.timeOver), .tick,
+    ]
+
+    @Test("lead to one conclusion, one turn given back, no transfer left behind, and silence", arguments: ways.indices)
+    func twoEvents(_ way: Int) {
+        let (phase, intent, kept, events) = Self.ways[way]
+        for first in Self.events {
+            for second in Self.events {
+                var run = AnsweredRun(machine: DownloadMachine(
+                    checkpoint: kept, intent: intent, bootID: "boot", limits: .small))
+                for event in events + [first, second] { run.handle(event) }
+                run.answerToTheEnd()
+                guard !run.problems.isEmpty else { continue }
+                Issue.record("\(phase), then \(first), then \(second): \(run.problems)")
+                return
+            }
+        }
+    }
+}
+
+/// A machine whose actions are all answered, each as if it went well.
+private struct AnsweredRun {
+    var machine: DownloadMachine
+    private(set) var problems: [String] = []
+    private var answers: [DownloadMachine.Event] = []
+    private var transferRuns = false
+    private var turns = 0
+    private var conclusions = 0
+    private var closed = 0
+    private var written: UInt64 = 0
+
+    init(machine: DownloadMachine) { self.machine = machine }
+
+    mutating func handle(_ event: DownloadMachine.Event) {
+        switch event {
+        case .transferComplete, .transferFailed: transferRuns = false
+        default: break
+        }
+        let wasOver = machine.isOver
+        for action in machine.handle(event) {
+            if wasOver { problems.append("\(action) after the end") }
+            perform(action)
+        }
+        // Asked for at any time: must not trap.
+        _ = machine.wantsBytes
+    }
+
+    mutating func answerToTheEnd() {
+        if machine.phase == .ready { handle(.start) }
+        for _ in 0..<200 where !machine.isOver {
+            guard !answers.isEmpty else {
+                problems.append("nothing is under way in phase \(machine.phase)")
+                return
+            }
+            handle(answers.removeFirst())
+        }
+        for answer in answers { handle(answer) }
+        if !machine.isOver { problems.append("it does not end") }
+        if turns != 1 { problems.append("the turn was given back \(turns) times") }
+        if conclusions != 1 { problems.append("\(conclusions) conclusions") }
+        if closed != 1 { problems.append("closed \(closed) times") }
+        if transferRuns { problems.append("a transfer is left behind") }
+    }
+
+    private mutating func perform(_ action: DownloadMachine.Action) {
+        switch action {
+        case .lookForSealed: answers.append(.lookedForSealed(isThere: true))
+        case .openPart(_, let synced):
+            written = synced
+            answers.append(.opened(length: synced))
+        case .startTransfer(let offset, _):
+            transferRuns = true
+            answers += offset == 0 ? [.head(whole), .received(count: 1_000)] : [.head(rest), .received(count: 500)]
+            answers.append(.transferComplete)
+        case .stopTransfer:
+            if !transferRuns { problems.append("a transfer is stopped that is over") }
+            transferRuns = false
+            answers.removeAll {
+                switch $0 {
+                case .head, .received, .transferComplete: true
+                default: false
+                }
+            }
+        case .releaseTurn: turns += 1
+        case .forgetCheckpoint: answers.append(.forgotten)
+        case .flush:
+            written = machine.offset
+            answers.append(.appended(length: written))
+        case .sync: answers.append(.synced(length: written))
+        case .seal: answers.append(.sealed(.sealed))
+        case .recordIntent: answers.append(.intentRecorded)
+        case .place: answers.append(.placed)
+        case .discardPart: answers.append(.discarded)
+        case .conclude:
+            conclusions += 1
+            answers.append(.concluded)
+        case .closePart: closed += 1
+        case .resumeTransfer, .restartPart, .recordCheckpoint: break
+        }
+    }
+}

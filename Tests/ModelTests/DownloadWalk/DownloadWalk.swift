@@ -1,0 +1,347 @@
+import BackhaulModel
+
+/// One task from its enqueue to its end, through crashes, power losses and faults, run as an engine runs it: actions
+/// become operations of disk, store and transport, which are done one at a time in random order.
+struct DownloadWalk {
+    /// The task's row.
+    struct Row {
+        var checkpoint: Checkpoint?
+        var intent: FinishIntent?
+        var isSuspended = false
+        var end: DownloadMachine.Conclusion?
+        var wasCancelled = false
+        var events = 0
+        var hasEnded: Bool { end != nil }
+    }
+
+    enum StoreOperation {
+        case forget, recordCheckpoint(Checkpoint), recordIntent(FinishIntent)
+        case conclude(DownloadMachine.Conclusion, Checkpoint?)
+        case cancel, suspend
+    }
+
+    private(set) var problems: [String] = []
+    /// What happened, to be read when a seed has failed.
+    private(set) var trace: [String] = []
+    private(set) var row = Row()
+    private(set) var disk = SimulatedDisk()
+    private(set) var attempts = 0
+    private(set) var crashes = 0
+    private(set) var server: SimulatedServer
+    private var random: Random
+    private var boot = 1
+    /// After these attempts nothing goes wrong any more: then the task has to end.
+    private let wildAttempts: Int
+    /// A part file may be left where nobody could remove it.
+    private var mayLeavePart = false
+
+    // What lives in the process.
+    private var machine = DownloadMachine(checkpoint: nil, intent: nil, bootID: "")
+    private var buffer: [UInt8] = []
+    private var diskQueue: [SimulatedDisk.Operation] = []
+    private var storeQueue: [StoreOperation] = []
+    /// Answers on their way to the loop.
+    private var answers: [DownloadMachine.Event] = []
+    private var deliveries: [SimulatedServer.Delivery]?
+    private var isPaused = false
+    private var turnsReleased = 0
+    private var transfers = 0
+    private var conclusions = 0
+
+    private var isWild: Bool { attempts <= wildAttempts }
+
+    private let isTraced: Bool
+
+    init(seed: UInt64, isTraced: Bool = false) {
+        self.isTraced = isTraced
+        random = Random(seed: seed)
+        wildAttempts = random.number(1...30)
+        server = SimulatedServer(random: &random)
+    }
+
+    /// Runs the task to its end.
+    mutating func run() {
+        while !row.hasEnded || !machine.isOver {
+            guard attempts < wildAttempts + 10, problems.isEmpty else {
+                problems.append("the task does not end")
+                return
+            }
+            if row.hasEnded { break }
+            row.isSuspended = false
+            runAttempt()
+        }
+        check()
+    }
+
+    private mutating func runAttempt() {
+        attempts += 1
+        if random.once(in: 3), isWild { server.change(&random) }
+        machine = DownloadMachine(
+            checkpoint: row.checkpoint, intent: row.intent, bootID: "boot \(boot)", limits: .tiny)
+        (turnsReleased, transfers, conclusions) = (0, 0, 0)
+        forgetProcess()
+        handle(isWild && random.once(in: 300) ? .expire(.timeOver) : .start)
+        for _ in 0..<20_000 {
+            if machine.isOver {
+                endAttempt()
+                return
+            }
+            if isWild, !isBeforeCut, random.once(in: isAfterFailure ? 3 : 150) {
+                crash()
+                return
+            }
+            guard step() else {
+                problems.append("nothing is under way in phase \(machine.phase)")
+                return
+            }
+        }
+        problems.append("the attempt does not end")
+    }
+
+    /// Between a failed sync and the cut that follows: the one moment in which a crash cannot be made safe.
+    private var isBeforeCut: Bool {
+        disk.hasLostBytes
+            && (!diskQueue.isEmpty || answers.contains { if case .diskFailed = $0 { true } else { false } })
+    }
+
+    /// A disk has failed, and what was concluded from it is not durable yet.
+    private var isAfterFailure: Bool {
+        storeQueue.contains {
+            if case .conclude(.retry(let failure, _, _, _), _) = $0 { failure == .broken } else { false }
+        }
+    }
+
+    private mutating func forgetProcess() {
+        (buffer, diskQueue, storeQueue, answers, deliveries, isPaused) = ([], [], [], [], nil, false)
+    }
+
+    private mutating func crash() {
+        crashes += 1
+        if isTraced { trace.append("crash") }
+        if row.hasEnded { mayLeavePart = true }
+        if random.once(in: 3) {
+            boot += 1
+            disk.losePower(&random)
+            mayLeavePart = true
+        } else {
+            disk.close()
+        }
+        forgetProcess()
+    }
+
+    // MARK: One step
+
+    /// False when there is nothing that could go on.
+    private mutating func step() -> Bool {
+        if isWild { disturb() }
+        if machine.isOver { return true }
+        var choices: [Int] = []
+        if !diskQueue.isEmpty { choices.append(0) }
+        if !storeQueue.isEmpty { choices.append(1) }
+        if !answers.isEmpty { choices.append(2) }
+        if let next = deliveries?.first, !isPaused || next == .complete || isFailure(next) { choices.append(3) }
+        switch random.pick(choices) {
+        case 0: performDisk()
+        case 1: performStore()
+        case 2: handle(answers.removeFirst())
+        case 3: deliver()
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func disturb() {
+        if random.once(in: 12) { handle(.tick) }
+        if random.once(in: machine.isFinishing ? 60 : 400) { storeQueue.append(.cancel) }
+        if random.once(in: 150) { storeQueue.append(.suspend) }
+        if random.once(in: 150) { handle(.leave) }
+        if random.once(in: 1_500) { handle(.expire(.timeOver)) }
+        // Nothing of this is waited for: it changes nothing, or is what came already.
+        if random.once(in: 100), machine.phase != .requesting { handle(.head(head(200))) }
+        if random.once(in: 100) { handle(.start) }
+    }
+
+    private func isFailure(_ delivery: SimulatedServer.Delivery) -> Bool {
+        if case .failed = delivery { true } else { false }
+    }
+
+    private mutating func deliver() {
+        guard let delivery = deliveries?.first else { return }
+        switch delivery {
+        case .head(let head):
+            deliveries?.removeFirst()
+            handle(.head(head))
+        case .body(let bytes):
+            guard machine.wantsBytes else {
+                isPaused = true
+                return
+            }
+            deliveries?.removeFirst()
+            if machine.phase == .receiving { buffer += bytes }
+            handle(.received(count: bytes.count))
+        case .complete:
+            deliveries = nil
+            handle(.transferComplete)
+        case .failed(let isTransient):
+            deliveries = nil
+            handle(.transferFailed(isTransient ? .lost : .refused, isTransient: isTransient))
+        }
+    }
+
+    private mutating func performDisk() {
+        let operation = diskQueue.removeFirst()
+        var failure: Failure?
+        var odds = 60
+        if case .sync = operation { odds = 15 }
+        if isWild, random.once(in: odds) {
+            failure = random.pick([.broken, .broken, .full, Failure(.outOfResources, "no descriptors")])
+            if random.once(in: 40) { failure = .gone }
+            if case .discard = operation { mayLeavePart = true }
+        }
+        if let answer = disk.perform(operation, failing: failure, &random) { answers.append(answer) }
+        checkFinal()
+    }
+
+    private mutating func performStore() {
+        switch storeQueue.removeFirst() {
+        case .forget:
+            if !row.hasEnded { (row.checkpoint, row.intent) = (nil, nil) }
+            answers.append(.forgotten)
+        case .recordCheckpoint(let checkpoint):
+            if !row.hasEnded { row.checkpoint = checkpoint }
+        case .recordIntent(let intent):
+            if !row.hasEnded { row.intent = intent }
+            answers.append(row.hasEnded ? .intentRefused : .intentRecorded)
+        case .conclude(let conclusion, let checkpoint):
+            conclude(conclusion, checkpoint)
+            answers.append(.concluded)
+        case .cancel:
+            // A task with an intent is ending already.
+            guard !row.hasEnded, row.intent == nil else { return }
+            row.wasCancelled = true
+            end(.left)
+            answers.append(.cancel)
+        case .suspend:
+            guard !row.hasEnded, row.intent == nil, !row.isSuspended else { return }
+            row.isSuspended = true
+            answers.append(.leave)
+        }
+    }
+
+    private mutating func conclude(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
+        guard !row.hasEnded else { return }
+        switch conclusion {
+        case .succeeded:
+            if !disk.finalIsDurable { problems.append("the end is committed before the file is durable") }
+            end(conclusion)
+        case .failed(let failure):
+            if failure.status == .destinationExists { problems.append("the task's own file is taken for a stranger's") }
+            end(conclusion)
+        case .retry(_, _, _, let fromZero):
+            if fromZero, checkpoint != nil { problems.append("something is kept of what is not trusted") }
+            row.checkpoint = checkpoint
+        case .left: row.checkpoint = checkpoint
+        }
+    }
+
+    private mutating func end(_ conclusion: DownloadMachine.Conclusion) {
+        row.end = conclusion
+        row.events += 1
+    }
+
+    // MARK: Actions
+
+    private mutating func handle(_ event: DownloadMachine.Event) {
+        let wasOver = machine.isOver
+        let actions = machine.handle(event)
+        if isTraced { trace.append("\(event) -> \(actions)") }
+        for action in actions {
+            if wasOver { problems.append("\(action) after the end") }
+            perform(action)
+        }
+    }
+
+    private mutating func perform(_ action: DownloadMachine.Action) {
+        switch action {
+        case .lookForSealed(let intent): diskQueue.append(.look(intent))
+        case .openPart(let isSameBoot, let synced):
+            diskQueue.append(.open(isSameBoot: isSameBoot, synced: Int(clamping: synced)))
+        case .startTransfer(let offset, let ifRange):
+            transfers += 1
+            deliveries = server.answer(
+                offset: Int(clamping: offset), ifRange: ifRange, isGood: !isWild, &random)
+        case .stopTransfer:
+            if deliveries == nil { problems.append("a transfer is stopped that is over") }
+            deliveries = nil
+        case .resumeTransfer: isPaused = false
+        case .releaseTurn:
+            turnsReleased += 1
+            if deliveries != nil { problems.append("the turn is given back while bytes flow") }
+        case .forgetCheckpoint: storeQueue.append(.forget)
+        case .restartPart: diskQueue.append(.restart)
+        case .flush: diskQueue.append(.append(takeBuffer()))
+        case .sync: diskQueue.append(.sync)
+        case .recordCheckpoint(let checkpoint): storeQueue.append(.recordCheckpoint(checkpoint))
+        case .seal(let size): diskQueue.append(.seal(takeBuffer(), size: Int(clamping: size)))
+        case .recordIntent(let intent): storeQueue.append(.recordIntent(intent))
+        case .place(let intent): diskQueue.append(.place(intent))
+        case .discardPart: diskQueue.append(.discard)
+        case .conclude(let conclusion, let checkpoint):
+            conclusions += 1
+            storeQueue.append(.conclude(conclusion, checkpoint))
+        case .closePart: diskQueue.append(.close)
+        }
+    }
+
+    private mutating func takeBuffer() -> [UInt8] {
+        defer { buffer = [] }
+        return buffer
+    }
+
+    // MARK: What must hold
+
+    private mutating func endAttempt() {
+        if turnsReleased != 1 { problems.append("the turn was given back \(turnsReleased) times") }
+        if conclusions != 1 { problems.append("there were \(conclusions) conclusions") }
+        if transfers > 1 { problems.append("there were \(transfers) transfers") }
+        if deliveries != nil { problems.append("a transfer goes on behind the end") }
+        // What the disk was asked for is still done, and answered to nobody.
+        while !diskQueue.isEmpty { performDisk() }
+        while !storeQueue.isEmpty { performStore() }
+        for event in answers + [.tick, .cancel, .leave, .concluded, .discarded, .transferComplete] { handle(event) }
+        // Cancelled when no attempt was there to hear it: the engine removes the part itself.
+        if row.wasCancelled, disk.part != nil, conclusionCameFirst { mayLeavePart = true }
+    }
+
+    /// The attempt was over before the host cancelled.
+    private var conclusionCameFirst: Bool { answers.contains(.cancel) }
+
+    private mutating func checkFinal() {
+        guard let final = disk.final else { return }
+        if !server.representations.contains(where: { $0.bytes == final.bytes }) {
+            problems.append("the file is a mixture of \(final.bytes.count) bytes")
+        }
+    }
+
+    private mutating func check() {
+        if row.events != 1 { problems.append("the task ended \(row.events) times") }
+        checkFinal()
+        if row.end == .succeeded, !disk.finalIsDurable { problems.append("the file is not durable") }
+        if row.end != .succeeded, disk.part != nil, !mayLeavePart { problems.append("a part file is left") }
+        if row.end == .succeeded, disk.part != nil { problems.append("a part file is left beside the file") }
+    }
+}
+
+extension DownloadMachine.BufferLimits {
+    /// So small that a few hundred bytes meet all of them.
+    static var tiny: Self {
+        var limits = Self()
+        limits.flush = 32
+        limits.outstanding = 100
+        limits.firstSync = 80
+        limits.laterSync = 150
+        limits.syncTicks = 2
+        limits.errorBody = 2
+        return limits
+    }
+}

@@ -1,0 +1,51 @@
+import BackhaulModel
+import Glibc
+import Testing
+
+@Suite("A download through crashes, power losses, faults and changes")
+struct DownloadWalkTests {
+    /// Each argument is the first of so many seeds. BACKHAUL_WALKS in the environment asks for more.
+    static let seedsEach = getenv("BACKHAUL_WALKS").flatMap { UInt64(String(cString: $0)) } ?? 200
+
+    @Test(
+        "ends once, with a file that is byte for byte what the server had, or with none",
+        arguments: (0..<20).map { UInt64($0) * seedsEach })
+    func walk(_ first: UInt64) {
+        for seed in first..<first + Self.seedsEach {
+            var walk = DownloadWalk(seed: seed)
+            walk.run()
+            guard !walk.problems.isEmpty else { continue }
+            var again = DownloadWalk(seed: seed, isTraced: true)
+            again.run()
+            Issue.record(
+                """
+                seed \(seed): \(walk.problems.joined(separator: "; "))
+                \(again.trace.suffix(40).joined(separator: "\n"))
+                """)
+            // The first one says enough.
+            return
+        }
+    }
+
+    @Test("meets all of these on its way, so that the walk proves something")
+    func reach() {
+        var ends: [String: Int] = [:]
+        var (crashes, attempts) = (0, 0)
+        for seed in 1...500 {
+            var walk = DownloadWalk(seed: UInt64(seed))
+            walk.run()
+            crashes += walk.crashes
+            attempts += walk.attempts
+            switch walk.row.end {
+            case .succeeded: ends["succeeded", default: 0] += 1
+            case .failed: ends["failed", default: 0] += 1
+            default: ends["cancelled", default: 0] += 1
+            }
+        }
+        #expect(ends["succeeded", default: 0] > 250)
+        #expect(ends["failed", default: 0] > 10)
+        #expect(ends["cancelled", default: 0] > 10)
+        #expect(crashes > 200)
+        #expect(attempts > 1_500)
+    }
+}

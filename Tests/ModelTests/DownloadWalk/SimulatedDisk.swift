@@ -1,0 +1,184 @@
+import BackhaulModel
+
+/// A directory with one part file and one final name. What was not synced is lost, cut or garbage after a power loss,
+/// and may be garbage after a failed sync. Operations are done one after the other.
+struct SimulatedDisk {
+    enum Operation {
+        case look(FinishIntent)
+        case open(isSameBoot: Bool, synced: Int)
+        case restart
+        case append([UInt8])
+        case sync
+        case seal([UInt8], size: Int)
+        case place(FinishIntent)
+        case discard
+        case close
+    }
+
+    struct File: Equatable {
+        var inode: UInt64
+        /// As a reader sees it.
+        var bytes: [UInt8]
+        /// As the disk has it.
+        var durable: [UInt8] = []
+        /// Whether its name is on the disk.
+        var isNamed = false
+    }
+
+    private(set) var part: File?
+    private(set) var final: File?
+    /// What the names would be after a power loss, when they are not durable yet.
+    private var partBeforeRename: File?
+    private var lastInode: UInt64 = 100
+    // The open file: gone with the process.
+    private var isOpen = false
+    private var length = 0
+    /// Something has failed, and so does everything until the file is opened again: no byte moves up into a gap.
+    private var isBroken = false
+    /// A sync has failed and took bytes with it, and nobody has gone back to what was synced before.
+    private(set) var hasLostBytes = false
+
+    /// True when a power loss would leave the file whole under its final name.
+    var finalIsDurable: Bool { final.map { $0.isNamed && $0.durable == $0.bytes } ?? false }
+
+    mutating func perform(_ operation: Operation, failing failure: Failure?, _ random: inout Random)
+        -> DownloadMachine.Event?
+    {
+        do throws(Failure) {
+            return try attempt(operation, failing: failure, &random)
+        } catch {
+            return .diskFailed(error)
+        }
+    }
+
+    private mutating func attempt(
+        _ operation: Operation, failing failure: Failure?, _ random: inout Random
+    ) throws(Failure) -> DownloadMachine.Event? {
+        switch operation {
+        case .look(let intent):
+            if let failure { throw failure }
+            return .lookedForSealed(isThere: isIntended(final, intent) || isIntended(part, intent))
+        case .open(let isSameBoot, let synced):
+            close()
+            if let failure { throw failure }
+            guard let there = part, there.bytes.count >= synced, !there.bytes.isEmpty else { return .opened(length: 0) }
+            if !isSameBoot { part?.bytes.removeLast(there.bytes.count - synced) }
+            isOpen = true
+            length = part?.bytes.count ?? 0
+            return .opened(length: UInt64(length))
+        case .restart:
+            close()
+            if let failure { throw failure }
+            return nil
+        case .append(let bytes):
+            try append(bytes, failing: failure)
+            return .appended(length: UInt64(length))
+        case .sync:
+            try sync(failing: failure, &random)
+            return .synced(length: UInt64(length))
+        case .seal(let bytes, let size):
+            guard length + bytes.count == size else { throw Failure(.badResponse, "another length") }
+            try append(bytes, failing: random.once(in: 2) ? failure : nil)
+            try sync(failing: failure, &random)
+            isOpen = false
+            return .sealed(FinishIntent(device: 1, inode: part?.inode ?? 0, size: UInt64(length)))
+        case .place(let intent):
+            try place(intent, failing: failure, &random)
+            return .placed
+        case .discard:
+            close()
+            if let failure { throw failure }
+            part = nil
+            return .discarded
+        case .close:
+            close()
+            return nil
+        }
+    }
+
+    private mutating func append(_ bytes: [UInt8], failing failure: Failure?) throws(Failure) {
+        if isBroken { throw .broken }
+        if !isOpen {
+            lastInode += 1
+            part = File(inode: lastInode, bytes: [])
+            isOpen = true
+        }
+        if let failure {
+            isBroken = true
+            throw failure
+        }
+        part?.bytes += bytes
+        length += bytes.count
+    }
+
+    private mutating func sync(failing failure: Failure?, _ random: inout Random) throws(Failure) {
+        if isBroken { throw .broken }
+        guard isOpen, let file = part else { return }
+        if let failure {
+            isBroken = true
+            if random.once(in: 2) { loseUnsynced(of: file) }
+            throw failure
+        }
+        part?.durable = file.bytes
+        part?.isNamed = true
+    }
+
+    /// The kernel marks pages clean that it could not write: they read as whatever the disk has.
+    private mutating func loseUnsynced(of file: File) {
+        let kept = file.bytes.indices.prefix { $0 < file.durable.count && file.bytes[$0] == file.durable[$0] }.count
+        for index in kept..<file.bytes.count { part?.bytes[index] = 0xEE }
+        hasLostBytes = kept < file.bytes.count
+    }
+
+    private mutating func place(
+        _ intent: FinishIntent, failing failure: Failure?, _ random: inout Random
+    ) throws(Failure) {
+        let failsLate = random.once(in: 2)
+        if let failure, !failsLate { throw failure }
+        if isIntended(part, intent) {
+            if final != nil { throw Failure(.destinationExists, "a stranger's file is there") }
+            partBeforeRename = part
+            final = part
+            final?.isNamed = false
+            part = nil
+        }
+        guard isIntended(final, intent) else { throw .gone }
+        if let failure { throw failure }
+        final?.isNamed = true
+        partBeforeRename = nil
+    }
+
+    private func isIntended(_ file: File?, _ intent: FinishIntent) -> Bool {
+        file.map { $0.inode == intent.inode && UInt64($0.bytes.count) == intent.size } ?? false
+    }
+
+    // MARK: Crashes
+
+    /// What ends with the process, too.
+    mutating func close() { (isOpen, isBroken, hasLostBytes, length) = (false, false, false, 0) }
+
+    mutating func losePower(_ random: inout Random) {
+        close()
+        // A rename that was not synced may or may not have reached the disk.
+        if let old = partBeforeRename, final?.isNamed == false, random.once(in: 2) {
+            final = nil
+            part = old
+        }
+        if final != nil { final?.isNamed = true }
+        partBeforeRename = nil
+        guard let file = part else { return }
+        guard file.isNamed || random.once(in: 2) else {
+            part = nil
+            return
+        }
+        // Beyond what was synced: some of it, in whatever state.
+        var bytes = file.durable
+        let rest = max(0, file.bytes.count - bytes.count)
+        for index in 0..<random.number(0...rest) {
+            bytes.append(random.once(in: 2) ? file.bytes[file.durable.count + index] : 0xDD)
+        }
+        part?.bytes = bytes
+        part?.durable = bytes
+        part?.isNamed = true
+    }
+}

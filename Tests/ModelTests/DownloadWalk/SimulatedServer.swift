@@ -1,0 +1,138 @@
+import BackhaulModel
+
+/// A server whose file changes, behind a redirect to one of two nodes. It breaks connections, ignores ranges or
+/// If-Range, sends other slices than asked for, too few bytes and too many. It lies about nothing that nobody could see: its
+/// headers are of the bytes that it sends, and where it leaves validators out it honours If-Range.
+struct SimulatedServer {
+    /// What the answers of one file carry.
+    enum Style: CaseIterable {
+        case strongTag, weakTag, date, dateOfThisSecond, nothing
+    }
+
+    struct Representation: Equatable {
+        var version: Int
+        var node: Int
+        var bytes: [UInt8]
+    }
+
+    enum Delivery: Equatable {
+        case head(ResponseHead)
+        case body([UInt8])
+        case complete
+        case failed(isTransient: Bool)
+    }
+
+    let style: Style
+    let tellsSize: Bool
+    private(set) var representations: [Representation] = []
+    private var version = 0
+
+    init(random: inout Random) {
+        style = random.pick(Style.allCases) ?? .strongTag
+        tellsSize = !random.once(in: 4)
+        change(&random)
+    }
+
+    /// A new version, the same length as often as not; the nodes have different bytes under the same validators.
+    mutating func change(_ random: inout Random) {
+        version += 1
+        let old = representations.last?.bytes.count
+        let size = random.once(in: 2) ? old ?? 300 : random.once(in: 12) ? 0 : random.number(1...600)
+        for node in 0...1 {
+            let seed = UInt64(version * 2 + node) &* 0x9E37_79B9
+            let bytes = (0..<size).map { UInt8(truncatingIfNeeded: (seed &* UInt64($0 + 1)) >> 16) }
+            representations.append(Representation(version: version, node: node, bytes: bytes))
+        }
+    }
+
+    /// The answer to one request, as a row of deliveries. `isGood`: as a flawless server gives it.
+    func answer(
+        offset: Int, ifRange: String?, isGood: Bool, _ random: inout Random
+    ) -> [Delivery] {
+        if !isGood {
+            if random.once(in: 8) { return [.failed(isTransient: true)] }
+            if random.once(in: 400) { return [.failed(isTransient: false)] }
+            if random.once(in: 16) { return [.head(head(503)), .body([1, 2, 3]), .complete] }
+            if random.once(in: 200) { return [.head(head(404)), .body([1, 2, 3]), .complete] }
+            if random.once(in: 300) { return [.complete] }
+        }
+        let node = isGood ? 0 : random.number(0...1)
+        guard let file = representations.last(where: { $0.node == node }) else { return [.failed(isTransient: true)] }
+        guard offset > 0, isGood || !random.once(in: 8) else { return whole(file, isGood, &random) }
+        let isSame = ifRange.map { value in validatorLines(version).contains { $0.hasSuffix(": \(value)") } } ?? false
+        let ignoresIfRange = !isGood && random.once(in: 4)
+        guard isSame || ignoresIfRange else { return whole(file, isGood, &random) }
+        return rest(file, offset, leavesOut: isSame && !isGood, isGood, &random)
+    }
+
+    // MARK: Answers
+
+    private func whole(_ file: Representation, _ isGood: Bool, _ random: inout Random) -> [Delivery] {
+        var lines = validatorLines(file.version)
+        if tellsSize { lines.append("Content-Length: \(file.bytes.count)") }
+        return [.head(head(200, lines, file.node))] + body(file.bytes[...], canTell: tellsSize, isGood, &random)
+    }
+
+    private func rest(
+        _ file: Representation, _ offset: Int, leavesOut: Bool, _ isGood: Bool, _ random: inout Random
+    ) -> [Delivery] {
+        var lines = validatorLines(file.version)
+        // Where If-Range was honoured, a date need not be repeated; an entity tag left out must be seen through.
+        if leavesOut, random.once(in: 4) { lines.removeAll { !$0.hasPrefix("Date") } }
+        let size = file.bytes.count
+        guard offset < size else {
+            return [.head(head(416, lines + ["Content-Range: bytes */\(size)"], file.node)), .complete]
+        }
+        var (first, last) = (offset, size - 1)
+        if !isGood, random.once(in: 8) { last = random.number(first...last) }
+        if !isGood, random.once(in: 10) { first = random.number(0...last) }
+        let total = !isGood && random.once(in: 10) ? "*" : "\(size)"
+        if isGood || !random.once(in: 20) { lines.append("Content-Range: bytes \(first)-\(last)/\(total)") }
+        return [.head(head(206, lines, file.node))] + body(file.bytes[first...last], canTell: true, isGood, &random)
+    }
+
+    /// `canTell`: the length was announced, so that too little or too much can be seen.
+    private func body(
+        _ bytes: ArraySlice<UInt8>, canTell: Bool, _ isGood: Bool, _ random: inout Random
+    ) -> [Delivery] {
+        var bytes = Array(bytes)
+        var end = Delivery.complete
+        if !isGood, random.once(in: 2) {
+            bytes.removeLast(random.number(0...bytes.count))
+            end = canTell && random.once(in: 4) ? .complete : .failed(isTransient: true)
+        } else if !isGood, canTell, random.once(in: 20) {
+            bytes += [7, 7, 7]
+        }
+        var deliveries: [Delivery] = []
+        while !bytes.isEmpty {
+            let count = random.number(1...min(bytes.count, 60))
+            deliveries.append(.body(Array(bytes.prefix(count))))
+            bytes.removeFirst(count)
+        }
+        return deliveries + [end]
+    }
+
+    // MARK: Headers
+
+    private func head(_ status: Int32, _ lines: [String] = [], _ node: Int = 0) -> ResponseHead {
+        ModelTests.head(status, lines: lines, url: "https://node\(node).example.org/file")
+    }
+
+    private func modified(_ version: Int) -> String { date(minute: version % 60, second: 0) }
+
+    private func date(minute: Int, second: Int) -> String {
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "Mon, 05 Oct 2026 08:\(two(minute)):\(two(second)) GMT"
+    }
+
+    private func validatorLines(_ version: Int) -> [String] {
+        switch style {
+        case .strongTag: ["ETag: \"v\(version)\""]
+        case .date: ["Last-Modified: \(modified(version))", "Date: \(tuesday)"]
+        // These two do not tell two versions apart.
+        case .weakTag: ["ETag: W/\"v\(version / 2)\"", "Last-Modified: \(modified(version / 2))", "Date: \(tuesday)"]
+        case .dateOfThisSecond: ["Last-Modified: \(modified(version / 2))", "Date: \(modified(version / 2))"]
+        case .nothing: []
+        }
+    }
+}
