@@ -76,7 +76,7 @@ let package = Package(
             name: "PlatformTests", dependencies: ["BackhaulPlatform"],
             path: "Tests/PlatformTests", swiftSettings: strict),
         .testTarget(
-            name: "StoreTests", dependencies: ["BackhaulStore", "BackhaulModel", "BackhaulPlatform"],
+            name: "StoreTests", dependencies: ["BackhaulStore", "BackhaulModel", "BackhaulPlatform", "CSQLite"],
             path: "Tests/StoreTests", swiftSettings: strict),
         .testTarget(
             name: "WireTests", dependencies: ["BackhaulWire", "BackhaulModel"],
