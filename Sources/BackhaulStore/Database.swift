@@ -1,22 +1,18 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
-internal import CLinux
 internal import CSQLite
-internal import Glibc
 
 /// Opens the database of a store: checks that it is ours and of a version that we know, and brings it up to date.
 struct Database {
     let connection: Connection
     let descriptors: DatabaseDescriptors
-    // Holds the lock that keeps other programs out.
-    private let file: Descriptor
+    private let lock: FileLock
 
     /// `migrations`: step N brings version N to N + 1.
     init(directory: StoreDirectory, migrations: [String] = Schema.migrations) throws(Failure) {
         // Made by us before SQLite opens it, so that its mode does not depend on the umask; SQLite gives its log the
         // same.
-        file = try directory.openFile(Schema.fileName)
-        try Self.keepOthersOut(file)
+        lock = try Self.keepOthersOut(try directory.openFile(Schema.fileName))
         connection = try Connection(
             path: "/proc/self/fd/\(directory.descriptor.number)/\(Schema.fileName)",
             files: try VirtualFileSystem.registeredName())
@@ -30,14 +26,21 @@ struct Database {
             directory: directory.descriptor, names: [Schema.fileName, Schema.fileName + "-wal"])
     }
 
-    /// The store's lock keeps engines apart; this one other programs that know SQLite, such as its shell. They lock bytes
-    /// of the file itself (https://www.sqlite.org/lockingv3.html), and may otherwise move or remove its log.
-    private static func keepOthersOut(_ file: Descriptor) throws(Failure) {
-        guard bhl_lock_exclusive(file.number) != 0 else { return }
-        let code = bhl_errno()
-        let reason = code == EAGAIN || code == EACCES
-            ? "another program has it open; close it there" : SystemError.reason(of: code)
-        throw Failure.system(.storeUnavailable, code: code, "the store's database cannot be locked: \(reason)")
+    /// The store's lock keeps engines apart; this one other programs that know SQLite, such as its shell. They lock
+    /// bytes of the file itself (https://www.sqlite.org/lockingv3.html), and may otherwise move or remove its log.
+    private static func keepOthersOut(_ file: Descriptor) throws(Failure) -> FileLock {
+        let lock: FileLock?
+        do {
+            lock = try FileLock(file)
+        } catch {
+            throw Failure.system(
+                .storeUnavailable, code: error.code, "the store's database cannot be locked: \(error.reason)")
+        }
+        guard let lock else {
+            throw Failure(
+                .storeUnavailable, "another program has the store's database open; close it there and try again")
+        }
+        return lock
     }
 
     private static func configure(_ connection: Connection) throws(Failure) {
@@ -83,7 +86,8 @@ struct Database {
     private static func useLog(_ connection: Connection) throws(Failure) {
         let mode = try connection.pragma("PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
-            throw Failure(.storeUnavailable, "the store's database cannot use a write-ahead log; it uses \(mode ?? "none")")
+            throw Failure(
+                .storeUnavailable, "the store's database cannot use a write-ahead log; it uses \(mode ?? "none")")
         }
     }
 

@@ -207,6 +207,27 @@ struct LockTests {
         }
     }
 
+    @Test("is free at once when it is given up, though a process that is just being started has a copy")
+    func copies() throws {
+        let directory = try StoreDirectory.open(path: scratch.path)
+        var copy: Int32 = -1
+        do {
+            let lock = try #require(try directory.acquireLock())
+            // What a child has between its start and its exec.
+            copy = try #require(
+                (3..<1_024).first { number in
+                    var ours = stat()
+                    var file = stat()
+                    stat(scratch.path + "/lock", &file)
+                    return fstat(number, &ours) == 0 && ours.st_ino == file.st_ino && ours.st_dev == file.st_dev
+                }.map { dup($0) })
+            #expect(copy >= 0)
+            withExtendedLifetime(lock) {}
+        }
+        #expect(try directory.acquireLock() != nil)
+        close(copy)
+    }
+
     @Test("is not held by a file that was removed")
     func removed() throws {
         let directory = try StoreDirectory.open(path: scratch.path)

@@ -3,17 +3,15 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The lock of a store: whoever has it is the engine. Released with its last reference, and with the process.
-///
-/// An open-file-description lock (fcntl(2)): unlike a process lock it is not lost when some other part of the host
-/// opens and closes the same file. `ForkGuard` takes it from forked children.
+/// The lock of a store: whoever has it is the engine. Released with its last reference, and with the process; forked
+/// children do not inherit it.
 public final class StoreLock: Sendable {
-    private let descriptor: Descriptor
+    private let lock: FileLock
 
-    fileprivate init(descriptor: Descriptor) { self.descriptor = descriptor }
+    fileprivate init(_ lock: FileLock) { self.lock = lock }
 
     /// False when the host closed the lock's descriptor under us: another engine may run by now.
-    public var isHeld: Bool { descriptor.isOurs }
+    public var isHeld: Bool { lock.isHeld }
 }
 
 extension StoreDirectory {
@@ -24,18 +22,11 @@ extension StoreDirectory {
     public func acquireLock() throws(Failure) -> StoreLock? {
         while true {
             let file = try openFile(Self.lockName)
-            guard bhl_lock_exclusive(file.number) == 0 else {
-                let code = bhl_errno()
-                if code == EAGAIN || code == EACCES { return nil }
-                throw Failure.system(
-                    .storeUnavailable, code: code,
-                    "the store \(path) cannot be locked: \(SystemError.reason(of: code)); "
-                        + "set the option `store` to a directory on a local disk")
-            }
+            guard let lock = try lock(file) else { return nil }
             // A lock on a file that was removed meanwhile keeps nobody out.
             guard isLockFile(file) else { continue }
             write(.current, into: file)
-            return StoreLock(descriptor: file)
+            return StoreLock(lock)
         }
     }
 
@@ -50,6 +41,17 @@ extension StoreDirectory {
         let fields = String(decoding: buffer[..<count], as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard fields.count == 3, let processID = Int32(fields[0]), let startTime = UInt64(fields[1]) else { return nil }
         return ProcessIdentity(processID: processID, startTime: startTime, bootID: String(fields[2]))
+    }
+
+    private func lock(_ file: Descriptor) throws(Failure) -> FileLock? {
+        do {
+            return try FileLock(file)
+        } catch {
+            throw Failure.system(
+                .storeUnavailable, code: error.code,
+                "the store \(path) cannot be locked: \(error.reason); "
+                    + "set the option `store` to a directory on a local disk")
+        }
     }
 
     private func isLockFile(_ file: Descriptor) -> Bool {
