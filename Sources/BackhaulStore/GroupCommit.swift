@@ -79,7 +79,7 @@ final class GroupCommit {
     /// Takes back what one body did. When SQLite has ended the whole transaction by itself (a full disk, an I/O error),
     /// the bodies before it are undone too.
     private func undo(after failure: Failure) {
-        if failure.endsConnection { end = failure }
+        if failure.endsStore { end = failure }
         guard connection.isInTransaction else {
             batchFailure = failure
             return
@@ -104,7 +104,8 @@ final class GroupCommit {
         changesAtBegin = connection.totalChanges
         if end == nil, !isOurs {
             end = Failure(
-                .engineFailed, "the process closed descriptors of the store that were not its own; open the store again")
+                .engineFailed,
+                "the process closed descriptors of the store that were not its own; open the store again")
         }
         guard end == nil else { return }
         do throws(Failure) {
@@ -121,7 +122,7 @@ final class GroupCommit {
                 try connection.run(Self.commit)
             } catch {
                 batchFailure = error
-                if error.endsConnection { end = error }
+                if error.endsStore { end = error }
             }
         }
         if end == nil || isOurs, connection.isInTransaction { try? connection.run(Self.rollBack) }

@@ -149,7 +149,9 @@ struct DatabaseTests {
         let store = try TestStore(scratch.path)
         try store.enqueue([.numbered(7)], in: session)
         await #expect(processExitsWith: .success) { [file = file as String] in
-            let failure = #expect(throws: Failure.self) { try Connection(path: file, files: "unix").execute("SELECT count(*) FROM tasks") }
+            let failure = #expect(throws: Failure.self) {
+                try Connection(path: file, files: "unix").execute("SELECT count(*) FROM tasks")
+            }
             #expect(failure?.message.contains("another program") == true)
         }
         #expect(try store.tasks(of: session).count == 2)

@@ -17,7 +17,8 @@ struct DurabilityTests {
         defer { close(number) }
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
         let count = read(number, &bytes, bytes.count)
-        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n").compactMap { Int($0) }
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        return text.split(separator: "\n").compactMap { Int($0) }
     }
 
     @Test("what was confirmed is there after kill -9 at any moment, and only whole chunks are", arguments: 1...6)

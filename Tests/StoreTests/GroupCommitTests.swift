@@ -104,7 +104,7 @@ struct GroupCommitTests {
         #expect(try store.enqueue((0..<4_000).map { .numbered($0) }, in: session).count == 4_000)
     }
 
-    @Test("a full disk fails what cannot be kept, keeps what was durable, and is survived", .enabled(if: Tmpfs.isAllowed))
+    @Test("a full disk fails what cannot be kept and keeps what was durable", .enabled(if: Tmpfs.isAllowed))
     func fullDisk() throws {
         let disk = try #require(Tmpfs(at: scratch.path, size: "2m"))
         let store = try TestStore(scratch.path + "/store")

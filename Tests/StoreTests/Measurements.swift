@@ -18,7 +18,20 @@ struct Measurements {
     }
 
     private func tell(_ what: String, _ count: Int, _ time: Double) {
-        print("\(what): \(count) in \(Int(time * 1_000)) ms, \(Int(Double(count) / time)) a second")
+        let rate = Int(Double(count) / time)
+        print("\(what): \(count) in \(Int(time * 1_000)) ms, \(rate) a second; at most \(memoryPeak()) of memory")
+    }
+
+    /// VmHWM of proc(5).
+    private func memoryPeak() -> String {
+        guard let file = fopen("/proc/self/status", "r") else { return "?" }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, 256, file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            if text.hasPrefix("VmHWM:") { return text.dropFirst(6).filter { !$0.isWhitespace } }
+        }
+        return "?"
     }
 
     private func fill(_ store: TestStore, _ session: SessionID, _ range: Range<Int>, random: Bool = false) throws {

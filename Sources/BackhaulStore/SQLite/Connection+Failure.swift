@@ -1,4 +1,4 @@
-internal import BackhaulModel
+public import BackhaulModel
 internal import CSQLite
 internal import Glibc
 
@@ -30,7 +30,7 @@ extension Connection {
         case SQLITE_IOERR:
             return (.engineFailed, "the disk failed under the store's database (\(reason)); look at the system's log")
         default:
-            return (.engineFailed, "the store's database refused a statement (\(reason)); please report it")
+            return (.internal, "the store's database refused a statement (\(reason)); please report it")
         }
     }
 
@@ -40,14 +40,8 @@ extension Connection {
 }
 
 extension Failure {
-    /// After these nothing that the connection holds in memory can be trusted to match the disk. A sync that failed is
-    /// final for the data before it: it is never retried and believed.
-    var endsConnection: Bool {
-        guard domain == .sqlite, let code = Int32(exactly: detail) else { return false }
-        switch code & 0xFF {
-        case SQLITE_IOERR: return status != .storeFull
-        case SQLITE_CORRUPT, SQLITE_NOTADB: return true
-        default: return false
-        }
-    }
+    /// The store performs nothing more after this failure, and its engine has to stop: what the connection holds in
+    /// memory may not match the disk. A sync that failed is final for the data before it: it is never retried and
+    /// believed. After any other failure, a full disk for one, the next transaction may succeed.
+    public var endsStore: Bool { status == .storeDamaged || status == .engineFailed }
 }

@@ -4,13 +4,13 @@ internal import Glibc
 
 /// SQLite's own access to files, with two differences.
 ///
-/// Paths are taken as they stand. By default it resolves links first and refuses what is then longer than 512 bytes; the
-/// store is reached through its directory's descriptor, whose path is short however long the directory's own is, and
-/// stays right when the directory is renamed.
+/// Paths are taken as they stand. By default it resolves links first and refuses what is then longer than 512 bytes;
+/// the store is reached through its directory's descriptor, whose path is short however long the directory's own is,
+/// and stays right when the directory is renamed.
 ///
-/// It takes no locks ("unix-none"): `Database` holds one on the file. SQLite's own are process locks, lost when anyone in
-/// the process closes the file, and remembered in a table of the process: a forked child inherits the table without the
-/// lock and could never open the store, nor could a process whose host closed SQLite's descriptors.
+/// It takes no locks ("unix-none"): `Database` holds one on the file. SQLite's own are process locks, lost when anyone
+/// in the process closes the file, and remembered in a table of the process: a forked child inherits the table without
+/// the lock and could never open the store, nor could a process whose host closed SQLite's descriptors.
 enum VirtualFileSystem {
     private static let name = "backhaul-store"
 

@@ -11,7 +11,8 @@ extension Transaction {
         }
         guard let place = row.path ?? row.destination else { return false }
         guard place.utf8.elementsEqual(path.utf8) else {
-            throw Failure(.wrongState, "the file of task \(task.rawValue) is not kept in the store; it lies at \(place)")
+            throw Failure(
+                .wrongState, "the file of task \(task.rawValue) is not kept in the store; it lies at \(place)")
         }
         return true
     }

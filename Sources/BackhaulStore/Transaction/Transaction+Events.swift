@@ -95,7 +95,8 @@ extension Transaction {
     private static let countSelected = Query("SELECT count(*) FROM selected")
     private static let selectUnclaimed = Query(
         """
-        SELECT tasks.id FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = task_id
+        SELECT tasks.id
+        FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = task_id
         WHERE state = 4 AND destination IS NULL AND path IS NULL
         """)
     private static let selectLanes = Query(

@@ -44,7 +44,8 @@ extension Transaction {
     }
 
     private static let kept: Int64 = 2
-    private static let selectLeftovers = Query("SELECT task_id, kind, destination FROM leftovers ORDER BY task_id LIMIT ?")
+    private static let selectLeftovers = Query(
+        "SELECT task_id, kind, destination FROM leftovers ORDER BY task_id LIMIT ?")
     private static let forgetLeftover = Query("DELETE FROM leftovers WHERE task_id = ?")
     private static let leaveParts = Query(
         "INSERT OR REPLACE INTO leftovers SELECT id, 1, destination FROM tasks WHERE id IN selected")

@@ -100,7 +100,9 @@ extension Transaction {
         return session
     }
 
-    func noSession() -> Failure { Failure(.notFound, "the session is gone: it was invalidated and all its events read") }
+    func noSession() -> Failure {
+        Failure(.notFound, "the session is gone: it was invalidated and all its events were acknowledged")
+    }
 
     func invalidated(_ identifier: String) -> Failure {
         Failure(

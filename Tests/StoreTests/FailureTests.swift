@@ -1,0 +1,67 @@
+import BackhaulModel
+import CSQLite
+import Glibc
+import Testing
+
+@testable import BackhaulStore
+
+// Extended result codes are macros with arithmetic, which Swift does not see (https://www.sqlite.org/rescode.html).
+private let readError = SQLITE_IOERR | 1 << 8
+private let writeError = SQLITE_IOERR | 3 << 8
+private let syncError = SQLITE_IOERR | 4 << 8
+private let directorySyncError = SQLITE_IOERR | 5 << 8
+private let foreignKeyError = SQLITE_CONSTRAINT | 3 << 8
+
+@Suite("Failures of SQLite")
+struct FailureTests {
+    @Test("say what happened in the words of the API", arguments: [
+        (SQLITE_FULL, 0, .storeFull), (writeError, EDQUOT, .storeFull), (writeError, EIO, .engineFailed),
+        (syncError, EIO, .engineFailed), (SQLITE_CORRUPT, 0, .storeDamaged), (SQLITE_NOTADB, 0, .storeDamaged),
+        (SQLITE_READONLY, 0, .storeReadOnly), (SQLITE_CANTOPEN, 0, .storeUnavailable),
+        (SQLITE_BUSY, 0, .storeUnavailable), (SQLITE_NOMEM, 0, .outOfResources), (SQLITE_ERROR, 0, .internal),
+        (foreignKeyError, 0, .internal),
+    ] as [(Int32, Int32, Status)])
+    func statuses(code: Int32, systemCode: Int32, status: Status) {
+        let failure = Connection.failure(code, reason: "because", systemCode: systemCode)
+        #expect(failure.status == status)
+        #expect(failure.domain == .sqlite)
+        #expect(failure.detail == Int64(code))
+        #expect(!failure.message.isEmpty)
+    }
+
+    @Test("end the store when memory and disk may differ, and not when trying again can help")
+    func ending() {
+        func failure(_ code: Int32, _ systemCode: Int32 = 0) -> Failure {
+            Connection.failure(code, reason: "", systemCode: systemCode)
+        }
+        for code in [syncError, directorySyncError, readError, SQLITE_CORRUPT, SQLITE_NOTADB] {
+            #expect(failure(code).endsStore)
+        }
+        for code in [SQLITE_FULL, SQLITE_NOMEM, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_READONLY] {
+            #expect(!failure(code).endsStore)
+        }
+        #expect(!failure(writeError, ENOSPC).endsStore)
+    }
+}
+
+@Suite("Headers as bytes")
+struct HeaderBlobTests {
+    @Test("come back as they were", arguments: [
+        [], [HeaderField("A", "")],
+        [HeaderField("ETag", "\"x\""), HeaderField("Däta", String(repeating: "y", count: 70_000))],
+    ] as [[HeaderField]])
+    func roundTrip(fields: [HeaderField]) throws {
+        #expect(try HeaderBlob.unpack(HeaderBlob.pack(fields)) == fields)
+    }
+
+    @Test("that are damaged are an error, wherever they break off")
+    func damaged() throws {
+        let bytes = try #require(HeaderBlob.pack([HeaderField("Name", "value"), HeaderField("Other", "more")]))
+        for count in 1..<bytes.count where count != 17 {
+            let failure = #expect(throws: Failure.self) { try HeaderBlob.unpack(Array(bytes[..<count])) }
+            #expect(failure?.status == .storeDamaged)
+        }
+        #expect(try HeaderBlob.unpack(Array(bytes[..<17])).count == 1)
+        #expect(throws: Failure.self) { try HeaderBlob.unpack([255, 255, 255, 255, 0]) }
+    }
+}

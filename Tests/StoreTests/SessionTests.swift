@@ -1,0 +1,299 @@
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Sessions and their consumers")
+struct SessionTests {
+    let scratch = Scratch()
+
+    private var configuration: SessionConfiguration {
+        var configuration = SessionConfiguration(identifier: "gallery")
+        configuration.connectionsPerOrigin = 3
+        configuration.maximumRunningTasks = 5
+        configuration.maximumAttempts = 7
+        configuration.firstRetryDelayMilliseconds = .max
+        configuration.longestRetryDelayMilliseconds = 11
+        configuration.requestTimeoutMilliseconds = 13
+        configuration.resourceTimeoutMilliseconds = UInt64(Int64.max)
+        configuration.caFile = "/etc/own.pem"
+        return configuration
+    }
+
+    private func create(
+        _ store: TestStore, _ configuration: SessionConfiguration, _ consumer: ConsumerIdentity, role: Role = .consume,
+        application: String = "org.example"
+    ) throws -> OpenedSession {
+        try store.run { (transaction) throws(Failure) in
+            try transaction.createSession(
+                application: application, configuration: configuration, role: role, consumer: consumer, now: 42)
+        }
+    }
+
+    private func attach(
+        _ store: TestStore, _ consumer: ConsumerIdentity, role: Role = .consume, application: String = "org.example"
+    ) throws -> OpenedSession {
+        try store.run { (transaction) throws(Failure) in
+            try transaction.attachSession(
+                application: application, identifier: "gallery", role: role, consumer: consumer)
+        }
+    }
+
+    @Test("the configuration of the creation is remembered; attach needs the identifier alone")
+    func remembered() throws {
+        let first: OpenedSession
+        do {
+            let store = try TestStore(scratch.path)
+            first = try create(store, configuration, .of(1))
+            #expect(first.isNew)
+            #expect(first.newestEvent == .zero)
+            store.close()
+        }
+        let store = try TestStore(scratch.path)
+        let second = try attach(store, .of(1))
+        #expect(!second.isNew)
+        #expect(second.id == first.id)
+        #expect(second.configuration == configuration)
+        let third = try create(store, SessionConfiguration(identifier: "gallery"), .of(1))
+        #expect(!third.isNew)
+        #expect(third.configuration == configuration)
+    }
+
+    @Test("the configuration can be replaced, the identifier cannot")
+    func update() throws {
+        let store = try TestStore(scratch.path)
+        let id = try create(store, configuration, .of(1)).id
+        let plain = SessionConfiguration(identifier: "gallery")
+        try store.run { (transaction) throws(Failure) in try transaction.updateConfiguration(id, plain) }
+        #expect(try store.run { (transaction) throws(Failure) in try transaction.configuration(id) } == plain)
+        let failure = #expect(throws: Failure.self) {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.updateConfiguration(id, SessionConfiguration(identifier: "other"))
+            }
+        }
+        #expect(failure?.status == .invalidArgument)
+        let unknown = #expect(throws: Failure.self) {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.updateConfiguration(SessionID(rawValue: .max), plain)
+            }
+        }
+        #expect(unknown?.status == .notFound)
+    }
+
+    @Test("identifiers belong to their application, byte by byte")
+    func identifiers() throws {
+        let store = try TestStore(scratch.path)
+        let mine = try create(store, SessionConfiguration(identifier: "caf\u{E9}"), .of(1)).id
+        let decomposed = try create(store, SessionConfiguration(identifier: "cafe\u{301}"), .of(1))
+        #expect(decomposed.isNew)
+        let theirs = try create(store, SessionConfiguration(identifier: "caf\u{E9}"), .of(1), application: "org.other")
+        #expect(theirs.isNew)
+        #expect(theirs.id != mine)
+        #expect(try store.run { (transaction) throws(Failure) in
+            try transaction.sessions(application: "org.example").count
+        } == 2)
+    }
+
+    @Test("attaching to a session that is not there says so")
+    func notFound() throws {
+        let store = try TestStore(scratch.path)
+        #expect(#expect(throws: Failure.self) { try attach(store, .of(1)) }?.status == .notFound)
+        _ = try create(store, configuration, .of(1))
+        let other = #expect(throws: Failure.self) { try attach(store, .of(1), application: "org.other") }
+        #expect(other?.status == .notFound)
+    }
+
+    @Test("a second consumer is told who has the session; producers and observers come in")
+    func inUse() throws {
+        let store = try TestStore(scratch.path)
+        let id = try create(store, configuration, .of(1)).id
+        for second in [ConsumerIdentity.of(2), .of(1, client: 2)] {
+            let failure = #expect(throws: Failure.self) { try attach(store, second) }
+            #expect(failure?.status == .inUse)
+            #expect(failure?.domain == .process)
+            #expect(failure?.detail == Int64(getpid()))
+            _ = try attach(store, second, role: .produce)
+            _ = try attach(store, second, role: .observe)
+        }
+        _ = try attach(store, .of(1))
+        #expect(try store.info(id)?.consumer == Int64(getpid()))
+    }
+
+    @Test("a released handle is free for the next consumer, and only the holder releases it")
+    func released() throws {
+        let store = try TestStore(scratch.path)
+        let id = try create(store, configuration, .of(1)).id
+        func release(_ consumer: ConsumerIdentity) throws {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.releaseHandle(client: consumer.client, handle: consumer.handle, session: id)
+            }
+        }
+        try release(.of(2))
+        try release(.of(1, client: 2))
+        #expect(throws: Failure.self) { try attach(store, .of(2)) }
+        try release(.of(1))
+        try release(.of(1))
+        #expect(try store.info(id)?.consumer == 0)
+        _ = try attach(store, .of(2))
+        #expect(throws: Failure.self) { try attach(store, .of(1)) }
+    }
+
+    @Test("a claim outlives the engine that granted it, and a released client gives up all of its own")
+    func outlives() throws {
+        do {
+            let store = try TestStore(scratch.path)
+            _ = try create(store, configuration, .of(1))
+            store.close()
+        }
+        let store = try TestStore(scratch.path)
+        try store.run { (transaction) throws(Failure) in try transaction.releaseDeadConsumers() }
+        #expect(throws: Failure.self) { try attach(store, .of(1, client: 2)) }
+        try store.run { (transaction) throws(Failure) in try transaction.releaseClient(ConsumerIdentity.of(1).client) }
+        _ = try attach(store, .of(1, client: 2))
+    }
+
+    @Test("a dead holder is no holder", arguments: [
+        ProcessIdentity(processID: getpid(), startTime: 1, bootID: ProcessIdentity.currentBootID),
+        ProcessIdentity(processID: .max, startTime: .max, bootID: ProcessIdentity.currentBootID),
+        ProcessIdentity(
+            processID: getpid(), startTime: ProcessIdentity.current.startTime, bootID: "an earlier boot"),
+    ])
+    func dead(process: ProcessIdentity) throws {
+        let store = try TestStore(scratch.path)
+        let id = try create(store, configuration, .of(1, process: process)).id
+        #expect(try store.info(id)?.consumer == 0)
+        _ = try attach(store, .of(9, client: 9))
+        #expect(try store.info(id)?.consumer == Int64(getpid()))
+        let clients = try store.run { (transaction) throws(Failure) in
+            try transaction.releaseDeadConsumers()
+            return try transaction.clients().map(\.client)
+        }
+        #expect(clients == [ClientID(high: 9, low: 7)])
+    }
+
+    @Test("listings tell rounds, tasks, events, attention and consumer")
+    func listing() throws {
+        let store = try TestStore(scratch.path)
+        let id = try create(store, configuration, .of(1)).id
+        _ = try create(store, SessionConfiguration(identifier: "empty"), .of(2), role: .produce)
+        let tasks = try store.enqueue([.numbered(1), .numbered(2)], in: id)
+        try store.end(tasks[0])
+        let newest = try store.events(of: id).last!.id
+        let infos = try store.run { (transaction) throws(Failure) in
+            try transaction.sessions(application: "org.example")
+        }
+        #expect(infos == [
+            SessionInfo(
+                identifier: "empty", round: 0, liveTasks: 0, events: 0, hasFinishedRound: false, isInvalidating: false,
+                consumer: 0, createdMilliseconds: 42, newestEvent: .zero),
+            SessionInfo(
+                identifier: "gallery", round: 1, liveTasks: 1, events: 1, hasFinishedRound: false,
+                isInvalidating: false, consumer: Int64(getpid()), createdMilliseconds: 42, newestEvent: newest),
+        ])
+        let active = try store.run { (transaction) throws(Failure) in try transaction.activeSessions() }
+        #expect(active.map(\.id) == [id])
+        #expect(active.first?.configuration == configuration)
+        let waiting = try store.run { (transaction) throws(Failure) in
+            try transaction.waitingEvents(application: "org.example")
+        }
+        #expect(waiting.map(\.session) == [id])
+        #expect(waiting.map(\.newestEvent) == [newest])
+        try store.end(tasks[1])
+        #expect(try store.info(id)?.hasFinishedRound == true)
+        #expect(try store.run { (transaction) throws(Failure) in
+            try transaction.sessionInfo(SessionID(rawValue: 77)) == nil
+        })
+    }
+
+    @Test("an invalidated session can be attached to read its events, but not created")
+    func invalidated() throws {
+        let store = try TestStore(scratch.path)
+        let id = try create(store, configuration, .of(1)).id
+        try store.enqueue([.numbered(1)], in: id)
+        try store.run { (transaction) throws(Failure) in try transaction.invalidate(id, cancelTasks: true, now: 5) }
+        let attached = try attach(store, .of(1))
+        #expect(attached.isInvalidating)
+        #expect(attached.unacknowledged == 2)
+        let failure = #expect(throws: Failure.self) { try create(store, configuration, .of(1)) }
+        #expect(failure?.status == .invalidated)
+    }
+}
+
+@Suite("Commands")
+struct CommandTests {
+    let scratch = Scratch()
+    private let client = ClientID(high: .max, low: 1 << 63)
+
+    private func command(_ sequence: UInt64) -> CommandID { CommandID(client: client, sequence: sequence) }
+
+    @Test("an applied command's reply is found again until the client has it")
+    func applied() throws {
+        let store = try TestStore(scratch.path)
+        try store.run { (transaction) throws(Failure) in
+            for sequence in [1, 2, 3] as [UInt64] {
+                try transaction.remember(command(sequence), reply: [UInt8(sequence), 0, 255])
+            }
+        }
+        store.close()
+        let again = try TestStore(scratch.path)
+        try again.run { (transaction) throws(Failure) in
+            #expect(try transaction.applied(command(2)) == [2, 0, 255])
+            #expect(try transaction.applied(CommandID(client: ClientID(high: 1, low: 1), sequence: 2)) == nil)
+            try transaction.forget(client, through: 2)
+            #expect(try transaction.applied(command(2)) == nil)
+            #expect(try transaction.applied(command(3)) == [3, 0, 255])
+            try transaction.remember(command(4), reply: [])
+            #expect(try transaction.applied(command(4)) == [])
+            try transaction.forget(client, through: .max)
+            #expect(try transaction.applied(command(4)) == nil)
+        }
+    }
+
+    @Test("a reply is remembered with the effect of its command, or neither is")
+    func together() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        #expect(throws: Failure.self) {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.remember(command(1), reply: [1])
+                _ = try transaction.enqueue(
+                    session: session, [(.numbered(1), .example), (.numbered(1), .example)], now: 1)
+            }
+        }
+        #expect(try store.run { (transaction) throws(Failure) in try transaction.applied(command(1)) } == nil)
+    }
+
+    @Test("numbers out of range are refused and do not trap")
+    func outOfRange() throws {
+        let store = try TestStore(scratch.path)
+        for body in [
+            Body { (transaction) throws(Failure) in _ = try transaction.applied(command(.max)) },
+            Body { (transaction) throws(Failure) in try transaction.remember(command(.max), reply: []) },
+        ] {
+            #expect(#expect(throws: Failure.self) { try store.run(body.run) }?.status == .invalidArgument)
+        }
+    }
+
+    private struct Body: Sendable {
+        let run: @Sendable (Transaction) throws(Failure) -> Void
+        init(_ run: @escaping @Sendable (Transaction) throws(Failure) -> Void) { self.run = run }
+    }
+
+    @Test("commands of clients that are dead or unknown are forgotten when an engine starts")
+    func orphans() throws {
+        let store = try TestStore(scratch.path)
+        try store.session()
+        let living = CommandID(client: ConsumerIdentity.of(1).client, sequence: 1)
+        try store.run { (transaction) throws(Failure) in
+            try transaction.remember(living, reply: [1])
+            try transaction.remember(command(1), reply: [1])
+            try transaction.releaseDeadConsumers()
+            #expect(try transaction.applied(living) == [1])
+            #expect(try transaction.applied(command(1)) == nil)
+            try transaction.releaseClient(living.client)
+            #expect(try transaction.applied(living) == nil)
+        }
+    }
+}

@@ -1,0 +1,286 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Tasks that wait and run")
+struct TaskTests {
+    let scratch = Scratch()
+    private static let checkpoint = Checkpoint(
+        validator: Validator(entityTag: "\"a\"", lastModified: "yesterday"), finalURL: "https://cdn.example.org/1",
+        size: .max, syncedOffset: 1 << 63, bootID: "boot")
+    private static let intent = FinishIntent(device: .max, inode: 1 << 63, size: 0)
+
+    private func lane(_ store: TestStore) throws -> LaneID {
+        let lanes = try store.run { (transaction) throws(Failure) in try transaction.lanesWithWaitingTasks() }
+        return try #require(lanes.first).id
+    }
+
+    private func waiting(
+        _ store: TestStore, _ lane: LaneID, limit: Int = 100, known: Set<TaskID> = []
+    ) throws -> [TaskID] {
+        try store.run { (transaction) throws(Failure) in
+            try transaction.waitingTasks(lane: lane, limit: limit, afterKnown: known).map(\.id)
+        }
+    }
+
+    private func record(_ store: TestStore, _ id: TaskID, _ record: AttemptRecord) throws {
+        try store.run { (transaction) throws(Failure) in try transaction.recordAttempt(id, record) }
+    }
+
+    private func stored(_ store: TestStore, _ id: TaskID) throws -> StoredTask {
+        try #require(try store.run { (transaction) throws(Failure) in try transaction.task(id) }).task
+    }
+
+    private func delayed(until due: Int64, _ reason: WaitReason = .retry) -> AttemptRecord {
+        AttemptRecord(
+            attempts: 2, attemptsWithoutProgress: 1, bytesReceived: 99,
+            failure: Failure(.connectionLost, "it broke", domain: .curl, detail: 56), httpStatus: 200,
+            nextAttempt: due, reason: reason)
+    }
+
+    @Test("come by priority, then by age; known ones are passed over and do not count")
+    func order() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let priorities: [Int32] = [0, 5, -100, 100, 5, 0]
+        let ids = try store.enqueue(
+            priorities.enumerated().map { number, priority in .numbered(number) { $0.priority = priority } },
+            in: session)
+        let lane = try lane(store)
+        #expect(try waiting(store, lane) == [3, 1, 4, 0, 5, 2].map { ids[$0] })
+        #expect(try waiting(store, lane, limit: 2) == [ids[3], ids[1]])
+        #expect(try waiting(store, lane, limit: 2, known: [ids[3], ids[4]]) == [ids[1], ids[0]])
+        #expect(try waiting(store, lane, limit: 0).isEmpty)
+        #expect(try waiting(store, lane, limit: -1).isEmpty)
+        #expect(try waiting(store, LaneID(rawValue: .max)).isEmpty)
+        try store.control(session, .setPriority(50), TaskSelection(ids: [ids[2]]))
+        #expect(try waiting(store, lane, limit: 2) == [ids[3], ids[2]])
+        #expect(try stored(store, ids[2]).request.priority == 50)
+    }
+
+    @Test("are left out while suspended, delayed or ended")
+    func leftOut() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<4).map { .numbered($0) }, in: session)
+        let lane = try lane(store)
+        try store.control(session, .suspend, TaskSelection(ids: [ids[0]]))
+        try record(store, ids[1], delayed(until: 500))
+        try store.end(ids[2])
+        #expect(try waiting(store, lane) == [ids[3]])
+    }
+
+    @Test("a delay ends at its time, and the lane is told")
+    func due() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<3).map { .numbered($0) }, in: session)
+        let lane = try lane(store)
+        try record(store, ids[0], delayed(until: 500))
+        try record(store, ids[1], delayed(until: 700, .diskFull))
+        let info = try store.run { (transaction) throws(Failure) in
+            try transaction.taskInfos(
+                session, TaskSelection(), after: .zero, maximum: 9, running: [], bootMilliseconds: 600, now: 10_000
+            ).tasks
+        }
+        #expect(info.map(\.reason) == [.retry, .diskFull, .turn])
+        #expect(info.map(\.nextAttemptMilliseconds) == [10_000, 10_100, 0])
+        #expect(info.allSatisfy { $0.reasonText != nil })
+        #expect(info[0].failure == Failure(.connectionLost, "it broke", domain: .curl, detail: 56))
+        #expect(info[0].httpStatus == 200)
+        func release(_ time: Int64) throws -> Set<LaneID> {
+            try store.run { (transaction) throws(Failure) in try transaction.releaseDue(bootMilliseconds: time) }
+        }
+        func next() throws -> Int64? { try store.run { (transaction) throws(Failure) in try transaction.nextDue() } }
+        #expect(try next() == 500)
+        #expect(try release(499).isEmpty)
+        #expect(try release(500) == [lane])
+        #expect(try waiting(store, lane) == [ids[0], ids[2]])
+        #expect(try next() == 700)
+        #expect(try store.control(session, .resume).tasks == [ids[1]])
+        #expect(try next() == nil)
+    }
+
+    @Test("an attempt is remembered; one without a failure keeps the one before")
+    func attempts() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(1)], in: session)[0]
+        var first = delayed(until: 5)
+        first.checkpoint = Self.checkpoint
+        first.bytesReceived = .max
+        try record(store, id, first)
+        var task = try stored(store, id)
+        #expect(task.attempts == 2)
+        #expect(task.attemptsWithoutProgress == 1)
+        #expect(task.bytesReceived == .max)
+        #expect(task.checkpoint == Self.checkpoint)
+        try record(store, id, AttemptRecord(attempts: 3, attemptsWithoutProgress: 0, bytesReceived: 100))
+        task = try stored(store, id)
+        #expect(task.attempts == 3)
+        #expect(task.checkpoint == nil)
+        let info = try #require(try store.tasks(of: session).first)
+        #expect(info.failure?.status == .connectionLost)
+        #expect(info.httpStatus == 200)
+    }
+
+    @Test("checkpoints and intents are kept with all their bits, and go with the end")
+    func progress() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(1)], in: session)[0]
+        let plain = Checkpoint(validator: Validator(), finalURL: "u", size: nil, syncedOffset: 0, bootID: "")
+        try store.run { (transaction) throws(Failure) in
+            try transaction.recordCheckpoint(id, plain)
+            #expect(try transaction.task(id)?.task.checkpoint == plain)
+            try transaction.recordCheckpoint(id, Self.checkpoint)
+            #expect(try transaction.recordIntent(id, Self.intent))
+        }
+        store.close()
+        let again = try TestStore(scratch.path)
+        let sealed = try again.run { (transaction) throws(Failure) in try transaction.tasksWithIntent() }
+        #expect(sealed.map(\.id) == [id])
+        #expect(sealed.first?.intent == Self.intent)
+        #expect(sealed.first?.checkpoint == Self.checkpoint)
+        #expect(try again.tasks(of: session).first?.reason == .finishing)
+        try again.run { (transaction) throws(Failure) in
+            try transaction.clearIntent(id)
+            #expect(try transaction.tasksWithIntent().isEmpty)
+            #expect(try transaction.task(id)?.task.checkpoint == Self.checkpoint)
+            _ = try transaction.recordIntent(id, Self.intent)
+            try transaction.forgetProgress(id)
+            #expect(try transaction.task(id)?.task.checkpoint == nil)
+            #expect(try transaction.task(id)?.task.intent == nil)
+        }
+    }
+
+    @Test("nothing is written about a task that has ended, and its file must not get its name")
+    func ended() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(1)], in: session)[0]
+        try store.control(session, .cancel)
+        let before = try store.events(of: session)
+        let gone = TaskID(rawValue: .max)
+        try store.run { (transaction) throws(Failure) in
+            for task in [id, gone] {
+                try transaction.recordCheckpoint(task, Self.checkpoint)
+                #expect(try !transaction.recordIntent(task, Self.intent))
+                try transaction.recordAttempt(task, delayed(until: 5))
+                try transaction.forgetProgress(task)
+            }
+            #expect(try transaction.nextDue() == nil)
+            #expect(try transaction.task(id)?.task.checkpoint == nil)
+            #expect(try transaction.task(gone) == nil)
+            #expect(try transaction.end(gone, Outcome(state: .succeeded), now: 1) == nil)
+        }
+        #expect(try store.events(of: session) == before)
+    }
+
+    @Test("controls change the live tasks that they mean and count, and pass over those that already are so")
+    func controls() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<4).map { .numbered($0) }, in: session)
+        #expect(try store.control(session, .suspend, TaskSelection(ids: [ids[1], ids[1], ids[3]])).count == 2)
+        #expect(try store.control(session, .suspend).tasks == [ids[0], ids[2]])
+        #expect(try store.control(session, .suspend).count == 0)
+        let resumed = try store.control(session, .resume, TaskSelection(ids: [ids[0], TaskID(rawValue: .max)]))
+        #expect(resumed.tasks == [ids[0]])
+        #expect(resumed.lanes == [try lane(store)])
+        #expect(try store.control(session, .setPriority(0)).count == 0)
+        #expect(try store.control(session, .setPriority(9)).count == 4)
+        let suspended = TaskSelection(states: TaskStates(.suspended))
+        #expect(try store.control(session, .cancel, suspended).tasks == Array(ids[1...]))
+        #expect(try store.control(session, .cancel, TaskSelection(states: TaskStates(.succeeded))).count == 0)
+        #expect(try store.tasks(of: session).map(\.state) == [.waiting, .cancelled, .cancelled, .cancelled])
+    }
+
+    @Test("a selection by state tells running tasks from waiting ones")
+    func running() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<5).map { .numbered($0) }, in: session)
+        let running: Set = [ids[1], ids[3]]
+        func listed(_ states: TaskStates) throws -> [TaskInfo] {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.taskInfos(
+                    session, TaskSelection(states: states), after: .zero, maximum: 9, running: running,
+                    bootMilliseconds: 0, now: 0
+                ).tasks
+            }
+        }
+        #expect(try listed(TaskStates(.running)).map(\.id) == [ids[1], ids[3]])
+        #expect(try listed(TaskStates(.running)).allSatisfy { $0.state == .running })
+        #expect(try listed(TaskStates(.waiting)).map(\.id) == [ids[0], ids[2], ids[4]])
+        #expect(try listed(.live).map(\.id) == ids)
+        let waiting = TaskSelection(states: TaskStates(.waiting))
+        #expect(try store.control(session, .suspend, waiting, running: running).tasks == [ids[0], ids[2], ids[4]])
+        let runningOnly = TaskSelection(states: TaskStates(.running))
+        #expect(try store.control(session, .cancel, runningOnly, running: running).tasks == [ids[1], ids[3]])
+        #expect(try listed([TaskStates(.suspended), TaskStates(.cancelled)]).map(\.id) == ids)
+        #expect(try listed(TaskStates(.running)).isEmpty)
+    }
+
+    @Test("what is being finished is passed over by controls")
+    func finishing() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
+        _ = try store.run { (transaction) throws(Failure) in try transaction.recordIntent(ids[0], Self.intent) }
+        #expect(try store.control(session, .suspend).tasks == [ids[1]])
+        #expect(try store.control(session, .cancel).tasks == [ids[1]])
+        #expect(try store.control(session, .cancel, TaskSelection(ids: ids)).count == 0)
+        try store.end(ids[0])
+        #expect(try store.events(of: session).last?.kind == .sessionFinished)
+    }
+
+    @Test("controls and listings do not reach into another session")
+    func others() throws {
+        let store = try TestStore(scratch.path)
+        let mine = try store.session()
+        let theirs = try store.session("theirs")
+        let id = try store.enqueue([.numbered(1)], in: theirs)[0]
+        #expect(try store.control(mine, .cancel, TaskSelection(ids: [id])).count == 0)
+        #expect(try store.control(mine, .cancel).count == 0)
+        #expect(try store.tasks(of: mine, TaskSelection(ids: [id])).isEmpty)
+        let failure = #expect(throws: Failure.self) { try store.control(SessionID(rawValue: 99), .cancel) }
+        #expect(failure?.status == .notFound)
+    }
+
+    @Test("listings go on from a cursor, in order of ids, through all states")
+    func pages() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<10).map { .numbered($0) }, in: session)
+        try store.end(ids[0])
+        try store.end(ids[4], Outcome(state: .failed, failure: Failure(.tooLarge, "too large")))
+        try store.control(session, .cancel, TaskSelection(ids: [ids[7]]))
+        try store.control(session, .suspend, TaskSelection(ids: [ids[2]]))
+        var found: [TaskID] = []
+        var after = TaskID.zero
+        while true {
+            let cursor = after
+            let page = try store.run { (transaction) throws(Failure) in
+                try transaction.taskInfos(
+                    session, TaskSelection(), after: cursor, maximum: 3, running: [], bootMilliseconds: 0, now: 0)
+            }
+            #expect(page.tasks.count <= 3)
+            found += page.tasks.map(\.id)
+            guard page.more else { break }
+            after = page.tasks.last!.id
+        }
+        #expect(found == ids)
+        let some = try store.run { (transaction) throws(Failure) in
+            try transaction.taskInfos(
+                session, TaskSelection(ids: [ids[9], ids[1], ids[5]]), after: ids[1], maximum: 1, running: [],
+                bootMilliseconds: 0, now: 0)
+        }
+        #expect(some.tasks.map(\.id) == [ids[5]])
+        #expect(some.more)
+        let ended = try store.tasks(of: session, TaskSelection(states: [TaskStates(.failed), TaskStates(.succeeded)]))
+        #expect(ended.map(\.id) == [ids[0], ids[4]])
+        #expect(ended.last?.failure?.status == .tooLarge)
+    }
+}
