@@ -40,8 +40,8 @@ struct EveryEventTests {
         .received(count: .max), .received(count: .min), .transferComplete, .transferFailed(.lost, isTransient: true),
         .transferFailed(.refused, isTransient: false), .appended(length: 0), .appended(length: .max),
         .synced(length: 0), .synced(length: .max), .sealed(.sealed), .intentRecorded, .intentRefused, .placed,
-        .discarded, .diskFailed(.broken), .diskFailed(.full), .diskFailed(.gone), .concluded, .retryRefused, .cancel, .leave,
-        .expire(.timeOver), .tick,
+        .discarded, .diskFailed(.broken), .diskFailed(.full), .diskFailed(.gone), .concluded, .retryRefused,
+        .cancel, .leave, .expire(.timeOver), .tick,
     ]
 
     @Test("lead to one conclusion, one turn given back, no transfer left behind, and silence", arguments: ways.indices)
