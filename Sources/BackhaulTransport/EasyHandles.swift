@@ -17,6 +17,5 @@ final class EasyHandles {
         if unused.count < EasyHandles.limit { unused.append(easy) }
     }
 
-    /// False when the host has closed a socket of theirs.
-    var socketsAreOurs: Bool { sockets.areOurs }
+    func drop() { unused = [] }
 }

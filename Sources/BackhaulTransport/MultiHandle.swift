@@ -44,7 +44,8 @@ final class MultiHandle {
         forget()
     }
 
-    /// Stops to listen to sockets and timer.
+    /// Leaves libcurl's memory where it is. After the host has closed our descriptors libcurl cannot be told so:
+    /// closing its connections would write to descriptors that have its numbers now.
     func forget() {
         watches = [:]
         timer = nil

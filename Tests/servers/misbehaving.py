@@ -10,6 +10,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from email.utils import formatdate
 
 from servers.behaviour import GOOD, Behaviour
 from servers.content import Content
@@ -62,15 +63,15 @@ class Resource:
 class MisbehavingServer:
     """``with MisbehavingServer() as server: url = server.serve("/a", Content(1000), [Behaviour(drop_after=10)])``"""
 
-    def __init__(self, tls=None):
-        self._tls = tls
+    def __init__(self, tls=None, address="127.0.0.1"):
+        self._tls, self._address = tls, address
         self._resources = {}
         self._log = []
         self._open = set()
         self._changed = threading.Condition()
 
     def __enter__(self):
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self._listener = socket.create_server((self._address, 0), backlog=256)
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, name="misbehaving", daemon=True).start()
         return self
@@ -87,7 +88,7 @@ class MisbehavingServer:
 
     @property
     def url(self):
-        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
+        return f"{'https' if self._tls else 'http'}://{self._address}:{self.port}"
 
     def serve(self, path, content, behaviours=(), *, otherwise=GOOD, etag="of the content", last_modified=None):
         """Serves a path and returns its URL. ``etag`` is made from the content unless given; None: none is sent."""
@@ -188,8 +189,9 @@ class _Answer:
             return behaviour.status, headers, behaviour.body
         content = behaviour.content or resource.content
         etag = content.etag if resource.etag == "of the content" else resource.etag
-        headers = {"Accept-Ranges": "bytes", "Content-Type": "application/octet-stream",
-                   "ETag": etag, "Last-Modified": resource.last_modified}
+        # Without a Date nobody could tell whether Last-Modified is a strong validator (RFC 9110, section 8.8.2.2).
+        headers = {"Date": formatdate(usegmt=True), "Accept-Ranges": "bytes", "ETag": etag,
+                   "Content-Type": "application/octet-stream", "Last-Modified": resource.last_modified}
         status, body = self._range(content, etag, headers)
         if behaviour.chunked:
             headers["Transfer-Encoding"] = "chunked"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _reading, _writing
 from ._constants import Role
 from ._ctypes import bh_application, bh_batch
-from ._errors import Timeout
+from ._errors import BackhaulError
 from ._handles import ApplicationHandle, BatchHandle, take
 from ._library import library
 from ._session import Session
@@ -59,7 +59,7 @@ class Application:
 
     def _give_up(self, error: BaseException) -> None:
         self._handle.close()
-        if isinstance(error, Timeout):
+        if isinstance(error, BackhaulError):
             error.ticket = None
 
     def __repr__(self) -> str:

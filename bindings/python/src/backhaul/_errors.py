@@ -37,6 +37,8 @@ class BackhaulError(Exception):
         self.detail = detail
         #: Position of the first item that was wrong, where several were given.
         self.index = index
+        #: Of a verb that was not answered in time, which goes on: ask it for the outcome, do not repeat the verb.
+        self.ticket: Ticket[Any] | None = None
         #: For an enqueue: what had been applied before the refused request, in order.
         self.applied: Sequence[Enqueued] = ()
 
@@ -87,10 +89,7 @@ class InUse(BackhaulError):
 
 
 class Timeout(BackhaulError, TimeoutError):
-    """The wait ended before the operation did. The operation goes on: ask the ticket for its outcome, do not repeat."""
-
-    #: The operation's ticket; None where there is none (opening an application).
-    ticket: Ticket[Any] | None = None
+    """The wait ended before the operation did. The operation goes on: ask its ``ticket`` for the outcome."""
 
 
 class WrongState(BackhaulError):
@@ -114,7 +113,7 @@ class EngineError(BackhaulError):
 
     @property
     def process(self) -> int | None:
-        """Process id of an engine that does not answer."""
+        """Process id of an engine that does not answer; with a ``ticket`` the verb goes on once it does."""
         return self.detail if self.domain is Domain.PROCESS else None
 
 

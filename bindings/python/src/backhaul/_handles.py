@@ -44,7 +44,7 @@ class Handle(Generic[Pointer]):
         """The C handle. Another thread may close it at any time: the library then answers that it is closed."""
         pointer: Pointer | None = self.__dict__.get("_pointer")
         if pointer is None:
-            raise error_for(Status.INVALID_HANDLE, f"The {self.noun} is closed; open it again.")
+            raise error_for(Status.INVALID_HANDLE, f"the {self.noun} is closed; open it again")
         return pointer
 
     @property

@@ -115,8 +115,8 @@ class Session:
         read = events_from(self)
         if status == Status.OK:
             return _reading.released(BatchHandle(batch), lambda owned: _reading.events(owned, self))
-        if status == Status.TIMEOUT and details.ticket.value is not None:
-            # The engine is slower than a slice; its answer still comes.
+        if details.ticket.value is not None:
+            # The engine is slower than this wait; its answer still comes.
             return Ticket(self._application, TicketHandle(bh_ticket(details.ticket.value)), read).result()
         raise error_from(status, details)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from ctypes import byref
 from typing import Any, Callable, Generic, TypeVar
 
 from ._constants import Status
 from ._ctypes import bh_ticket
-from ._errors import Timeout, error_for, error_from
+from ._errors import BackhaulError, error_for, error_from
 from ._handles import ApplicationHandle, TicketHandle, new_error, take
 from ._library import library
 from ._waiting import DEFAULT_SECONDS, Deadline, Patience, readable
@@ -18,6 +19,8 @@ Result = TypeVar("Result")
 #: While a verb is awaited its ticket is looked at this often even if the descriptor tells nothing: another thread may
 #: have fetched the news.
 _LOOK_SECONDS = 0.25
+
+_PROBE_MS = 10
 
 
 class Ticket(Generic[Result]):
@@ -46,7 +49,16 @@ class Ticket(Generic[Result]):
         if self._outcome is not None:
             return True
         status = library.bh_ticket_wait(self._handle.pointer, wait_ms, None)
+        if status == Status.ENGINE_UNRESPONSIVE:
+            return self._has_failed()
         return bool(status != Status.TIMEOUT)
+
+    def _has_failed(self) -> bool:
+        # The status of a verb that failed so, or of one that is not answered because the engine is stopped: an answered
+        # ticket does not wait.
+        start = time.monotonic()
+        library.bh_ticket_wait(self._handle.pointer, _PROBE_MS, None)
+        return time.monotonic() - start < _PROBE_MS / 2000
 
     def _take(self) -> Result:
         # Sessions and batches can be taken once, so the outcome is kept.
@@ -77,13 +89,15 @@ class Ticket(Generic[Result]):
         deadline = Deadline(DEFAULT_SECONDS if timeout is None else timeout)
         while not self._is_answered(deadline.slice_ms()):
             if deadline.is_over:
-                raise self._too_late()
+                raise self._unanswered()
         return self._take()
 
-    def _too_late(self) -> Exception:
-        error = error_for(Status.TIMEOUT, "The engine has not answered yet; ask the ticket for the outcome later.")
-        if isinstance(error, Timeout):
-            error.ticket = self
+    def _unanswered(self) -> BackhaulError:
+        details = new_error()
+        status = library.bh_ticket_wait(self._handle.pointer, 0, byref(details))
+        # Between the last look and this one the answer may have come; who asks the ticket gets it.
+        error = error_from(status, details) if status != Status.OK else error_for(Status.TIMEOUT)
+        error.ticket = self
         return error
 
     def __await__(self) -> Generator[Any, None, Result]:

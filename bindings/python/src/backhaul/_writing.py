@@ -31,7 +31,7 @@ Identity = Union[int, Identified]
 
 def _terminated(what: str, encoded: bytes, index: int | None) -> bytes:
     if b"\0" in encoded:
-        raise invalid(f"The {what} contains a NUL character; remove it.", index)
+        raise invalid(f"the {what} contains a NUL character; remove it", index)
     return encoded
 
 
@@ -40,11 +40,11 @@ def text(what: str, value: str | None, index: int | None = None) -> bytes | None
     if value is None:
         return None
     if not isinstance(value, str):
-        raise invalid(f"The {what} is a {type(value).__name__} instead of a str.", index)
+        raise invalid(f"the {what} is a {type(value).__name__} instead of a str", index)
     try:
         return _terminated(what, value.encode("utf-8"), index)
     except UnicodeEncodeError:
-        raise invalid(f"The {what} is not valid Unicode.", index) from None
+        raise invalid(f"the {what} is not valid Unicode", index) from None
 
 
 def path(what: str, value: Path | None, index: int | None = None) -> bytes | None:
@@ -52,7 +52,7 @@ def path(what: str, value: Path | None, index: int | None = None) -> bytes | Non
     if value is None:
         return None
     if not isinstance(value, (str, os.PathLike)):
-        raise invalid(f"The {what} is a {type(value).__name__} instead of a path.", index)
+        raise invalid(f"the {what} is a {type(value).__name__} instead of a path", index)
     return _terminated(what, os.fsencode(value), index)
 
 
@@ -65,7 +65,7 @@ def number(what: str, value: int, kind: range, index: int | None = None) -> int:
     """An integer that fits its C type; ctypes would cut it silently."""
     # A range looks at each of its numbers for anything but a plain int, such as an enumeration's member.
     if not isinstance(value, int) or int(value) not in kind:
-        raise invalid(f"The {what} is {value!r}, which is no integer from {kind[0]} to {kind[-1]}.", index)
+        raise invalid(f"the {what} is {value!r}, which is no integer from {kind[0]} to {kind[-1]}", index)
     return int(value)
 
 
@@ -88,7 +88,7 @@ def if_exists(value: str | int, index: int | None = None) -> int:
     try:
         return IfExists[value.upper()].value
     except (KeyError, AttributeError):
-        raise invalid(f"The policy for existing files is {value!r}; say 'fail' or 'replace'.", index) from None
+        raise invalid(f"the policy for existing files is {value!r}; say 'fail' or 'replace'", index) from None
 
 
 def identity(value: Identity) -> int:

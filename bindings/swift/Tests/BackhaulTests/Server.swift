@@ -46,8 +46,7 @@ final class Server: Sendable {
     }
 
     deinit {
-        // Not SIGTERM: the child has inherited the mask of a thread of Dispatch, which blocks it.
-        kill(process.processIdentifier, SIGKILL)
+        process.terminate()
         process.waitUntilExit()
         try? FileManager.default.removeItem(at: folder)
     }

@@ -1,0 +1,97 @@
+"""What the host tests stand on: a store on a real disk, the two servers, and hosts that are surely ended."""
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "bindings" / "python" / "src"), str(ROOT / "Tests")]
+os.environ.setdefault("BACKHAUL_LIBRARY", str(ROOT / "build" / "lib" / "libbackhaul.so.0"))
+# Hosts are started with the same paths.
+os.environ["PYTHONPATH"] = os.pathsep.join([*sys.path[:2], os.environ.get("PYTHONPATH", "")])
+
+from hosts.host import Host  # noqa: E402
+from servers.certificates import make_certificates  # noqa: E402
+from servers.content import mixed_sizes, write_files  # noqa: E402
+from servers.misbehaving import MisbehavingServer  # noqa: E402
+from servers.nginx import Nginx  # noqa: E402
+
+
+def _make_place(name):
+    # Not the system's temporary directory: that may be memory, which syncs at no cost and is never full.
+    places = ROOT / "build" / "places"
+    places.mkdir(parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=places))
+
+
+@pytest.fixture(scope="session")
+def library():
+    """The path of the library under test."""
+    return Path(os.environ["BACKHAUL_LIBRARY"])
+
+
+@pytest.fixture
+def place():
+    """An empty directory on a real disk."""
+    made = _make_place("test")
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture
+def store(place, library):
+    """Path of a store that does not exist yet."""
+    assert library.exists(), f"{library} is not built: run make"
+    return place / "store"
+
+
+@pytest.fixture
+def downloads(place):
+    """An empty directory to download into."""
+    made = place / "downloads"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def host(store):
+    """Starts hosts, opened on the test's store, and ends them after the test."""
+    started = []
+
+    def start(*, opened=True, **options):
+        new = Host(store, **options)
+        started.append(new)
+        return new.open() if opened else new
+
+    yield start
+    for one in started:
+        one.end()
+
+
+@pytest.fixture
+def misbehaving():
+    with MisbehavingServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory):
+    return make_certificates(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="session")
+def served():
+    """200 files of mixed sizes, and their digests."""
+    folder = _make_place("served")
+    yield write_files(folder, mixed_sizes(200, seed=1))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def nginx(served, certificates, tmp_path_factory):
+    with Nginx(tmp_path_factory.mktemp("nginx"), served.folder, certificates) as running:
+        yield running

@@ -1,0 +1,105 @@
+"""A test's side of a host: a process of its own that does what it is told."""
+
+import os
+import pickle
+import select
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+from servers import child
+
+
+def until(look, condition, timeout=30):
+    """Looks again and again until the condition holds for what is seen, and returns that."""
+    deadline = time.monotonic() + timeout
+    while not condition(seen := look()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"for {timeout} s nothing but {seen}")
+        time.sleep(0.01)
+    return seen
+
+
+class HostEnded(AssertionError):
+    """The host's process ended in mid-call."""
+
+
+class Host:
+    """``host.download(url)`` calls the method in the host's process and returns or raises what it did there."""
+
+    #: No call of a test may take longer.
+    LIMIT = 90
+
+    def __init__(self, store, identifier="org.example.hosts", *, environment=None):
+        self._store, self._identifier = str(store), identifier
+        self._process = child.start([sys.executable, "-m", "hosts.programs.hands"], stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, env={**os.environ, **(environment or {})})
+        self.pid = self._process.pid
+
+    def __repr__(self):
+        return f"<Host {self.pid}>"
+
+    def open(self, **options):
+        self._call("open", self._store, self._identifier, **options)
+        return self
+
+    def begin(self, name, *arguments, **options):
+        """Starts a call; ``finish`` waits for it."""
+        message = pickle.dumps((name, arguments, options))
+        self._process.stdin.write(struct.pack("<Q", len(message)) + message)
+        self._process.stdin.flush()
+
+    def finish(self):
+        result, error = pickle.loads(self._read(struct.unpack("<Q", self._read(8))[0]))
+        if error is not None:
+            raise error
+        return result
+
+    def answers_within(self, seconds):
+        """Whether a begun call has been answered."""
+        return bool(select.select([self._process.stdout], [], [], seconds)[0])
+
+    def _call(self, name, *arguments, **options):
+        self.begin(name, *arguments, **options)
+        return self.finish()
+
+    def __getattr__(self, name):
+        return lambda *arguments, **options: self._call(name, *arguments, **options)
+
+    def _read(self, size):
+        descriptor, data, end = self._process.stdout.fileno(), b"", time.monotonic() + self.LIMIT
+        while len(data) < size:
+            if not select.select([descriptor], [], [], max(0.0, end - time.monotonic()))[0]:
+                raise AssertionError(f"{self} has not answered for {self.LIMIT} s")
+            part = os.read(descriptor, size - len(data))
+            if not part:
+                raise HostEnded(f"{self} ended in mid-call with {self._process.wait(10)}")
+            data += part
+        return data
+
+    def signal(self, number):
+        os.kill(self.pid, number)
+
+    def kill(self):
+        """SIGKILL, and gone when it returns."""
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self):
+        """SIGSTOP, and stopped when it returns."""
+        self.signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WNOWAIT)
+
+    def leave(self):
+        """Lets the program come to its end, nothing closed; returns its exit status."""
+        self._process.stdin.close()
+        return self._process.wait(30)
+
+    def end(self):
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()

@@ -1,0 +1,179 @@
+"""A host that does what a test tells it over its standard input, one pickled call after another.
+
+The answers are plain values. Whatever the library did to this process, the test sees it from outside.
+"""
+
+import dataclasses
+import os
+import pickle
+import resource
+import signal
+import struct
+import sys
+import time
+import traceback
+
+import backhaul
+
+
+def plain(value):
+    """A value that another process can read."""
+    if isinstance(value, backhaul.Event):
+        return dataclasses.replace(value, _session=None)
+    if isinstance(value, backhaul.Task):
+        return value.id
+    if isinstance(value, backhaul.Session):
+        return value.created
+    if isinstance(value, backhaul.Events):
+        return [plain(item) for item in value.items]
+    if isinstance(value, (list, backhaul.EventStream)) or hasattr(value, "__next__"):
+        return [plain(item) for item in value]
+    return value
+
+
+class Hands:
+    """What a test may ask for by name; anything else is a method of the open session."""
+
+    application = None
+    sessions = ()
+
+    def open(self, store, identifier="org.example.hosts", timeout=None):
+        self.application = backhaul.Application(identifier, store, timeout=timeout)
+        self.sessions = []
+
+    def session(self, identifier="gallery", **options):
+        """Creates or attaches; from now on the session that methods go to."""
+        self.sessions.insert(0, self.application.session(identifier, **options))
+        return self.sessions[0].created
+
+    def attach(self, identifier="gallery", **options):
+        self.sessions.insert(0, self.application.attach(identifier, **options))
+
+    def all_sessions(self):
+        return self.application.sessions()
+
+    def attention(self, timeout=0):
+        return self.application.poll(timeout=timeout)
+
+    def close_session(self):
+        self.sessions.pop(0).close()
+
+    def close(self):
+        self.application.close()
+        while self.sessions:
+            self.close_session()
+
+    def wait_for(self, count=None, timeout=30):
+        """Reads events from the first unacknowledged one until the session is finished, or until there are so many."""
+        events = []
+        for event in self.sessions[0].events(timeout=timeout):
+            events.append(event)
+            if event.is_session_finished if count is None else len(events) == count:
+                break
+        return events
+
+    def started(self, name, *arguments, **options):
+        """Starts a verb and leaves: its ticket lies in the process until ``outcome``."""
+        self.ticket = getattr(self.sessions[0].start, name)(*arguments, **options)
+
+    def outcome(self, timeout=None):
+        return self.ticket.result(timeout)
+
+    def become(self, user, group):
+        """Gives up being root for good."""
+        os.setgroups([])
+        os.setresgid(group, group, group)
+        os.setresuid(user, user, user)
+
+    def set_umask(self, mask):
+        return os.umask(mask)
+
+    def limit_descriptors(self, count):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+    def close_descriptors(self):
+        """What some daemons do when they start: everything but the standard streams."""
+        os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+    def open_descriptors(self):
+        """What each open descriptor points to."""
+        names = {}
+        for number in os.listdir("/proc/self/fd"):
+            try:
+                names[int(number)] = os.readlink(f"/proc/self/fd/{number}")
+            except OSError:
+                continue
+        return names
+
+    def thread_names(self):
+        threads = os.listdir("/proc/self/task")
+        return sorted(open(f"/proc/self/task/{thread}/comm").read().strip() for thread in threads)
+
+    def signal_dispositions(self):
+        return {number: signal.getsignal(number) for number in signal.valid_signals()}
+
+    def processor_seconds(self):
+        times = os.times()
+        return times.user + times.system
+
+    def fork(self):
+        """Forks a child that keeps everything it inherited and stays. Returns its process id and what it got from the
+        library: the error of a verb on the parent's session, and of one on the parent's application."""
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(120)
+            told = []
+            for verb in (self.sessions[0].configuration, self.application.sessions):
+                told.append(outcome_of(verb)[1])
+            os.write(writer, pickle.dumps(told))
+            os.close(writer)
+            while True:
+                time.sleep(60)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as told:
+            return child, pickle.load(told)
+
+    def fork_and_reopen(self, store, identifier="org.example.hosts"):
+        """Forks a child that closes what it inherited, opens the application afresh, lists its sessions and ends."""
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(120)
+
+            def reopened():
+                self.sessions[0].close()
+                self.application.close()
+                with backhaul.Application(identifier, store) as application:
+                    return application.sessions()
+
+            os.write(writer, pickle.dumps(outcome_of(reopened)))
+            os._exit(7)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as told:
+            answer = pickle.load(told)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), answer
+
+
+def outcome_of(function, *arguments, **options):
+    """A pair of the result and the error, of which one is None."""
+    try:
+        return plain(function(*arguments, **options)), None
+    except backhaul.BackhaulError as error:
+        return None, error
+    except Exception:
+        return None, RuntimeError(traceback.format_exc())
+
+
+def main():
+    hands, source, sink = Hands(), sys.stdin.buffer, sys.stdout.buffer
+    while size := source.read(8):
+        name, arguments, options = pickle.loads(source.read(struct.unpack("<Q", size)[0]))
+        function = getattr(hands, name, None) or getattr(hands.sessions[0], name)
+        answer = pickle.dumps(outcome_of(function, *arguments, **options))
+        sink.write(struct.pack("<Q", len(answer)) + answer)
+        sink.flush()
+
+
+if __name__ == "__main__":
+    main()

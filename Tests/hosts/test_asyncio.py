@@ -1,0 +1,161 @@
+"""Hosts on asyncio: nothing blocks the loop, nothing spins, everything can be cancelled."""
+
+import asyncio
+import time
+
+import pytest
+
+import backhaul
+from backhaul import Application, InUse, Request, StoreError, TaskState
+from hosts.host import Host
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+
+IDENTIFIER = "org.example.asyncio"
+CONTENT = Content(100_000)
+
+
+def test_a_whole_host(store, misbehaving, downloads):
+    urls = [misbehaving.serve(f"/{i}", Content(5_000, i)) for i in range(50)]
+
+    async def scenario():
+        seen = []
+        async with await Application.open_async(IDENTIFIER, store) as application:
+            session = await application.start.session("gallery")
+            requests = [Request(url, downloads / str(i), key=str(i)) for i, url in enumerate(urls)]
+            results = await session.start.enqueue(requests)
+            assert all(result.is_new for result in results)
+            async for event in session.events():
+                seen.append(event)
+                await session.start.acknowledge([event])
+                if event.is_session_finished:
+                    break
+            await session.start.complete()
+            assert (await application.start.sessions())[0].events == 0
+        return seen
+
+    seen = asyncio.run(asyncio.wait_for(scenario(), 60))
+    assert [event.is_session_finished for event in seen] == [False] * 50 + [True]
+    assert {sha256_of(downloads / str(i)) for i in range(50)} == {Content(5_000, i).sha256 for i in range(50)}
+
+
+def test_verbs_and_events_of_many_coroutines_at_once(store, misbehaving, downloads):
+    async def scenario():
+        async with await Application.open_async(IDENTIFIER, store) as application:
+            sessions = [await application.start.session(f"s{i}") for i in range(5)]
+
+            async def use(number, session):
+                for i in range(10):
+                    name = f"{number}-{i}"
+                    task = await session.start.download(misbehaving.serve(f"/{name}", CONTENT), downloads / name)
+                    assert (await session.start.task(task)).id == task.id
+                ended = 0
+                async for event in session.events():
+                    ended += event.state is TaskState.SUCCEEDED
+                    if ended == 10:
+                        return ended
+
+            return await asyncio.gather(*(use(*each) for each in enumerate(sessions)))
+
+    assert asyncio.run(asyncio.wait_for(scenario(), 60)) == [10] * 5
+
+
+def test_the_loop_runs_on_while_one_waits_for_events(store, misbehaving, downloads):
+    async def scenario():
+        async with await Application.open_async(IDENTIFIER, store) as application:
+            session = await application.start.session("gallery")
+            await session.start.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=100_000)))
+            longest, last = 0.0, time.monotonic()
+
+            async def tick():
+                nonlocal longest, last
+                while True:
+                    await asyncio.sleep(0.01)
+                    now = time.monotonic()
+                    longest, last = max(longest, now - last), now
+
+            ticking = asyncio.ensure_future(tick())
+            async for event in session.events():
+                if event.is_session_finished:
+                    break
+            ticking.cancel()
+            return longest
+
+    assert asyncio.run(asyncio.wait_for(scenario(), 60)) < 0.5
+
+
+def test_waiting_costs_no_processor_time_though_other_events_are_unread(store, misbehaving):
+    """The application's descriptor stays readable for the events of the other session; nothing may spin on it."""
+
+    async def scenario():
+        async with await Application.open_async(IDENTIFIER, store) as application:
+            unread = await application.start.session("unread")
+            await unread.start.download(misbehaving.serve("/a", CONTENT))
+            waiting = await application.start.session("waiting")
+            while not (await application.start.sessions())[1 - 1].events:
+                await asyncio.sleep(0.01)
+            before = time.process_time()
+            none = [event async for event in waiting.events(timeout=2)]
+            return none, time.process_time() - before
+
+    none, used = asyncio.run(asyncio.wait_for(scenario(), 60))
+    assert none == []
+    assert used < 0.5
+
+
+def test_a_stream_ends_when_nothing_comes_for_so_long(store):
+    async def scenario():
+        async with await Application.open_async(IDENTIFIER, store) as application:
+            session = await application.start.session("gallery")
+            return [event async for event in session.events(timeout=0.2)]
+
+    assert asyncio.run(asyncio.wait_for(scenario(), 30)) == []
+
+
+def test_a_cancelled_wait_loses_no_event(store, misbehaving):
+    async def scenario():
+        async with await Application.open_async(IDENTIFIER, store) as application:
+            session = await application.start.session("gallery")
+            stream = session.events()
+            for _ in range(20):
+                with pytest.raises(asyncio.TimeoutError):
+                    await asyncio.wait_for(stream.__anext__(), 0.01)
+            await session.start.download(misbehaving.serve("/a", CONTENT))
+            return [await stream.__anext__(), await stream.__anext__()]
+
+    events = asyncio.run(asyncio.wait_for(scenario(), 60))
+    assert [event.is_session_finished for event in events] == [False, True]
+
+
+def test_errors_arrive_as_exceptions(store):
+    async def scenario():
+        async with await Application.open_async(IDENTIFIER, store) as application:
+            await application.start.session("gallery")
+            with pytest.raises(backhaul.NotFound):
+                await application.start.attach("unknown")
+            with pytest.raises(backhaul.InvalidArgument):
+                await application.start.session("")
+
+    asyncio.run(asyncio.wait_for(scenario(), 30))
+
+
+def test_a_store_that_cannot_be_opened_is_told_where_it_is_awaited(place):
+    async def scenario():
+        with pytest.raises(StoreError):
+            await Application.open_async(IDENTIFIER, place / "missing" / "store")
+
+    asyncio.run(asyncio.wait_for(scenario(), 30))
+
+
+def test_in_use_names_the_other_process(store, host):
+    one = host(identifier=IDENTIFIER)
+    one.session()
+
+    async def scenario():
+        async with await Application.open_async(IDENTIFIER, store) as application:
+            with pytest.raises(InUse) as caught:
+                await application.start.attach("gallery")
+            return caught.value.process
+
+    assert asyncio.run(asyncio.wait_for(scenario(), 30)) == one.pid
+    assert isinstance(one, Host)

@@ -1,0 +1,167 @@
+"""Batches of downloads from good and bad servers, collected by a host that is killed again and again."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from dataclasses import dataclass, field
+
+from hosts.journal import Journal, violations
+from servers import child
+from servers.behaviour import Behaviour, retry_after
+from servers.content import Content, sha256_of
+
+#: Faults that pass: whatever happens in between, the file must be right in the end.
+FAULTS = [
+    Behaviour(drop_after=1),
+    Behaviour(drop_after=40_000),
+    Behaviour(drop_after=1_500_000, reset=True),
+    Behaviour(stall_after=20_000),
+    Behaviour(stall_after=1_300_000),
+    Behaviour(silent=True),
+    Behaviour(status=500, body=b"broken"),
+    Behaviour(status=429),
+    retry_after("0"),
+    retry_after("1"),
+    Behaviour(length_lie=5),
+    Behaviour(ignores_range=True),
+    Behaviour(pace=3_000_000),
+    Behaviour(chunked=True),
+    Behaviour(headers={"Content-Range": "bytes 0-9/10"}),
+]
+
+CONFIGURATION = {
+    "first_retry_delay_ms": 20, "longest_retry_delay_ms": 100, "request_timeout_ms": 1_500,
+    "connections_per_origin": 8,
+}
+
+
+@dataclass
+class Batch:
+    """One list of downloads, and what each file must hold."""
+
+    number: int
+    #: Triples of key, URL and destination.
+    requests: list
+    #: Destination -> the digests that are right.
+    digests: dict
+
+
+@dataclass
+class Result:
+    kills: int = 0
+    batches: int = 0
+    files: int = 0
+    resumed: int = 0
+    violations: list = field(default_factory=list)
+
+
+class World:
+    """Servers, a store, a place for the files, and a seed that everything is chosen by."""
+
+    def __init__(self, folder, nginx, served, misbehaving, certificates, seed):
+        self.folder, self.nginx, self.served, self.misbehaving = folder, nginx, served, misbehaving
+        self.certificates, self.seed = certificates, seed
+        self.random = random.Random(seed)
+        self.store, self.downloads = folder / "store", folder / "downloads"
+        self.downloads.mkdir(parents=True)
+        self.result = Result()
+
+    def batch(self, number, files=60):
+        requests, digests = [], {}
+        folder = self.downloads / str(number)
+        folder.mkdir()
+        for index in range(files):
+            key, destination = f"{number}-{index}", str(folder / f"{index}.bin")
+            url, right = self._source(key)
+            requests.append((key, url, destination))
+            digests[destination] = right
+        self.random.shuffle(requests)
+        return Batch(number, requests, digests)
+
+    def _source(self, key):
+        """A URL, and the digests that its file may have."""
+        name = self.random.choice(self.served.names)
+        kind = self.random.random()
+        if kind < 0.35:
+            return f"{self.nginx.url}/{name}", {self.served.digests[name]}
+        if kind < 0.6:
+            return f"{self.nginx.tls_url}/{name}", {self.served.digests[name]}
+        content = Content(self.random.choice([0, 1_000, 100_000, 3_000_000]), self.random.getrandbits(32))
+        behaviours = self.random.choices(FAULTS, k=self.random.randrange(4))
+        digests = {content.sha256}
+        if self.random.random() < 0.2:
+            # The resource changes for one answer: either content is right, a mixture never is.
+            changed = Content(content.size, content.seed + 1)
+            behaviours.insert(0, Behaviour(content=changed))
+            digests.add(changed.sha256)
+        return self.misbehaving.serve(f"/{key}", content, behaviours), digests
+
+    def play(self, batch, most_kills, chunk=None):
+        """Runs the batch's host, killing it up to ``most_kills`` times, until it completes. Returns the kills."""
+        journal = Journal(self.folder / f"journal-{batch.number}")
+        plan = self._plan(batch, journal, chunk)
+        kills = 0
+        while True:
+            limit = self._delay() if kills < most_kills else 120
+            status = self._run(plan, limit)
+            if status == 0:
+                break
+            if status is not None:
+                self.result.violations.append(f"batch {batch.number}: the host ended with {status}")
+                break
+            if kills == most_kills:
+                self.result.violations.append(f"batch {batch.number}: not done within {limit} s")
+                break
+            kills += 1
+        self._judge(batch, journal)
+        journal.close()
+        self.result.kills += kills
+        return kills
+
+    def _delay(self):
+        # Short ones hit the opening and the enqueue, long ones the middle of the transfers.
+        return self.random.choice([0.05, 0.3, 1.0, 2.0]) * self.random.uniform(0.5, 1.5)
+
+    def _plan(self, batch, journal, chunk):
+        path = self.folder / f"plan-{batch.number}.json"
+        path.write_text(json.dumps({
+            "store": str(self.store), "session": "collection", "journal": str(journal.path), "seed": self.seed,
+            "chunk": chunk or len(batch.requests), "requests": batch.requests,
+            "configuration": {**CONFIGURATION, "ca_file": str(self.certificates.authority)},
+        }))
+        return path
+
+    def _run(self, plan, limit):
+        """The host's exit status, or None when it was killed after ``limit`` seconds."""
+        host = child.start([sys.executable, "-m", "hosts.programs.collector", plan])
+        try:
+            return host.wait(limit)
+        except subprocess.TimeoutExpired:
+            host.kill()
+            host.wait()
+            return None
+
+    def _judge(self, batch, journal):
+        facts = list(journal.facts())
+        found = list(violations(facts))
+        ends = {fact["key"]: fact for fact in facts if fact["fact"] == "seen" and not fact["finished"]}
+        for key, _, destination in batch.requests:
+            if key not in ends:
+                found.append(f"{key}: its event never came")
+            elif ends[key]["status"] != 0:
+                found.append(f"{key}: ended with status {ends[key]['status']}")
+            elif not os.path.exists(destination):
+                found.append(f"{key}: its file is not there")
+            elif sha256_of(destination) not in batch.digests[destination]:
+                found.append(f"{key}: its file is wrong")
+        expected = {os.path.basename(destination) for destination in batch.digests}
+        found += [f"{name} was left over"
+                  for name in set(os.listdir(self.downloads / str(batch.number))) - expected]
+        kept = self.store / "kept"
+        if kept.is_dir():
+            found += [f"kept/{name} was left over" for name in os.listdir(kept)]
+        self.result.violations += [f"batch {batch.number}: {sentence}" for sentence in found]
+        self.result.batches += 1
+        self.result.files += len(batch.requests)
