@@ -89,7 +89,7 @@ let package = Package(
             path: "Tests/DiskTests", swiftSettings: strict),
         .testTarget(
             name: "TransportTests",
-            dependencies: ["BackhaulTransport", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform"],
+            dependencies: ["BackhaulTransport", "CCurl", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform"],
             path: "Tests/TransportTests", swiftSettings: strict),
         .testTarget(
             name: "EngineTests",

@@ -436,11 +436,11 @@ typedef struct bh_event {
     size_t error_body_size;
 } bh_event;
 
-/* Hands out up to `maximum` (1 to 10,000) events with ids greater than `after` (0: from the first unacknowledged one),
- * waiting up to timeout_ms for the first; an empty batch is no error. The engine has at least a second to answer, so
- * that a timeout_ms of 0 gives what is there. The caller holds the cursor: polling again after the same id gives the
- * same events until they are acknowledged. Consumers only. When bh_batch_more says 0, everything committed so far has
- * been handed out. The _start form does not wait for events. */
+/* Hands out up to `maximum` (1 to 10,000; fewer when they are large) events with ids greater than `after` (0: from
+ * the first unacknowledged one), waiting up to timeout_ms for the first; an empty batch is no error. The engine has
+ * five seconds to answer in any case, so that a timeout_ms of 0 gives what is there. The caller holds the cursor:
+ * polling again after the same id gives the same events until they are acknowledged. Consumers only. When
+ * bh_batch_more says 0, everything committed so far has been handed out. The _start form does not wait for events. */
 bh_status bh_session_poll(bh_session *session, uint64_t after, size_t maximum, int32_t timeout_ms, bh_batch **events,
                           bh_error *error);
 bh_status bh_session_poll_start(bh_session *session, uint64_t after, size_t maximum, bh_ticket **ticket,
@@ -560,7 +560,7 @@ bh_status bh_task_claim_start(bh_session *session, uint64_t task_id, const char 
 /* 0 for NULL. */
 size_t bh_batch_count(const bh_batch *batch);
 
-/* 1 when there was more than `maximum` allowed, else 0. */
+/* 1 when there was more than the batch holds: ask again after its last item. Else 0. */
 int32_t bh_batch_more(const bh_batch *batch);
 
 /* The item at `index`, or NULL when the batch holds another kind or fewer items. Lives as long as the batch. */

@@ -7,9 +7,6 @@ public import CBackhaul
 
 // MARK: Poll
 
-/// What is there already is told even to hosts that do not wait for more: the engine has time to look.
-private let answerMilliseconds: Int64 = 1_000
-
 /// A nil deadline asks for what is there now.
 private func poll(
     _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, until deadline: Deadline?
@@ -31,7 +28,7 @@ public func bh_session_poll(
     _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, _ timeout_ms: Int32,
     _ events: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: events, "events", error, atLeast: answerMilliseconds) { deadline throws(Failure) in
+    Call.blocking(timeout_ms, batch: events, "events", error) { deadline throws(Failure) in
         try poll(session, after, maximum, until: deadline)
     }
 }

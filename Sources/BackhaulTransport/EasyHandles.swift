@@ -17,5 +17,6 @@ final class EasyHandles {
         if unused.count < EasyHandles.limit { unused.append(easy) }
     }
 
-    func drop() { unused = [] }
+    /// False when the host has closed a socket of theirs.
+    var socketsAreOurs: Bool { sockets.areOurs }
 }

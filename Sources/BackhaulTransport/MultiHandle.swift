@@ -44,8 +44,7 @@ final class MultiHandle {
         forget()
     }
 
-    /// Leaves libcurl's memory where it is. After the host has closed our descriptors libcurl cannot be told so:
-    /// closing its connections would write to descriptors that have its numbers now.
+    /// Stops to listen to sockets and timer.
     func forget() {
         watches = [:]
         timer = nil

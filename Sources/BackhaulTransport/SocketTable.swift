@@ -17,6 +17,9 @@ final class SocketTable {
         return number
     }
 
+    /// False when the host has closed one of them.
+    var areOurs: Bool { descriptors.values.allSatisfy(\.isOurs) }
+
     func close(_ number: Int32) {
         descriptors[number] = nil
     }

@@ -31,22 +31,28 @@ extension Transport {
         // Bounded, so that other call-backs get their turn.
         for _ in 0..<64 {
             guard !loop.isBroken else { return true }
-            guard let multi else {
-                performPostponed()
-                return true
+            guard let multi = stack?.multi else {
+                // Whatever begins now makes a stack.
+                guard performPostponed(), stack != nil else { return true }
+                continue
             }
             if multi.error != CURLM_OK {
-                rebuild(multi.error)
+                // Its man page leaves the state of all its transfers open.
+                let reason = String(cString: curl_multi_strerror(multi.error))
+                startAnew(
+                    Failure(
+                        .connectionLost, "libcurl gave all its transfers up: \(reason)", domain: .curl,
+                        detail: Int64(multi.error.rawValue)))
                 continue
             }
             var isQuiet = true
             while let (receiver, result) = multi.nextEnded() {
                 isQuiet = false
                 conclude(Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue(), result)
-                guard self.multi === multi else { return isClosed }
+                guard stack?.multi === multi else { return isClosed }
             }
             if performPostponed() { isQuiet = false }
-            guard self.multi === multi else { return isClosed }
+            guard stack?.multi === multi else { return isClosed }
             if multi.isDue { multi.act() } else if isQuiet { return true }
         }
         return false
@@ -68,60 +74,24 @@ extension Transport {
         case .discard(let transfer):
             release(transfer)
         case .unpause(let transfer):
-            guard let multi, let easy = transfer.easy, !transfer.isPaused, !transfer.isOver else { return }
-            let result = multi.unpause(easy)
+            guard let stack, let easy = transfer.easy, !transfer.isPaused, !transfer.isOver else { return }
+            let result = stack.multi.unpause(easy)
             if result != CURLE_OK, transfer.easy === easy { conclude(transfer, result) }
         }
     }
 
-    // MARK: - The multi handle
+    // MARK: - libcurl as a whole
 
-    func makeMulti() throws(Failure) -> MultiHandle {
-        try MultiHandle(loop) { [weak self] in self?.stir() }
+    func makeStack() throws(Failure) -> CurlStack {
+        try CurlStack(loop) { [weak self] in self?.stir() }
     }
 
-    /// After an error of libcurl's its multi handle is done for, and so are the transfers in it.
-    private func rebuild(_ error: CURLMcode) {
-        let transfers = Array(active.values)
-        let begun = transfers.filter { $0.easy != nil }
-        tearDown(begun)
-        multi = try? makeMulti()
-        let reason = String(cString: curl_multi_strerror(error))
-        for transfer in begun {
-            let failure = Failure(
-                .connectionLost, "libcurl gave all its transfers up: \(reason)", domain: .curl,
-                detail: Int64(error.rawValue))
-            end(transfer, .failed(failure, isTransient: true))
-        }
-    }
-
-    func tearDown(_ transfers: [Transfer]) {
-        let broken = loop.isBroken
-        for transfer in transfers {
-            guard let easy = transfer.easy else { continue }
-            transfer.easy = nil
-            if broken { Transport.abandon(easy) } else { multi?.remove(easy) }
-        }
-        if broken {
-            multi?.forget()
-            if let multi { Transport.abandon(multi) }
-            Transport.abandon(handles)
-        } else {
-            multi?.close()
-        }
-        multi = nil
-    }
-
-    /// Keeps the object for ever, for the reason that `MultiHandle.forget` gives.
-    static func abandon(_ object: AnyObject) {
-        // Unsafe: this only adds a reference that nobody takes back.
-        _ = Unmanaged.passRetained(object)
-    }
-
-    func dropConnections() {
-        guard let fresh = try? makeMulti() else { return }
-        multi?.close()
-        multi = fresh
-        handles.drop()
+    /// Ends the transfers that libcurl has in hand as broken off. The next one begins another stack.
+    func startAnew(_ failure: Failure) {
+        let begun = active.values.filter { $0.easy != nil }
+        stack?.giveUp(begun.compactMap(\.easy), onBrokenLoop: loop.isBroken)
+        stack = nil
+        for transfer in begun { transfer.easy = nil }
+        for transfer in begun { end(transfer, .failed(failure, isTransient: true)) }
     }
 }

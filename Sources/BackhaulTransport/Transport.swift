@@ -6,9 +6,8 @@ internal import CCurl
 /// loop. Who may run when is not its business: whatever is started, runs.
 public final class Transport {
     let loop: Loop
-    var multi: MultiHandle?
+    var stack: CurlStack?
     var active: [ObjectIdentifier: Transfer] = [:]
-    let handles: EasyHandles
     /// What was asked for while libcurl was being called.
     var postponed: [Postponed] = []
     var isStirred = false
@@ -26,8 +25,7 @@ public final class Transport {
     public init(loop: Loop) throws(Failure) {
         if let problem = CurlLibrary.problem { throw problem }
         self.loop = loop
-        handles = EasyHandles()
-        multi = try makeMulti()
+        stack = try makeStack()
         watchdog = Watchdog(loop) { [unowned self] in endSilent() }
     }
 
@@ -59,11 +57,20 @@ public final class Transport {
         isClosed = true
         watchdog = nil
         postponed = []
-        let transfers = Array(active.values)
+        let used = active.values.compactMap(\.easy)
+        for transfer in active.values {
+            transfer.end()
+            transfer.easy = nil
+        }
         active = [:]
-        for transfer in transfers { transfer.end() }
-        tearDown(transfers)
-        handles.drop()
+        // From within a call-back of libcurl's it must wait until that is over.
+        guard let stack else { return }
+        self.stack = nil
+        if stack.multi.isInside {
+            loop.afterThisTurn { [loop] in stack.giveUp(used, onBrokenLoop: loop.isBroken) }
+        } else {
+            stack.giveUp(used, onBrokenLoop: loop.isBroken)
+        }
     }
 
     // MARK: - For Transfer
@@ -87,24 +94,24 @@ public final class Transport {
 
     // MARK: - One transfer
 
-    private var isBusy: Bool { multi?.isInside ?? false }
+    private var isBusy: Bool { stack?.multi.isInside ?? false }
 
     func begin(_ transfer: Transfer) {
         guard !transfer.isOver else { return release(transfer) }
         do throws(Failure) {
-            let multi = if let multi { multi } else { try makeMulti() }
-            self.multi = multi
-            let easy = try handles.take(caFile: transfer.request.caFile)
+            let stack = if let stack { stack } else { try makeStack() }
+            self.stack = stack
+            let easy = try stack.handles.take(caFile: transfer.request.caFile)
             // Unsafe: curl hands this pointer back only between `add` and `remove`, and `active` keeps the transfer so
             // long.
             try easy.prepare(
                 url: transfer.url, isEncrypted: transfer.origin.scheme == "https", caFile: transfer.request.caFile,
                 timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds, headers: transfer.headerLines,
                 receiver: Unmanaged.passUnretained(transfer).toOpaque())
-            multi.expect(transfers: active.count)
+            stack.multi.expect(transfers: active.count)
             transfer.easy = easy
             transfer.lastHeardAt = loop.now
-            let result = multi.add(easy)
+            let result = stack.multi.add(easy)
             guard result == CURLM_OK else {
                 transfer.easy = nil
                 throw Failure(
@@ -168,11 +175,11 @@ public final class Transport {
     }
 
     private func detach(_ transfer: Transfer) {
-        guard let easy = transfer.easy else { return }
+        // A broken loop's stack is left as it is.
+        guard let easy = transfer.easy, !loop.isBroken else { return }
         transfer.easy = nil
-        guard !loop.isBroken else { return Transport.abandon(easy) }
-        multi?.remove(easy)
-        handles.giveBack(easy)
+        stack?.multi.remove(easy)
+        stack?.handles.giveBack(easy)
     }
 
     // MARK: - Silence
@@ -183,8 +190,14 @@ public final class Transport {
         if active.isEmpty {
             let due = idleSince + Transport.idleMilliseconds
             if due > loop.now { return due }
-            dropConnections()
+            // Servers close connections that nobody uses; each would keep a descriptor here.
+            stack?.giveUp([], onBrokenLoop: loop.isBroken)
+            stack = nil
             return nil
+        }
+        guard stack?.handles.socketsAreOurs ?? true else {
+            startAnew(Failure(.connectionLost, "the host has closed connections that are not its own"))
+            return loop.now + Transport.watchMilliseconds
         }
         var next = loop.now + Transport.watchMilliseconds
         for transfer in Array(active.values) where !transfer.isPaused && !transfer.isOver {
@@ -198,6 +211,6 @@ public final class Transport {
             let message = "\(transfer.origin.text) sent nothing for \(limit) ms; try again later"
             end(transfer, .failed(Failure(.requestTimeout, message), isTransient: true))
         }
-        return next
+        return isClosed ? nil : next
     }
 }

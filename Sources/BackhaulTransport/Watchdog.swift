@@ -9,9 +9,10 @@ final class Watchdog {
     /// `look` says when to look again, in boot-clock milliseconds, or nil.
     init(_ loop: Loop, look: @escaping () -> Int64?) {
         self.loop = loop
-        timer = loop.timer { [unowned self] in
-            due = .max
-            if let next = look() { self.look(at: next) }
+        timer = loop.timer { [weak self] in
+            self?.due = .max
+            // What it finds may be the end of the watchdog.
+            if let next = look() { self?.look(at: next) }
         }
     }
 

@@ -17,6 +17,11 @@ public enum WebAddress {
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw invalid("the URL contains a space or a control character; write it percent-encoded")
         }
+        // curl takes "https:///a" and "https:/a" for "https://a".
+        let rest = url.utf8.drop { $0 != 0x3A }.dropFirst()
+        guard rest.starts(with: "//".utf8) || rest.isEmpty, !rest.starts(with: "///".utf8) else {
+            throw invalid("the URL has not two slashes before the name of its server")
+        }
         return try read(url, relativeTo: nil, flags: 0).origin
     }
 
@@ -49,8 +54,10 @@ public enum WebAddress {
         guard part(handle, CURLUPART_USER) == nil, part(handle, CURLUPART_PASSWORD) == nil else {
             throw invalid("the URL contains a user name or a password; send these in an Authorization header")
         }
-        guard let name = part(handle, CURLUPART_HOST, bhl_url_punycode), !name.isEmpty else {
-            throw invalid("the URL names no server, or one whose name is not valid")
+        guard let name = part(handle, CURLUPART_HOST), !name.isEmpty else { throw invalid("the URL names no server") }
+        // curl converts such names by the locale of the process, which is the host's business and may be any.
+        guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw invalid("the name of the URL's server has letters outside of ASCII; write it in its xn-- form")
         }
         guard let digits = part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)), let port = UInt16(digits), port > 0
         else {

@@ -1,4 +1,4 @@
-// Typed forms of libcurl's variadic functions, which Swift cannot call, and of what are macros or unions in its headers.
+// Typed forms of libcurl's variadic functions, which Swift cannot call, and of macros and unions of its headers.
 #pragma once
 #include <curl/curl.h>
 
@@ -59,8 +59,3 @@ static inline CURLcode bhl_global_init(void) { return curl_global_init(CURL_GLOB
 
 enum { bhl_pause = CURL_WRITEFUNC_PAUSE };
 static const curl_socket_t bhl_socket_timeout = CURL_SOCKET_TIMEOUT;
-#ifdef CURLU_PUNYCODE
-static const unsigned int bhl_url_punycode = CURLU_PUNYCODE;
-#else
-static const unsigned int bhl_url_punycode = 0; // before 7.88; a name then counts as it is spelled
-#endif

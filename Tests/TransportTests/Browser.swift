@@ -14,6 +14,9 @@ struct Record: Sendable {
     var metrics = TransferMetrics()
 
     var text: String { String(decoding: body, as: UTF8.self) }
+    /// Asked as a question of its own: told as an operand, two large arrays would be compared place by place for a
+    /// message.
+    func brought(_ bytes: [UInt8]) -> Bool { body == bytes }
     var failure: Failure? { if case .failed(let failure, _) = end { failure } else { nil } }
     var isTransient: Bool? { if case .failed(_, let isTransient) = end { isTransient } else { nil } }
 }
@@ -23,6 +26,8 @@ final class Recorder: TransferDelegate {
     var record = Record()
     var transfer: Transfer?
     var onHead: (Transfer) -> BodyPlan = { _ in .receive }
+    /// False pauses the transfer instead of taking the bytes.
+    var takes: (Transfer) -> Bool = { _ in true }
     var onBytes: (Transfer) -> Flow = { _ in .go }
     var onEnd: (Record) -> Void = { _ in }
 
@@ -33,6 +38,7 @@ final class Recorder: TransferDelegate {
     }
 
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
+        guard takes(transfer) else { return .pause }
         record.pieces += 1
         bytes.withUnsafeBytes { record.body += $0 }
         return onBytes(transfer)
@@ -108,6 +114,27 @@ struct Browser: Sendable {
                 recorder.record.end = .failed(error, isTransient: false)
                 done(recorder.record)
             }
+        }
+    }
+
+    /// Fetches them all, so many at once, and brings the records in the order of their ends.
+    func fetchAll(_ requests: [TransferRequest], atOnce: Int = 100) async -> [Record] {
+        await event { client, done in
+            var records: [Record] = []
+            var next = 0
+            func start() {
+                guard next < requests.count else { return }
+                let recorder = Recorder()
+                client.kept.append(recorder)
+                recorder.onEnd = { record in
+                    client.kept.removeAll { $0 === recorder }
+                    records.append(record)
+                    if records.count == requests.count { done(records) } else { start() }
+                }
+                next += 1
+                recorder.transfer = try? client.transport.start(requests[next - 1], recorder)
+            }
+            for _ in 0..<atOnce { start() }
         }
     }
 

@@ -181,11 +181,11 @@ static void the_requests_of_an_enqueue_are_all_checked_first(void) {
     CHECK_BAD("16384", bad.url = long_url);
     CHECK_BAD("UTF-8", bad.url = "http://example.org/\xFF");
     CHECK_BAD("http", bad.url = "ftp://example.org/");
-    CHECK_BAD("http", bad.url = "file:///etc/passwd");
-    CHECK_BAD("", bad.url = "http://");
-    CHECK_BAD("", bad.url = "not a URL");
-    CHECK_BAD("", bad.url = "http://user:secret@example.org/");
-    CHECK_BAD("", bad.url = "http://example.org/with space");
+    CHECK_BAD("URL", bad.url = "file:///etc/passwd");
+    CHECK_BAD("URL", bad.url = "http://");
+    CHECK_BAD("URL", bad.url = "not a URL");
+    CHECK_BAD("URL", bad.url = "http://user:secret@example.org/");
+    CHECK_BAD("URL", bad.url = "http://example.org/with space");
     CHECK_BAD("destination", bad.destination = "relative/file");
     CHECK_BAD("destination", bad.destination = "");
     CHECK_BAD("4095", bad.destination = long_url);

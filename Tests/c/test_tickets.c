@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static bh_error error = BH_ERROR_INIT;
@@ -260,10 +261,33 @@ static void a_verb_outlives_the_engine_that_did_not_answer_it(void) {
     bh_application_close(application);
 }
 
+static void closing_does_not_wait_for_an_engine_that_is_stopped(void) {
+    enum { COUNT = 20000 };
+    pid_t engine = start_engine();
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_request *requests = malloc(COUNT * sizeof *requests);
+    bh_ticket *ticket = NULL;
+    struct timespec before, after;
+    for (int i = 0; i < COUNT; i++) requests[i] = idle_request();
+    stop(engine);
+    /* More than a socket holds. */
+    CHECK_STATUS(BH_OK, bh_session_enqueue_start(session, requests, COUNT, sizeof *requests, &ticket, &error));
+    CHECK(bh_ticket_wait(ticket, 200, NULL) != BH_OK);
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    bh_application_close(application);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    /* "About a second", with much room for a machine that has other work. */
+    CHECK(after.tv_sec - before.tv_sec < 10);
+    free(requests);
+    end(engine);
+}
+
 MAIN(TEST(answered_tickets_are_told_through_the_descriptor), TEST(a_released_ticket_is_never_told),
      TEST(a_session_is_taken_from_its_ticket_once), TEST(a_session_that_nobody_took_is_closed_with_its_ticket),
      TEST(a_batch_is_taken_from_its_ticket_once),
      TEST(a_verb_that_failed_says_so_from_each_of_its_tickets_functions),
      TEST(the_results_of_an_enqueue_fit_the_room_that_the_host_has), TEST(started_controls_count),
      TEST(a_verb_that_is_not_answered_in_time_leaves_its_ticket),
-     TEST(a_verb_outlives_the_engine_that_did_not_answer_it))
+     TEST(a_verb_outlives_the_engine_that_did_not_answer_it),
+     TEST(closing_does_not_wait_for_an_engine_that_is_stopped))

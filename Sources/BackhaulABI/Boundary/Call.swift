@@ -34,20 +34,16 @@ enum Call {
     }
 
     /// The blocking form. `deliver` hands the results to the host. When the engine does not answer in time the host is
-    /// given the ticket, if it can be. `atLeast`: milliseconds that the engine is given, however short the timeout is.
+    /// given the ticket, if it can be.
     static func blocking(
-        _ timeout: Int32, _ error: ErrorPointer?, atLeast: Int64 = 0,
-        _ start: (Deadline) throws(Failure) -> StartedVerb,
+        _ timeout: Int32, _ error: ErrorPointer?, _ start: (Deadline) throws(Failure) -> StartedVerb,
         deliver: (StartedVerb, StartedVerb.Outcome) throws(Failure) -> Void = { _, _ in }
     ) -> bh_status {
         var unanswered: StartedVerb?
         let status = immediate(error) { () throws(Failure) in
-            let milliseconds = try Timeout.milliseconds(timeout)
-            let (deadline, last) = (
-                Deadline.after(milliseconds: milliseconds), Deadline.after(milliseconds: max(milliseconds, atLeast))
-            )
+            let deadline = try Timeout.deadline(timeout)
             let verb = try start(deadline)
-            guard let outcome = try verb.outcome(until: last) else {
+            guard let outcome = try verb.outcome(until: deadline) else {
                 unanswered = verb
                 return
             }
@@ -59,10 +55,10 @@ enum Call {
 
     /// The blocking form of a verb whose result is a batch.
     static func blocking(
-        _ timeout: Int32, batch: HandlePointer?, _ name: String, _ error: ErrorPointer?, atLeast: Int64 = 0,
+        _ timeout: Int32, batch: HandlePointer?, _ name: String, _ error: ErrorPointer?,
         _ start: (Deadline) throws(Failure) -> StartedVerb
     ) -> bh_status {
-        blocking(timeout, error, atLeast: atLeast) { deadline throws(Failure) in
+        blocking(timeout, error) { deadline throws(Failure) in
             _ = try NumberArgument.required(batch, name)
             return try start(deadline)
         } deliver: { _, outcome throws(Failure) in

@@ -49,6 +49,16 @@ struct BreakingTests {
         #expect(!attempt.machine.madeProgress)
     }
 
+    @Test("When the session allows no further try, the task fails and leaves no part file")
+    func lastTry() {
+        var attempt = Attempt(from: .kept(400))
+        attempt.after(.start, .opened(length: 500), .transferFailed(.lost, isTransient: true))
+        attempt.when(.retryRefused, .discardPart)
+        attempt.when(.discarded, .conclude(.failed(.lost), nil))
+        attempt.when(.retryRefused)
+        attempt.when(.concluded, .closePart)
+    }
+
     @Test("What trying again does not change ends the task and leaves no part file")
     func permanent() {
         var attempt = Attempt(from: .kept(400))

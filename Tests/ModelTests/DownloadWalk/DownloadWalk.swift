@@ -212,6 +212,9 @@ struct DownloadWalk {
         case .recordIntent(let intent):
             if !row.hasEnded { row.intent = intent }
             answers.append(row.hasEnded ? .intentRefused : .intentRecorded)
+        case .conclude(.retry, _) where isWild && random.once(in: 100):
+            conclusions -= 1
+            answers.append(.retryRefused)
         case .conclude(let conclusion, let checkpoint):
             conclude(conclusion, checkpoint)
             answers.append(.concluded)

@@ -5,7 +5,7 @@ import Testing
 @Suite("A download through crashes, power losses, faults and changes")
 struct DownloadWalkTests {
     /// Each argument is the first of so many seeds. BACKHAUL_WALKS in the environment asks for more.
-    static let seedsEach = getenv("BACKHAUL_WALKS").flatMap { UInt64(String(cString: $0)) } ?? 200
+    static let seedsEach = getenv("BACKHAUL_WALKS").flatMap { UInt64(String(cString: $0)) } ?? 150
 
     @Test(
         "ends once, with a file that is byte for byte what the server had, or with none",

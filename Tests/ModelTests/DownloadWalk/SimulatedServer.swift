@@ -1,8 +1,8 @@
 import BackhaulModel
 
 /// A server whose file changes, behind a redirect to one of two nodes. It breaks connections, ignores ranges or
-/// If-Range, sends other slices than asked for, too few bytes and too many. It lies about nothing that nobody could see: its
-/// headers are of the bytes that it sends, and where it leaves validators out it honours If-Range.
+/// If-Range, sends other slices than asked for, too few bytes and too many. It lies about nothing that nobody could
+/// see: its headers are of the bytes that it sends, and where it leaves validators out it honours If-Range.
 struct SimulatedServer {
     /// What the answers of one file carry.
     enum Style: CaseIterable {

@@ -70,6 +70,7 @@ extension DownloadMachine {
 
     mutating func conclude(_ conclusion: Conclusion) -> [Action] {
         phase = .concluding
+        if case .retry(let failure, _, _, _) = conclusion { retriedFailure = failure } else { retriedFailure = nil }
         return [.conclude(conclusion, checkpoint)]
     }
 
@@ -80,6 +81,11 @@ extension DownloadMachine {
         if isCancelled, !partIsGone { return discard(.left) }
         phase = .over
         return [.closePart]
+    }
+
+    mutating func retryRefused() -> [Action] {
+        guard phase == .concluding, let failure = retriedFailure else { return [] }
+        return discard(.failed(failure))
     }
 
     // MARK: The disk

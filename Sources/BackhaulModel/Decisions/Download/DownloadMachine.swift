@@ -45,6 +45,8 @@ public struct DownloadMachine: Sendable {
     var expiry: Failure?
     var isCancelled = false
     var hasConcluded = false
+    /// The failure of a `retry` that is being concluded.
+    var retriedFailure: Failure?
     /// Placed or removed: what lies there now is none of ours.
     var partIsGone = false
 
@@ -94,6 +96,7 @@ public struct DownloadMachine: Sendable {
         case .discarded: discarded()
         case .diskFailed(let failure): diskFailed(failure)
         case .concluded: concluded()
+        case .retryRefused: retryRefused()
         case .cancel: cancel()
         case .leave: leave()
         case .expire(let failure): expire(failure)

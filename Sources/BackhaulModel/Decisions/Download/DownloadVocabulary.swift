@@ -57,6 +57,8 @@ extension DownloadMachine {
         /// An operation on the part file failed, or one of the store for it.
         case diskFailed(Failure)
         case concluded
+        /// In place of `concluded` after a `retry`: the session allows no further try, so the task is to fail.
+        case retryRefused
         /// The host cancelled the task: its row has ended.
         case cancel
         /// The task was suspended, or the engine stops: keep what is there.
@@ -102,7 +104,7 @@ extension DownloadMachine {
         /// There may be none. Answered by `discarded`.
         case discardPart
         /// Commit how the attempt ended, with what is durable now. A recorded intent stays unless the task ends: the
-        /// next attempt begins with it. Answered by `concluded`.
+        /// next attempt begins with it. Answered by `concluded` or, with nothing committed, by `retryRefused`.
         case conclude(Conclusion, Checkpoint?)
         /// The last action.
         case closePart

@@ -46,7 +46,8 @@ final class Server: Sendable {
     }
 
     deinit {
-        process.terminate()
+        // Not SIGTERM: the child has inherited the mask of a thread of Dispatch, which blocks it.
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         try? FileManager.default.removeItem(at: folder)
     }

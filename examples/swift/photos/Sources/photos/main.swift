@@ -5,7 +5,8 @@
 //
 // Kill it at any moment and start it again: nothing is lost, and nothing is downloaded twice.
 import Backhaul
-import Glibc
+// Standard output is one for all threads; stdio locks it.
+@preconcurrency import Glibc
 
 guard (2...3).contains(CommandLine.arguments.count) else {
     fputs("usage: photos STORE [LIST]\n", stderr)
@@ -33,7 +34,9 @@ func run(store: String, list: String?) async throws {
         session = try await application.attachSession("gallery")
     }
     // An earlier start may have acknowledged the last event: then no task is left.
-    if try await session.tasks().first(where: { _ in true }) != nil || !session.poll().events.isEmpty {
+    let hasTasks = try await session.tasks().first(where: { _ in true }) != nil
+    let hasEvents = try await !session.poll().events.isEmpty
+    if hasTasks || hasEvents {
         for try await event in session.events {
             show(event)
             try await session.acknowledge(event)

@@ -1,0 +1,98 @@
+import BackhaulModel
+import BackhaulPlatform
+import BackhaulTransport
+import Glibc
+import Testing
+
+/// Each in a process of its own, whose descriptors are closed under a transfer.
+@Suite("A host that closes descriptors under a transfer")
+struct ClosedDescriptorTests {
+    @Test("all of them, meets no abort, and finds the ones that it opens in their place untouched")
+    func all() async {
+        await #expect(processExitsWith: .success) {
+            let server = try RawServer { connection in
+                _ = connection.readRequest()
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+                // To the end of the process: the server would close a number that is not its own any more.
+                while true { sleep(60) }
+            }
+            let broken = Lock(false)
+            let browser = try Browser { client in
+                client.transport.close()
+                broken.change { $0 = true }
+            }
+            let recorded: Int = await browser.event { [url = server.url] client, done in
+                let recorder = Recorder()
+                client.kept.append(recorder)
+                recorder.onBytes = { _ in
+                    done(recorder.record.pieces)
+                    return .go
+                }
+                recorder.transfer = try? client.transport.start(request(url), recorder)
+            }
+            for number in Int32(3)...1023 { close(number) }
+            // Sockets of the host's under the numbers that ours had; each would tell of a stray byte.
+            var ends: [[Int32]] = []
+            for _ in 0..<20 {
+                var pair: [Int32] = [-1, -1]
+                socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair)
+                ends.append(pair)
+            }
+            _ = broken.wait(until: nil) { $0 ? true : nil }
+            let refused: Bool = await browser.event { client, done in
+                do throws(Failure) {
+                    _ = try client.transport.start(request("http://127.0.0.1:1/"), Recorder())
+                    done(false)
+                } catch {
+                    done(true)
+                }
+            }
+            browser.close()
+            for end in ends.joined() {
+                var byte: UInt8 = 0
+                guard recv(end, &byte, 1, Int32(MSG_DONTWAIT)) == -1, errno == EAGAIN else {
+                    exit(EXIT_FAILURE)
+                }
+            }
+            exit(refused && recorded == 1 ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+    }
+
+    @Test("only its connection, loses the transfer as broken off, and the next one succeeds")
+    func one() async {
+        await #expect(processExitsWith: .success) {
+            let requests = Lock(0)
+            let server = try RawServer { connection in
+                _ = connection.readRequest()
+                let isFirst: Bool = requests.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+                if isFirst { connection.waitForEnd() } else { connection.send(" whole") }
+            }
+            let browser = try Browser()
+            let port = server.port
+            let first = await browser.fetch(request(server.url)) { recorder, _ in
+                recorder.onBytes = { _ in
+                    for number in Int32(3)...1023 where peerPort(of: number) == port { close(number) }
+                    return .go
+                }
+            }
+            let second = await browser.fetch(server.url)
+            browser.close()
+            let isRight = first.failure?.status == .connectionLost && first.isTransient == true
+            exit(isRight && second.end == .complete && second.text == "half whole" ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+    }
+}
+
+/// The port that a TCP socket is connected to, or nil.
+private func peerPort(of number: Int32) -> UInt16? {
+    var address = sockaddr_in()
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(number, $0, &size) }
+    }
+    return result == 0 && address.sin_family == AF_INET ? UInt16(bigEndian: address.sin_port) : nil
+}

@@ -1,0 +1,280 @@
+import BackhaulLoop
+import BackhaulModel
+import BackhaulTransport
+import Testing
+
+@Suite("A delegate's call")
+struct DelegateCallTests {
+    private static let body = pattern(400_000)
+
+    /// Serves the body to every request of a connection.
+    @Sendable private static func serve(_ connection: RawServer.Connection) {
+        while connection.readRequest() != nil {
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
+            connection.send(body)
+        }
+    }
+
+    enum Moment: CaseIterable, Sendable { case head, bytes }
+
+    @Test("may cancel its transfer, which is then never heard of again", arguments: Moment.allCases)
+    func cancel(moment: Moment) async throws {
+        try await withServer(Self.serve) { server, browser in
+            let url = server.url
+            let record: Record = await browser.event { client, done in
+                let recorder = Recorder()
+                client.kept.append(recorder)
+                // A second transfer, by whose end the first would have gone on.
+                let witness = Recorder()
+                client.kept.append(witness)
+                witness.onEnd = { _ in done(recorder.record) }
+                let cancel: (Transfer) -> Void = { transfer in
+                    transfer.cancel()
+                    witness.transfer = try? client.transport.start(request(url), witness)
+                }
+                recorder.onHead = { transfer in
+                    if moment == .head { cancel(transfer) }
+                    return .receive
+                }
+                recorder.onBytes = { transfer in
+                    if moment == .bytes { cancel(transfer) }
+                    return .go
+                }
+                recorder.transfer = try? client.transport.start(request(url), recorder)
+            }
+            #expect(record.heads == 1)
+            #expect(record.pieces == (moment == .bytes ? 1 : 0))
+            #expect(record.ends == 0)
+        }
+    }
+
+    @Test("may refuse the body, which ends the transfer as refused")
+    func refuse() async throws {
+        try await withServer(Self.serve) { server, browser in
+            let record = await browser.fetch(request(server.url)) { recorder, _ in recorder.onHead = { _ in .refuse } }
+            #expect(record.end == .refused)
+            #expect(record.pieces == 0)
+        }
+    }
+
+    @Test("may start another transfer", arguments: Moment.allCases)
+    func start(moment: Moment) async throws {
+        try await withServer(Self.serve) { server, browser in
+            let url = server.url
+            let records: [Record] = await browser.event { client, done in
+                var records: [Record] = []
+                let (first, second) = (Recorder(), Recorder())
+                client.kept += [first, second]
+                let startSecond = {
+                    guard second.transfer == nil, second.record.ends == 0 else { return }
+                    second.transfer = try? client.transport.start(request(url), second)
+                }
+                for recorder in [first, second] {
+                    recorder.onEnd = { record in
+                        records.append(record)
+                        if records.count == 2 { done(records) }
+                    }
+                }
+                first.onHead = { _ in
+                    if moment == .head { startSecond() }
+                    return .receive
+                }
+                first.onBytes = { _ in
+                    if moment == .bytes { startSecond() }
+                    return .go
+                }
+                first.transfer = try? client.transport.start(request(url), first)
+            }
+            #expect(records.allSatisfy { $0.end == .complete && $0.brought(Self.body) })
+        }
+    }
+
+    @Test("of an end may start the next transfer, and so on")
+    func chain() async throws {
+        try await withServer(Self.serve) { server, browser in
+            let url = server.url
+            let count: Int = await browser.event { client, done in
+                var count = 0
+                let recorder = Recorder()
+                client.kept.append(recorder)
+                recorder.onEnd = { record in
+                    count += 1
+                    guard record.end == .complete, count < 20 else { return done(count) }
+                    recorder.transfer = try? client.transport.start(request(url), recorder)
+                }
+                recorder.transfer = try? client.transport.start(request(url), recorder)
+            }
+            #expect(count == 20)
+        }
+    }
+
+    @Test("may cancel all other transfers")
+    func cancelOthers() async throws {
+        try await withServer(Self.serve) { server, browser in
+            let url = server.url
+            let ends: Int = await browser.event { client, done in
+                let recorders = (0..<10).map { _ in Recorder() }
+                client.kept += recorders
+                for recorder in recorders {
+                    recorder.onBytes = { transfer in
+                        for other in recorders where other !== recorder { other.transfer?.cancel() }
+                        return .go
+                    }
+                    recorder.onEnd = { _ in
+                        client.loop.afterThisTurn { done(recorders.reduce(0) { $0 + $1.record.ends }) }
+                    }
+                    recorder.transfer = try? client.transport.start(request(url), recorder)
+                }
+            }
+            #expect(ends == 1)
+        }
+    }
+
+    @Test("may pause: the same bytes come again after the resume, none is lost and none comes twice")
+    func pause() async throws {
+        try await withServer(Self.serve) { server, browser in
+            let record = await browser.fetch(request(server.url)) { recorder, client in
+                var hasPaused = false
+                let timer = client.loop.timer { recorder.transfer?.resume() }
+                client.kept.append(timer)
+                recorder.takes = { _ in
+                    hasPaused.toggle()
+                    if hasPaused { timer.start(milliseconds: 0) }
+                    return !hasPaused
+                }
+            }
+            #expect(record.end == .complete)
+            #expect(record.brought(Self.body))
+        }
+    }
+
+    @Test("that pauses stops the request time-out")
+    func pausedTimeout() async throws {
+        // Made before the server's time is measured.
+        _ = Self.body
+        try await withServer(Self.serve) { server, browser in
+            var request = request(server.url)
+            request.requestTimeoutMilliseconds = 250
+            let record = await browser.fetch(request) { recorder, client in
+                var pauses = 0
+                let timer = client.loop.timer { recorder.transfer?.resume() }
+                client.kept.append(timer)
+                recorder.takes = { _ in
+                    pauses += 1
+                    if pauses == 1 { timer.start(milliseconds: 600) }
+                    return pauses > 1
+                }
+            }
+            #expect(record.end == .complete)
+            #expect(record.brought(Self.body))
+        }
+    }
+
+    @Test("may cancel a paused transfer")
+    func cancelPaused() async throws {
+        try await withServer(Self.serve) { server, browser in
+            let url = server.url
+            let ends: Int = await browser.event { client, done in
+                let recorder = Recorder()
+                client.kept.append(recorder)
+                recorder.takes = { _ in
+                    let timer = client.loop.timer {
+                        recorder.transfer?.resume()
+                        recorder.transfer?.cancel()
+                        client.loop.afterThisTurn { done(recorder.record.ends) }
+                    }
+                    client.kept.append(timer)
+                    timer.start(milliseconds: 0)
+                    return false
+                }
+                recorder.transfer = try? client.transport.start(request(url), recorder)
+            }
+            #expect(ends == 0)
+        }
+    }
+
+    @Test("may close the transport, and none comes after that", arguments: ClosingMoment.allCases)
+    func close(moment: ClosingMoment) async throws {
+        try await withServer(Self.serve) { server, browser in
+            let url = server.url
+            let counts: [Int] = await browser.event { client, done in
+                let recorders = (0..<4).map { _ in Recorder() }
+                client.kept += recorders
+                let count = { recorders.reduce(0) { $0 + $1.record.heads + $1.record.pieces + $1.record.ends } }
+                var atClose: Int?
+                let close = {
+                    guard atClose == nil else { return }
+                    client.transport.close()
+                    atClose = count()
+                    let timer = client.loop.timer { done([atClose ?? -1, count()]) }
+                    client.kept.append(timer)
+                    timer.start(milliseconds: 20)
+                }
+                for recorder in recorders {
+                    recorder.onHead = { _ in
+                        if moment == .head { close() }
+                        return .receive
+                    }
+                    recorder.onBytes = { _ in
+                        if moment == .bytes { close() }
+                        return .go
+                    }
+                    recorder.onEnd = { _ in close() }
+                    recorder.transfer = try? client.transport.start(request(url), recorder)
+                }
+            }
+            #expect(counts[0] > 0)
+            #expect(counts[0] == counts[1])
+        }
+    }
+
+    enum ClosingMoment: CaseIterable, Sendable { case head, bytes, end }
+
+    @Test("does not come to a delegate that is gone, and the others are not disturbed")
+    func goneDelegate() async throws {
+        try await withServer(Self.serve) { server, browser in
+            let url = server.url
+            let _: Bool = await browser.event { client, done in
+                _ = try? client.transport.start(request(url), Recorder())
+                done(true)
+            }
+            let record = await browser.fetch(url)
+            #expect(record.end == .complete)
+        }
+    }
+
+    @Test("comes to each of many transfers at once, some of which are cancelled at random moments")
+    func many() async throws {
+        try await withServer(Self.serve) { server, browser in
+            let url = server.url
+            let count = 200
+            let wrong: Int = await browser.event { client, done in
+                var left = count
+                var wrong = 0
+                var random = SystemRandomNumberGenerator()
+                let finish = {
+                    left -= 1
+                    if left == 0 { done(wrong) }
+                }
+                let recorders = (0..<count).map { _ in Recorder() }
+                client.kept += recorders
+                for recorder in recorders {
+                    let fate = Int.random(in: 0..<40, using: &random)
+                    recorder.onBytes = { transfer in
+                        if recorder.record.pieces == fate {
+                            transfer.cancel()
+                            finish()
+                        }
+                        return .go
+                    }
+                    recorder.onEnd = { record in
+                        if record.end != .complete || !record.brought(Self.body) { wrong += 1 }
+                        finish()
+                    }
+                    recorder.transfer = try? client.transport.start(request(url), recorder)
+                }
+            }
+            #expect(wrong == 0)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import BackhaulTransport
+
+/// Runs the body with a server that does `serve` with each connection, and a browser.
+func withServer(
+    _ serve: @escaping @Sendable (RawServer.Connection) -> Void,
+    _ body: (RawServer, Browser) async throws -> Void
+) async throws {
+    let server = try RawServer(serve)
+    let browser = try Browser()
+    defer {
+        browser.close()
+        server.close()
+    }
+    try await body(server, browser)
+}
+
+/// Runs the body with an nginx that serves the files.
+func withNginx(_ files: [String: [UInt8]], _ body: (Nginx, Browser) async throws -> Void) async throws {
+    let nginx = try Nginx(files: files)
+    let browser = try Browser()
+    defer {
+        browser.close()
+        nginx.stop()
+    }
+    try await body(nginx, browser)
+}
+
+/// Bytes that differ from place to place, so that a shifted or repeated piece shows.
+func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    return (0..<count).map { _ in
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return UInt8(truncatingIfNeeded: state >> 56)
+    }
+}

@@ -1,0 +1,129 @@
+import BackhaulPlatform
+import Glibc
+
+/// nginx on free ports of loopback, from a folder of its own, with a certificate of an authority made for it. It ends
+/// with the process that started it, however that ends.
+final class Nginx: Sendable {
+    static let program: String? = ["/usr/sbin/nginx", "/usr/bin/nginx"].first { (path: String) in
+        access(path, X_OK) == 0
+    }
+    static var isInstalled: Bool { program != nil }
+
+    let folder: String
+    let port: UInt16
+    let tlsPort: UInt16
+    private let server: Shell
+
+    var url: String { "http://127.0.0.1:\(port)" }
+    /// HTTP/2 for those who ask for it.
+    var tlsURL: String { "https://127.0.0.1:\(tlsPort)" }
+    var caFile: String { folder + "/ca.pem" }
+
+    enum Trouble: Error { case noFolder, noCertificates, doesNotStart }
+
+    /// `files`: names and contents of what is served; they are there under /slow/, too, at 100 KB a second.
+    init(files: [String: [UInt8]]) throws {
+        var template = Array("/tmp/backhaul-nginx-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Trouble.noFolder }
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        mkdir(folder + "/files", 0o755)
+        for (name, bytes) in files { Nginx.write(bytes, to: "\(folder)/files/\(name)") }
+        (port, tlsPort) = (Nginx.freePort(), Nginx.freePort())
+        Nginx.write(Array(Nginx.configuration(folder, port, tlsPort).utf8), to: folder + "/nginx.conf")
+        guard Shell.run(Nginx.certificates, [folder]) else { throw Trouble.noCertificates }
+        let script = #""$0" -p "$1" -c nginx.conf -e "$1/error.log" & cat; kill -KILL $!; wait"#
+        server = try Shell(script, [Nginx.program ?? "nginx", folder])
+        for port in [port, tlsPort] {
+            while !Nginx.accepts(port) {
+                guard server.isRunning else { throw Trouble.doesNotStart }
+                sched_yield()
+            }
+        }
+    }
+
+    func stop() {
+        server.end()
+        _ = Shell.run(#"rm -rf "$0""#, [folder])
+    }
+
+    private static func configuration(_ folder: String, _ port: UInt16, _ tlsPort: UInt16) -> String {
+        """
+        \(getuid() == 0 ? "user root;" : "")
+        daemon off;
+        master_process off;
+        pid \(folder)/nginx.pid;
+        events { worker_connections 2048; }
+        http {
+            access_log off;
+            client_body_temp_path \(folder)/body;
+            proxy_temp_path \(folder)/proxy;
+            fastcgi_temp_path \(folder)/fastcgi;
+            uwsgi_temp_path \(folder)/uwsgi;
+            scgi_temp_path \(folder)/scgi;
+            sendfile on;
+            server {
+                listen 127.0.0.1:\(port) backlog=2048;
+                listen 127.0.0.1:\(tlsPort) ssl http2 backlog=2048;
+                ssl_certificate \(folder)/server.pem;
+                ssl_certificate_key \(folder)/server.key;
+                location / { alias \(folder)/files/; }
+                location /slow/ { alias \(folder)/files/; limit_rate 100k; }
+                location /down { return 302 http://127.0.0.1:\(port)/small; }
+            }
+        }
+        """
+    }
+
+    private static let certificates = #"""
+        cd "$0" && export RANDFILE=.rnd
+        key="-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+        openssl req -x509 $key -days 2 -subj "/CN=Test authority" -keyout ca.key -out ca.pem &&
+        openssl req $key -subj "/CN=localhost" -keyout server.key -out server.csr &&
+        printf 'subjectAltName=IP:127.0.0.1,DNS:localhost' > names &&
+        openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names \
+            -out server.pem
+        """#
+
+    private static func write(_ bytes: [UInt8], to path: String) {
+        let number = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+            if count <= 0 { break }
+            rest = rest.dropFirst(count)
+        }
+        close(number)
+    }
+
+    /// One that was free a moment ago.
+    private static func freePort() -> UInt16 {
+        withSocket { number, address, size in
+            guard bind(number, address, size) == 0 else { return 0 }
+            var size = size
+            getsockname(number, address, &size)
+            return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                UInt16(bigEndian: $0.pointee.sin_port)
+            }
+        }
+    }
+
+    private static func accepts(_ port: UInt16) -> Bool {
+        withSocket(port) { number, address, size in connect(number, address, size) == 0 }
+    }
+
+    private static func withSocket<Result>(
+        _ port: UInt16 = 0, _ body: (Int32, UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
+        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(number) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        return withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}

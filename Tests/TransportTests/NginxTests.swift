@@ -1,0 +1,177 @@
+import BackhaulModel
+import BackhaulTransport
+import Testing
+
+@Suite("With nginx", .enabled(if: Nginx.isInstalled, "nginx is not installed"))
+struct NginxTests {
+    private static let small = pattern(16_384)
+    private static let large = pattern(2_000_000, seed: 2)
+    private static let files = ["small": small, "large": large]
+
+    @Test("a transfer comes over HTTP/2 where there is TLS, and over HTTP/1.1 where there is none")
+    func versions() async throws {
+        try await withNginx(Self.files) { nginx, browser in
+            let encrypted = await browser.fetch(request(nginx.tlsURL + "/large", caFile: nginx.caFile))
+            #expect(encrypted.end == .complete)
+            #expect(encrypted.head?.isHTTP2 == true)
+            #expect(encrypted.brought(Self.large))
+            let plain = await browser.fetch(nginx.url + "/large")
+            #expect(plain.end == .complete)
+            #expect(plain.head?.isHTTP2 == false)
+            #expect(plain.brought(Self.large))
+        }
+    }
+
+    @Test("transfers over HTTP/2 share a connection")
+    func shared() async throws {
+        try await withNginx(Self.files) { nginx, browser in
+            let request = request(nginx.tlsURL + "/small", caFile: nginx.caFile)
+            let records = await browser.fetchAll(Array(repeating: request, count: 60))
+            #expect(records.allSatisfy { $0.end == .complete && $0.brought(Self.small) })
+            #expect(records.filter(\.metrics.madeConnection).count == 1)
+        }
+    }
+
+    @Test("more transfers than a connection serves before it is closed by the server all end well")
+    func connectionsEnd() async throws {
+        // nginx ends each connection after 1,000 requests, with a GOAWAY where it is HTTP/2.
+        try await withNginx(Self.files) { nginx, browser in
+            for base in [nginx.url, nginx.tlsURL] {
+                let request = request(base + "/small", caFile: nginx.caFile)
+                let records = await browser.fetchAll(Array(repeating: request, count: 2_500), atOnce: 32)
+                #expect(records.count == 2_500)
+                #expect(records.allSatisfy { $0.end == .complete && $0.brought(Self.small) })
+            }
+        }
+    }
+
+    @Test("the rest of a file comes as a 206 where the validator holds, and the whole as a 200 where it does not")
+    func ranges() async throws {
+        try await withNginx(Self.files) { nginx, browser in
+            let whole = await browser.fetch(nginx.url + "/large")
+            var rest = request(nginx.url + "/large")
+            rest.offset = 1_500_000
+            rest.ifRange = whole.head?.value("ETag")
+            let record = await browser.fetch(rest)
+            #expect(record.head?.status == 206)
+            #expect(record.head?.value("Content-Range") == "bytes 1500000-1999999/2000000")
+            #expect(record.brought(Array(Self.large[1_500_000...])))
+            rest.ifRange = "\"another\""
+            let changed = await browser.fetch(rest)
+            #expect(changed.head?.status == 200)
+            #expect(changed.brought(Self.large))
+        }
+    }
+
+    @Test("a certificate of an authority that is not trusted is refused for good")
+    func untrusted() async throws {
+        try await withNginx(Self.files) { nginx, browser in
+            let record = await browser.fetch(nginx.tlsURL + "/small")
+            #expect(record.failure?.status == .tlsFailed)
+            #expect(record.isTransient == false)
+            #expect(record.heads == 0)
+            // Trusting it in one request is of no use to the next.
+            let trusted = await browser.fetch(request(nginx.tlsURL + "/small", caFile: nginx.caFile))
+            #expect(trusted.end == .complete)
+            let again = await browser.fetch(nginx.tlsURL + "/small")
+            #expect(again.failure?.status == .tlsFailed)
+        }
+    }
+
+    @Test("a certificate for another name is refused for good")
+    func otherName() async throws {
+        try await withNginx(Self.files) { nginx, browser in
+            // The same address, spelled so that the certificate does not name it.
+            let url = "https://127.0.0.2:\(nginx.tlsPort)/small"
+            let record = await browser.fetch(request(url, caFile: nginx.caFile))
+            // nginx listens on 127.0.0.1 only.
+            #expect(record.failure?.status == .connectionFailed)
+            let named = await browser.fetch(request("https://localhost:\(nginx.tlsPort)/small", caFile: nginx.caFile))
+            #expect(named.end == .complete)
+        }
+    }
+
+    @Test("certificates that cannot be read are an error that says so")
+    func missingCertificates() async throws {
+        try await withNginx(Self.files) { nginx, browser in
+            let record = await browser.fetch(request(nginx.tlsURL + "/small", caFile: "/nonexistent/ca.pem"))
+            #expect(record.failure?.status == .tlsFailed)
+            #expect(record.isTransient == false)
+            #expect(record.failure?.message.contains("/nonexistent/ca.pem") == true)
+        }
+    }
+
+    @Test("a redirect that gives up the encryption is refused")
+    func downgrade() async throws {
+        try await withNginx(Self.files) { nginx, browser in
+            let record = await browser.fetch(request(nginx.tlsURL + "/down", caFile: nginx.caFile))
+            #expect(record.failure?.status == .redirectRefused)
+        }
+    }
+
+    @Test("a paused HTTP/2 transfer holds up no other on its connection, and loses nothing")
+    func pausedStream() async throws {
+        try await withNginx(Self.files) { nginx, browser in
+            let (tlsURL, caFile) = (nginx.tlsURL, nginx.caFile)
+            let records: [Record] = await browser.event { client, done in
+                let (held, other) = (Recorder(), Recorder())
+                client.kept += [held, other]
+                var isHeld = true
+                held.takes = { _ in !isHeld }
+                other.onEnd = { _ in
+                    isHeld = false
+                    held.transfer?.resume()
+                }
+                held.onEnd = { _ in done([held.record, other.record]) }
+                held.onHead = { _ in
+                    other.transfer = try? client.transport.start(request(tlsURL + "/large", caFile: caFile), other)
+                    return .receive
+                }
+                held.transfer = try? client.transport.start(request(tlsURL + "/large", caFile: caFile), held)
+            }
+            #expect(records.allSatisfy { $0.end == .complete && $0.brought(Self.large) })
+            #expect(records[1].metrics.madeConnection == false)
+        }
+    }
+
+    @Test("a cancelled HTTP/2 transfer leaves the others of its connection alone")
+    func cancelledStream() async throws {
+        try await withNginx(Self.files) { nginx, browser in
+            let (tlsURL, caFile) = (nginx.tlsURL, nginx.caFile)
+            let records: [Record] = await browser.event { client, done in
+                var records: [Record] = []
+                for number in 0..<20 {
+                    let recorder = Recorder()
+                    client.kept.append(recorder)
+                    recorder.onBytes = { transfer in
+                        if number % 2 == 0 { transfer.cancel() }
+                        return .go
+                    }
+                    recorder.onEnd = { record in
+                        records.append(record)
+                        if records.count == 10 { done(records) }
+                    }
+                    recorder.transfer = try? client.transport.start(
+                        request(tlsURL + "/large", caFile: caFile), recorder)
+                }
+            }
+            #expect(records.allSatisfy { $0.end == .complete && $0.brought(Self.large) })
+        }
+    }
+
+    @Test("a server that ends in the middle has broken the connection", arguments: [false, true])
+    func serverEnds(overTLS: Bool) async throws {
+        let nginx = try Nginx(files: Self.files)
+        let browser = try Browser()
+        let url = (overTLS ? nginx.tlsURL : nginx.url) + "/slow/large"
+        let record = await browser.fetch(request(url, caFile: nginx.caFile)) { recorder, _ in
+            recorder.onBytes = { _ in
+                nginx.stop()
+                return .go
+            }
+        }
+        #expect(record.failure?.status == .connectionLost)
+        #expect(record.isTransient == true)
+        browser.close()
+    }
+}

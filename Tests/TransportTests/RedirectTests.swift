@@ -1,0 +1,153 @@
+import BackhaulModel
+import BackhaulTransport
+import Testing
+
+@Suite("A redirect")
+struct RedirectTests {
+    private static func redirect(to location: String, status: Int = 302, body: String = "") -> String {
+        "HTTP/1.1 \(status) Moved\r\nLocation: \(location)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    private static let file = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfile"
+
+    @Test("is followed, and the delegate hears of the last response only", arguments: [301, 302, 303, 307, 308])
+    func followed(status: Int) async throws {
+        try await withServer { connection in
+            while let head = connection.readRequest() {
+                let isLast = head.hasPrefix("GET /b/end ")
+                connection.send(isLast ? Self.file : Self.redirect(to: "../b/end", status: status, body: "moved"))
+            }
+        } _: { server, browser in
+            let record = await browser.fetch("\(server.url)/a/start")
+            #expect(record.end == .complete)
+            #expect(record.heads == 1)
+            #expect(record.text == "file")
+            #expect(record.head?.finalURL == "\(server.url)/b/end")
+            #expect(record.metrics.redirects == 1)
+            // The body of the redirect was read, and the connection used again.
+            #expect(!record.metrics.madeConnection)
+        }
+    }
+
+    @Test("with a large body is followed without reading all of it")
+    func largeBody() async throws {
+        try await withServer { connection in
+            while let head = connection.readRequest() {
+                if head.hasPrefix("GET /end ") {
+                    connection.send(Self.file)
+                } else {
+                    connection.send("HTTP/1.1 302 Moved\r\nLocation: /end\r\n\r\n")
+                    while connection.send(String(repeating: "moved", count: 1_000)) {}
+                    return
+                }
+            }
+        } _: { server, browser in
+            let record = await browser.fetch(server.url)
+            #expect(record.end == .complete)
+            #expect(record.text == "file")
+        }
+    }
+
+    @Test("with blanks and letters outside of ASCII in its place is followed as servers mean it")
+    func sloppyLocation() async throws {
+        try await withServer { connection in
+            while let head = connection.readRequest() {
+                connection.send(head.hasPrefix("GET /a%20%c3%bc ") ? Self.file : Self.redirect(to: "/a ü"))
+            }
+        } _: { server, browser in
+            let record = await browser.fetch(server.url)
+            #expect(record.end == .complete)
+            #expect(record.head?.finalURL == "\(server.url)/a%20%c3%bc")
+        }
+    }
+
+    @Test("in a circle is refused after the limit")
+    func circle() async throws {
+        try await withServer { connection in
+            while connection.readRequest() != nil { connection.send(Self.redirect(to: "/again")) }
+        } _: { server, browser in
+            var request = request(server.url)
+            request.maximumRedirects = 5
+            let record = await browser.fetch(request)
+            #expect(record.failure?.status == .redirectRefused)
+            #expect(record.isTransient == false)
+            #expect(server.requests.count == 6)
+        }
+    }
+
+    @Test("to another scheme than http and https is refused", arguments: [
+        "file:///etc/passwd", "ftp://127.0.0.1/", "javascript:alert(1)", "http://user:secret@127.0.0.1/", "http://",
+    ])
+    func otherScheme(location: String) async throws {
+        try await withServer { connection in
+            _ = connection.readRequest()
+            connection.send(Self.redirect(to: location))
+        } _: { server, browser in
+            let record = await browser.fetch(server.url)
+            #expect(record.failure?.status == .redirectRefused)
+            #expect(record.isTransient == false)
+            #expect(record.heads == 0)
+        }
+    }
+
+    @Test("to another origin leaves the host's headers behind, but not the range, and they stay behind")
+    func otherOrigin() async throws {
+        // A sends to B, B back to A.
+        let other = try RawServer { connection in
+            guard let head = connection.readRequest() else { return }
+            let back = head.split(separator: " ")[1].dropFirst()
+            connection.send(Self.redirect(to: "http://127.0.0.1:\(back)/end"))
+        }
+        let otherURL = other.url
+        try await withServer { connection in
+            while let head = connection.readRequest() {
+                let isLast = head.hasPrefix("GET /end ")
+                connection.send(isLast ? Self.file : Self.redirect(to: "\(otherURL)/\(connection.port)"))
+            }
+        } _: { server, browser in
+            var request = request(server.url)
+            request.headers = [HeaderField("X-Key", "secret"), HeaderField("Authorization", "Bearer 1")]
+            request.offset = 5
+            let record = await browser.fetch(request)
+            #expect(record.end == .complete)
+            #expect(server.requests.count == 2)
+            #expect(server.requests.first?.contains("X-Key: secret") == true)
+            for head in [other.requests.first, server.requests.last] {
+                #expect(head?.contains("secret") == false)
+                #expect(head?.contains("Bearer") == false)
+                #expect(head?.contains("Range: bytes=5-") == true)
+            }
+        }
+        other.close()
+    }
+
+    @Test("within the origin keeps the host's headers")
+    func sameOrigin() async throws {
+        try await withServer { connection in
+            while let head = connection.readRequest() {
+                connection.send(head.hasPrefix("GET /end ") ? Self.file : Self.redirect(to: "/end"))
+            }
+        } _: { server, browser in
+            var request = request(server.url)
+            request.headers = [HeaderField("X-Key", "secret")]
+            _ = await browser.fetch(request)
+            #expect(server.requests.last?.contains("X-Key: secret") == true)
+        }
+    }
+
+    @Test("without a place, and a 304, are responses like others", arguments: [
+        "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 304 Not Modified\r\nLocation: /elsewhere\r\n\r\n",
+    ])
+    func noPlace(response: String) async throws {
+        try await withServer { connection in
+            _ = connection.readRequest()
+            connection.send(response)
+        } _: { server, browser in
+            let record = await browser.fetch(server.url)
+            #expect(record.end == .complete)
+            #expect(record.heads == 1)
+            #expect(server.requests.count == 1)
+        }
+    }
+}

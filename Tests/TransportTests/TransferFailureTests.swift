@@ -1,0 +1,115 @@
+import BackhaulModel
+import CCurl
+import Testing
+
+@testable import BackhaulTransport
+
+@Suite("What libcurl's codes mean")
+struct TransferFailureTests {
+    @Test("has a status of those that tasks fail with, for every code that there is")
+    func total() {
+        for number in 1..<UInt32(CURL_LAST.rawValue) {
+            let code = CURLcode(rawValue: number)
+            for headIsWhole in [false, true] {
+                let meaning = TransferFailure.meaning(code, headIsWhole: headIsWhole)
+                let isOurs = meaning.status == .internal || meaning.status == .outOfResources
+                #expect(meaning.status.rawValue >= 40 || isOurs, "code \(number)")
+            }
+        }
+    }
+
+    @Test("lets a transfer be tried again where the network may be at fault, not where trust is missing", arguments: [
+        (CURLE_COULDNT_RESOLVE_HOST, Status.nameNotResolved, true),
+        (CURLE_COULDNT_CONNECT, .connectionFailed, true),
+        (CURLE_PARTIAL_FILE, .connectionLost, true),
+        (CURLE_RECV_ERROR, .connectionLost, true),
+        (CURLE_HTTP2_STREAM, .connectionLost, true),
+        (CURLE_OPERATION_TIMEDOUT, .requestTimeout, true),
+        (CURLE_SSL_CONNECT_ERROR, .tlsFailed, true),
+        (CURLE_PEER_FAILED_VERIFICATION, .tlsFailed, false),
+        (CURLE_SSL_CACERT_BADFILE, .tlsFailed, false),
+        (CURLE_WEIRD_SERVER_REPLY, .badResponse, false),
+        (CURLE_TOO_MANY_REDIRECTS, .redirectRefused, false),
+    ])
+    func meanings(code: CURLcode, status: Status, isTransient: Bool) {
+        #expect(
+            TransferFailure.meaning(code, headIsWhole: true) == TransferFailure.Meaning(status, transient: isTransient))
+    }
+
+    @Test("is told in a sentence that names the server and libcurl's own reason")
+    func sentence() {
+        let (failure, _) = TransferFailure.failure(
+            CURLE_COULDNT_CONNECT, server: "http://a:80", reason: "Connection refused", headIsWhole: false)
+        #expect(failure.message == "no connection to http://a:80 can be made: Connection refused")
+        #expect(failure.domain == .curl)
+        #expect(failure.detail == Int64(CURLE_COULDNT_CONNECT.rawValue))
+        let (unexplained, _) = TransferFailure.failure(
+            CURLE_GOT_NOTHING, server: "http://a:80", reason: "", headIsWhole: false)
+        #expect(unexplained.message.hasPrefix("the connection to http://a:80 broke: "))
+    }
+}
+
+@Suite("The head of a response")
+struct HeadCollectorTests {
+    private func collect(_ lines: [String]) -> (HeadCollector, HeadCollector.Step) {
+        var head = HeadCollector()
+        var step = HeadCollector.Step.more
+        for line in lines { step = head.add(line + "\r\n", size: line.utf8.count + 2) }
+        return (head, step)
+    }
+
+    @Test("keeps its fields in their order, without the blanks around their values")
+    func fields() {
+        let (head, step) = collect(["HTTP/1.1 200 OK", "A:  1 ", "b:2", "A: 3\t", "Empty:", ""])
+        #expect(step == .complete)
+        #expect(head.status == 200)
+        #expect(
+            head.fields == [
+                HeaderField("A", "1"), HeaderField("b", "2"), HeaderField("A", "3"), HeaderField("Empty", ""),
+            ])
+    }
+
+    @Test("goes on over folded lines")
+    func folded() {
+        let (head, _) = collect(["HTTP/1.1 200 OK", "A: 1", "  2", "\t3", ""])
+        #expect(head.value("a") == "1 2 3")
+    }
+
+    @Test("begins anew after an interim response")
+    func interim() {
+        let (head, step) = collect(["HTTP/1.1 100 Continue", "A: 1", "", "HTTP/2 204", "B: 2", ""])
+        #expect(step == .complete)
+        #expect(head.isHTTP2)
+        #expect(head.status == 204)
+        #expect(head.fields == [HeaderField("B", "2")])
+    }
+
+    @Test("leaves trailers out")
+    func trailers() {
+        let (head, step) = collect(["HTTP/1.1 200 OK", "", "A: late", ""])
+        #expect(step == .more)
+        #expect(head.fields.isEmpty)
+    }
+
+    @Test("of too many lines or bytes is broken")
+    func limits() {
+        let many = ["HTTP/1.1 200 OK"] + Array(repeating: "A: 1", count: HeadCollector.fieldLimit)
+        guard case .broken(let failure) = collect(many).1 else {
+            Issue.record("not broken")
+            return
+        }
+        #expect(failure.status == .badResponse)
+        let long = ["HTTP/1.1 200 OK", "A: " + String(repeating: "a", count: HeadCollector.sizeLimit)]
+        guard case .broken = collect(long).1 else {
+            Issue.record("not broken")
+            return
+        }
+    }
+
+    @Test("with an odd status line has no status, and no trap", arguments: ["HTTP/1.1", "HTTP/1.1 abc", "HTTP/"])
+    func oddStatus(line: String) {
+        let (head, step) = collect([line, ""])
+        #expect(step == .complete)
+        #expect(head.status == 0)
+    }
+}

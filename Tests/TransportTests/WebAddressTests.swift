@@ -1,0 +1,87 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulTransport
+
+@Suite("A web address")
+struct WebAddressTests {
+    @Test("names its origin, with what it leaves out filled in", arguments: [
+        ("https://example.org/a?b#c", "https://example.org:443"),
+        ("http://example.org", "http://example.org:80"),
+        ("HTTPS://Example.ORG:8443/", "https://example.org:8443"),
+        ("http://[2001:DB8::1]:81/", "http://[2001:db8::1]:81"),
+        ("http://127.0.0.1/", "http://127.0.0.1:80"),
+        // What every network library takes for an address, whatever its spelling.
+        ("http://0x7f000001/", "http://127.0.0.1:80"),
+    ])
+    func origin(url: String, origin: String) throws {
+        #expect(try WebAddress.origin(of: url).text == origin)
+    }
+
+    @Test("that is none, or is not for us, is refused with a sentence", arguments: [
+        "", "example.org", "/path", "ftp://example.org/", "file:///etc/passwd", "javascript:alert(1)", "https://",
+        "https:///path", "https://user@example.org/", "https://user:secret@example.org/", "https://example.org/a b",
+        "https://example.org/\n", "https://example.org/\u{0}", " https://example.org/", "https://example.org:0/",
+        "https://example.org:65536/", "https://example.org:http/", "https://exa mple.org/", "https://[::1/",
+        "https:/example.org/", "https://b\u{FC}cher.example/", "https://" + String(repeating: "a", count: 20_000),
+    ])
+    func refused(url: String) {
+        #expect {
+            try WebAddress.origin(of: url)
+        } throws: { error in
+            guard let failure = error as? Failure else { return false }
+            return failure.status == .invalidArgument && !failure.message.isEmpty
+        }
+    }
+
+    @Test("does not show its password in what is said about it")
+    func secret() {
+        #expect {
+            try WebAddress.origin(of: "https://user:secret@example.org/")
+        } throws: { error in
+            (error as? Failure)?.message.contains("secret") == false
+        }
+    }
+
+    @Test("is found from where a redirect points, seen from where it was given", arguments: [
+        ("/b", "http://a/x/y", "http://a/b"),
+        ("b", "http://a/x/y", "http://a/x/b"),
+        ("//b/c", "https://a/x", "https://b/c"),
+        ("?q", "http://a/x", "http://a/x?q"),
+        ("https://b:444/c", "http://a/x", "https://b:444/c"),
+    ])
+    func resolved(location: String, base: String, url: String) throws {
+        #expect(try WebAddress.resolve(location, against: base).url == url)
+    }
+}
+
+@Suite("The decision on a redirect")
+struct RedirectDecisionTests {
+    private let secure = Origin(scheme: "https", server: "a", port: 443)
+    private let plain = Origin(scheme: "http", server: "a", port: 80)
+
+    private func decide(_ location: String, from origin: Origin, keepsHeaders: Bool = true) throws -> Redirect {
+        try Redirect.decide(
+            location, from: origin.text + "/", origin, keepsHeaders: keepsHeaders, count: 0, limit: 20)
+    }
+
+    @Test("keeps the headers within the origin only")
+    func headers() throws {
+        #expect(try decide("/b", from: secure).keepsHeaders)
+        #expect(try decide("https://a:443/b", from: secure).keepsHeaders)
+        #expect(try !decide("https://b/", from: secure).keepsHeaders)
+        #expect(try !decide("https://a:444/", from: secure).keepsHeaders)
+        #expect(try !decide("https://a/", from: plain).keepsHeaders)
+        #expect(try !decide("/b", from: secure, keepsHeaders: false).keepsHeaders)
+    }
+
+    @Test("lets nobody give up the encryption")
+    func downgrade() throws {
+        #expect(try decide("https://a/", from: plain).origin == secure)
+        #expect {
+            try decide("http://a/", from: secure)
+        } throws: { error in
+            (error as? Failure)?.status == .redirectRefused
+        }
+    }
+}
