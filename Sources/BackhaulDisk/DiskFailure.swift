@@ -27,7 +27,7 @@ extension Failure {
 
     static func changedByOthers(_ path: String) -> Failure {
         Failure(
-            .destinationUnavailable,
+            .diskFailed,
             "The part file of \(path) was changed or removed by another program; the download must start again.")
     }
 }

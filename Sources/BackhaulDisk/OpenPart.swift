@@ -52,14 +52,12 @@ final class OpenPart {
 
     func append(_ bytes: [UInt8], _ directories: inout Directories) throws(Failure) -> UInt64 {
         let file = try current(&directories)
-        try reporting { () throws(SystemError) in
-            do throws(SystemError) {
-                try files.write(file.number, bytes[...], at: length)
-            } catch {
-                // Back to whole appends. What stays behind when even this fails is overwritten, or refused by the seal.
-                try? files.truncate(file.number, to: length)
-                throw error
-            }
+        do throws(Failure) {
+            try reporting { () throws(SystemError) in try files.write(file.number, bytes[...], at: length) }
+        } catch {
+            // Appends that are queued behind this one must not move up into its place.
+            try? files.truncate(file.number, to: length)
+            throw breaks(error)
         }
         length += UInt64(bytes.count)
         if length - writeBackStarted >= OpenPart.writeBackSize {

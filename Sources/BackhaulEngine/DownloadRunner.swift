@@ -49,9 +49,10 @@ final class DownloadRunner {
     }
 
     private var timeIsOver: Bool {
-        let age = Clock.wallMilliseconds - task.enqueuedMilliseconds
-        return age >= Int64(clamping: configuration.resourceTimeoutMilliseconds)
+        age >= Int64(clamping: configuration.resourceTimeoutMilliseconds)
     }
+
+    private var age: Int64 { Clock.wallMilliseconds - task.enqueuedMilliseconds }
 
     private static let timeOver = Failure(
         .resourceTimeout, "the task did not end within the session's resource time-out")
@@ -231,20 +232,22 @@ final class DownloadRunner {
     }
 
     private func retry(_ failure: Failure, _ reason: WaitReason, _ retryAfter: Int64?, _ checkpoint: Checkpoint?) {
-        let fruitless = machine.madeProgress ? 1 : task.attemptsWithoutProgress &+ 1
+        let fruitless = machine.madeProgress ? 0 : task.attemptsWithoutProgress &+ 1
         let delay = RetryPolicy(configuration).delay(
             attemptsWithoutProgress: fruitless, retryAfterSeconds: retryAfter, jitter: .random(in: 0..<1))
         // A full disk is a reason to wait, however long.
         guard let delay = reason == .diskFull ? max(delay ?? 0, 5_000) : delay else {
-            end(Outcome(state: .failed, failure: failure))
+            handle(.retryRefused)
             return
         }
+        // Looked at again when its time is over, at the latest: then it fails.
+        let wait = min(delay, max(0, Int64(clamping: configuration.resourceTimeoutMilliseconds) - age))
         record(
             AttemptRecord(
                 attempts: task.attempts &+ requests,
                 attemptsWithoutProgress: reason == .diskFull ? task.attemptsWithoutProgress : fruitless,
                 bytesReceived: bytesReceived, failure: failure, httpStatus: machine.head?.status ?? 0,
-                nextAttempt: Clock.bootMilliseconds + delay, reason: reason, checkpoint: checkpoint))
+                nextAttempt: Clock.bootMilliseconds + wait, reason: reason, checkpoint: checkpoint))
     }
 
     private var bytesReceived: UInt64 { task.bytesReceived &+ machine.bytesReceived }
@@ -326,10 +329,6 @@ extension DownloadRunner: TransferDelegate {
     private func collectErrorBody(_ bytes: RawSpan) {
         let room = Limits.errorBodySize - errorBody.count
         bytes.withUnsafeBytes { errorBody.append(contentsOf: $0.prefix(room)) }
-        if errorBody.count >= Limits.errorBodySize {
-            transfer?.cancel()
-            transfer = nil
-            handle(.transferComplete)
-        }
+        handle(.received(count: bytes.byteCount))
     }
 }

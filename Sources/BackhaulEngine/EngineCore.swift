@@ -221,9 +221,15 @@ final class EngineCore {
         store({ (transaction) throws(Failure) in
             try transaction.waitingTasks(lane: lane, limit: limit, afterKnown: passedOver)
         }, then: { core, result in
-            let tasks = ((try? result.get()) ?? []).filter { core.runners[$0.id] == nil && core.ready[$0.id] == nil }
+            guard let found = try? result.get() else {
+                // The store cannot read for now: it is asked again with the next look at what is due.
+                core.schedule.loaded(lane, [], isAll: false)
+                core.due(at: Clock.bootMilliseconds + 1_000)
+                return
+            }
+            let tasks = found.filter { core.runners[$0.id] == nil && core.ready[$0.id] == nil }
             for task in tasks { core.ready[task.id] = task }
-            core.schedule.loaded(lane, tasks.map(\.id), isAll: tasks.count < limit)
+            core.schedule.loaded(lane, tasks.map(\.id), isAll: found.count < limit)
             core.planPump()
         })
     }
@@ -276,6 +282,7 @@ final class EngineCore {
             switch result {
             case .success(let (lanes, next)):
                 core.tasksWait(in: lanes, reload: false)
+                core.planPump()
                 core.due(at: next)
             case .failure:
                 // The store is full or failing for now: look again.

@@ -60,6 +60,6 @@ import Testing
         #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)
         try write([9, 9, 9], to: scratch.path("other"))
         #expect(rename(scratch.path("other"), scratch.partPath(location)) == 0)
-        #expect(await status { try await part.append([4]) } == .destinationUnavailable)
+        #expect(await status { try await part.append([4]) } == .diskFailed)
     }
 }

@@ -33,7 +33,7 @@ import Testing
     /// Only a defect takes so long.
     private var patience: Deadline { .after(milliseconds: 30_000) }
 
-    @Test("a full disk leaves the length as it was, and the same append succeeds when there is space")
+    @Test("after an append on a full disk nothing more is taken until the part is opened anew, at the length that it had")
     func fullDisk() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -43,6 +43,8 @@ import Testing
         #expect(failure?.status == .diskFull)
         #expect(failure?.domain == .system)
         #expect(failure?.detail == Int64(ENOSPC))
+        #expect(await status { try await part.append([5]) } == .diskFull)
+        #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 2)
         #expect(try await part.append([3, 4]) == 4)
         try await part.place(part.seal([], expected: 4))
         #expect(contents(location.destination.path) == [1, 2, 3, 4])

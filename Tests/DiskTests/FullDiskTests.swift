@@ -24,12 +24,13 @@ import Testing
         #expect(failure?.status == .diskFull)
         #expect(failure?.message.contains("free some space") == true)
         #expect(unlink(ballast) == 0)
+        #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 200_000)
         #expect(try await part.append(piece) == 400_000)
         try await part.place(part.seal([8], expected: 400_001))
         #expect(contents(location.destination.path) == piece + piece + [8])
     }
 
-    @Test("a seal on a full disk places nothing and can be asked for again")
+    @Test("a seal on a full disk places nothing and can be asked for again after the part is opened anew")
     func sealOnFullDisk() async throws {
         let location = try disk.scratch.location("file")
         let ballast = disk.scratch.path("ballast")
@@ -38,6 +39,7 @@ import Testing
         let piece = [UInt8](repeating: 7, count: 200_000)
         #expect(await status { _ = try await part.seal(piece, expected: 200_000) } == .diskFull)
         #expect(unlink(ballast) == 0)
+        #expect(try await part.openResuming(trusting: .nothing) == 0)
         try await part.place(part.seal(piece, expected: 200_000))
         #expect(contents(location.destination.path) == piece)
     }

@@ -87,7 +87,7 @@ import Testing
         let part = threads.partFile(location)
         try await part.append([1, 2])
         try write([1, 2, 3, 4], to: scratch.partPath(location))
-        #expect(await status { _ = try await part.seal([], expected: 2) } == .destinationUnavailable)
+        #expect(await status { _ = try await part.seal([], expected: 2) } == .diskFailed)
     }
 
     @Test("a discarded part is gone, and discarding it again is fine")

@@ -73,7 +73,7 @@ import Testing
         let intent = try await part.seal([1])
         try write([2], to: scratch.path("other"))
         #expect(rename(scratch.path("other"), scratch.partPath(location)) == 0)
-        #expect(await status { try await part.place(intent) } == .destinationUnavailable)
+        #expect(await status { try await part.place(intent) } == .diskFailed)
         #expect(try await part.look(for: intent) == .gone)
         #expect(contents(location.destination.path) == nil)
     }
@@ -84,7 +84,7 @@ import Testing
         let part = threads.partFile(location)
         let intent = try await part.seal([1])
         #expect(truncate(scratch.partPath(location), 0) == 0)
-        #expect(await status { try await part.place(intent) } == .destinationUnavailable)
+        #expect(await status { try await part.place(intent) } == .diskFailed)
     }
 
     @Test("a look tells how far the finishing had come")
