@@ -1,4 +1,5 @@
 internal import BackhaulModel
+internal import BackhaulPlatform
 
 /// Runs what has gathered in as few transactions as possible, each body in a savepoint of its own, and tells everyone
 /// when it is durable. Lives on the store's thread.
@@ -97,7 +98,7 @@ final class GroupCommit {
             && connection.totalChanges - changesAtBegin < Self.changesOfOneTransaction
     }
 
-    private var isOurs: Bool { lock.isHeld && database.descriptors.areOurs }
+    private var isOurs: Bool { lock.isHeld && directory.descriptor.isOurs && database.descriptors.areOurs }
 
     private func begin() {
         batchFailure = nil

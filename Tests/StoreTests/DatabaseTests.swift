@@ -116,12 +116,14 @@ struct DatabaseTests {
         for offset in stride(from: page * 20, to: Int(status.st_size) - page, by: page) {
             overwrite(at: offset, with: (0..<page).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ offset) })
         }
+        let store = try TestStore(scratch.path)
         let failure = #expect(throws: Failure.self) {
-            let store = try TestStore(scratch.path)
             _ = try store.tasks(of: session)
             _ = try store.control(session, .cancel)
         }
         #expect(failure?.status == .storeDamaged)
+        // Nothing more is done to a database that is known to be damaged.
+        #expect(#expect(throws: Failure.self) { try store.run { _ throws(Failure) in 1 } } == failure)
     }
 
     @Test("that is a link to somewhere else is refused")

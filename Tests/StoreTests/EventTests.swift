@@ -195,10 +195,28 @@ struct EventTests {
             try store.run { (transaction) throws(Failure) in try transaction.recordClaim(ids[0], path: "/elsewhere") }
         }
         #expect(gone?.status == .notFound)
-        let unknown = try store.run { (transaction) throws(Failure) in
-            try transaction.unknownTasks(among: ids + [TaskID(rawValue: .max)])
+    }
+
+    @Test("files that nobody needs are listed until they are removed, whatever happens to the engine")
+    func leftovers() throws {
+        let ids: [TaskID]
+        do {
+            let store = try TestStore(scratch.path)
+            let session = try store.session()
+            ids = try store.enqueue(
+                [.numbered(0) { $0.destination = nil }, .numbered(1), .numbered(2)], in: session)
+            try store.end(ids[0])
+            try store.control(session, .cancel, TaskSelection(ids: [ids[1]]))
+            try store.acknowledge(session, .through(try store.events(of: session).last!.id))
+            store.close()
         }
-        #expect(unknown == ids + [TaskID(rawValue: .max)])
+        let store = try TestStore(scratch.path)
+        let leftovers = try store.run { (transaction) throws(Failure) in try transaction.leftovers(limit: 10) }
+        #expect(leftovers.map(\.task) == [ids[0], ids[1]])
+        #expect(leftovers.map(\.kind) == [.kept, .part(destinationPath: "/home/someone/files/1")])
+        try store.run { (transaction) throws(Failure) in try transaction.forgetLeftovers([leftovers[0]]) }
+        let rest = try store.run { (transaction) throws(Failure) in try transaction.leftovers(limit: 10) }
+        #expect(rest == [leftovers[1]])
     }
 
     @Test("the kept file's path follows a store that was moved while nobody had it open")

@@ -48,7 +48,6 @@ struct QueryPlanTests {
             try transaction.clearIntent(ids[0])
             try transaction.forgetProgress(ids[0])
             _ = try transaction.task(ids[0])
-            _ = try transaction.unknownTasks(among: ids)
             var outcome = Outcome(state: .succeeded)
             outcome.answer.finalURL = "u"
             _ = try transaction.end(ids[0], outcome, now: 1)

@@ -42,16 +42,6 @@ extension Transaction {
         return found
     }
 
-    /// Those of `ids` that have no row: whatever lies in the store under their number can go.
-    public func unknownTasks(among ids: [TaskID]) throws(Failure) -> [TaskID] {
-        var unknown: [TaskID] = []
-        for id in ids {
-            let exists = try connection.first(Self.selectID, .id(id)) { _ throws(Failure) in true } ?? false
-            if !exists { unknown.append(id) }
-        }
-        return unknown
-    }
-
     private func storedTask(_ id: TaskID) throws(Failure) -> StoredTask? {
         try connection.first(Self.selectTask, .id(id)) { row throws(Failure) in try row.storedTask() }
     }
@@ -60,7 +50,6 @@ extension Transaction {
         """
         SELECT id FROM tasks WHERE lane_id = ? AND state = 1 AND due_boot_ms IS NULL ORDER BY priority DESC, id
         """)
-    private static let selectID = Query("SELECT 1 FROM tasks WHERE id = ?")
 
     private static let columns = """
         tasks.id, tasks.session_id, lane_id, round, attempts, attempts_without_progress, bytes_received, enqueued_ms,
