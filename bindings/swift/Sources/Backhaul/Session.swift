@@ -33,27 +33,18 @@ public final class Session: Sendable {
 
     private var driver: Driver { application.driver }
 
-    deinit { closing.map { job in _ = application.driver.post(job) } }
+    deinit { close() }
 
     /// Gives up the role; another process may consume the session from now on. Harmless when repeated.
-    public func close() async {
-        guard let job = closing else { return }
-        // The application's end has closed it otherwise.
-        try? await driver.perform { application throws(BackhaulError) in job(application) }
-    }
-
-    /// What closes the handle, the first time it is asked for.
-    private var closing: Driver.Job? {
+    public func close() {
         let isFirst = isClosed.withLock { isClosed in
             defer { isClosed = true }
             return !isClosed
         }
-        guard isFirst else { return nil }
-        let (driver, handle, descriptor) = (application.driver, handle, descriptor)
-        return { [weak driver] _ in
-            driver?.forget(descriptor)
-            bh_session_close(handle.pointer)
-        }
+        guard isFirst else { return }
+        // Before the library closes the descriptor, whose number then belongs to anyone.
+        driver.forget(descriptor)
+        bh_session_close(handle.pointer)
     }
 
     // MARK: Configuration
@@ -100,7 +91,7 @@ public final class Session: Sendable {
         return first.taskID
     }
 
-    /// Hands requests over, durably. All are checked before anything is applied; the error's `index` is the bad one's.
+    /// Hands requests over, durably. All are checked before anything is applied; the error's `index` is the bad one.
     ///
     /// - Throws: `BackhaulError`. Large batches are applied in chunks: when one is refused, those before it are applied.
     ///   Requests with keys may simply be handed over again.
@@ -262,8 +253,7 @@ public final class Session: Sendable {
 
     /// Waits until there are events that were not handed out.
     func eventsReady() async throws {
-        _ = try open()
-        try await driver.readable(descriptor)
+        try await driver.readable(descriptor) { [weak self] in self?.isClosed.withLock { $0 } == false }
     }
 
     private func open() throws(BackhaulError) -> Handle {

@@ -70,7 +70,7 @@ struct ErrorTests {
         let error = await #expect(throws: BackhaulError.self) { try await session.complete() }
         #expect(error?.status == .invalidHandle)
         await application.close()
-        await session.close()
+        session.close()
     }
 
     @Test("Every status of the library has its constant")

@@ -3,7 +3,8 @@ import Foundation
 /// Python's own file server on a free port of loopback, and a folder that it serves; both end with this object.
 final class Server: Sendable {
     let folder: URL
-    private let process: Process
+    private let process = Process()
+    private let input = Pipe()
     let port: Int
 
     init() throws {
@@ -11,8 +12,7 @@ final class Server: Sendable {
         let served = folder.appendingPathComponent("served")
         try FileManager.default.createDirectory(at: served, withIntermediateDirectories: true)
         let script = """
-            import ctypes, functools, http.server, signal, sys, time
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: ends with the tests, however they end
+            import functools, http.server, os, sys, threading, time
             class Handler(http.server.SimpleHTTPRequestHandler):
                 protocol_version = "HTTP/1.1"
                 def log_message(self, *arguments): pass
@@ -30,12 +30,14 @@ final class Server: Sendable {
             handler = functools.partial(Handler, directory=sys.argv[1])
             server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
             print(server.server_address[1], flush=True)
-            server.serve_forever()
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            sys.stdin.read()  # ends with the tests, however they end
+            os._exit(0)
             """
-        process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3", "-c", script, served.path]
         let output = Pipe()
+        process.standardInput = input
         process.standardOutput = output
         try process.run()
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
@@ -46,9 +48,7 @@ final class Server: Sendable {
     }
 
     deinit {
-        // Not SIGTERM: the child has inherited the mask of a thread of Dispatch, which blocks it.
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        try? input.fileHandleForWriting.close()
         try? FileManager.default.removeItem(at: folder)
     }
 

@@ -137,10 +137,10 @@ struct SessionTests {
         #expect(error?.domain == .process)
         #expect(error?.detail == Int64(getpid()))
         let producer = try await application.attachSession("gallery", role: .produce)
-        await producer.close()
-        await session.close()
+        producer.close()
+        session.close()
         let second = try await application.attachSession("gallery")
-        await second.close()
+        second.close()
         await application.close()
     }
 
@@ -151,7 +151,7 @@ struct SessionTests {
         let sessions = try await application.sessions()
         #expect(sessions.map(\.identifier) == ["gallery"])
         #expect(sessions.first?.consumer == Int64(getpid()))
-        await session.close()
+        session.close()
         await application.close()
     }
 }

@@ -91,7 +91,9 @@ final class Driver: Sendable {
     }
 
     /// Waits until the descriptor of a session is readable.
-    func readable(_ descriptor: Int32) async throws { try await readiness.readable(descriptor) }
+    func readable(_ descriptor: Int32, isOpen: @Sendable () -> Bool) async throws {
+        try await readiness.readable(descriptor, isOpen: isOpen)
+    }
 
     func forget(_ descriptor: Int32) { readiness.forget(descriptor) }
 

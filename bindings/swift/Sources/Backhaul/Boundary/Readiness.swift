@@ -48,7 +48,9 @@ final class Readiness: Sendable {
     }
 
     /// Waits until the descriptor is readable; throws when the Swift task is cancelled or the driver is closed.
-    func readable(_ descriptor: Int32) async throws {
+    ///
+    /// - Parameter isOpen: false once `forget` is about to be called, or was.
+    func readable(_ descriptor: Int32, isOpen: @Sendable () -> Bool) async throws {
         let number = state.withLock { state in
             state.lastNumber &+= 1
             return state.lastNumber
@@ -57,7 +59,7 @@ final class Readiness: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: Waiter) in
                 let failure: (any Error)? = state.withLock { state in
-                    if state.isClosed { return BackhaulError.closed }
+                    if state.isClosed || !isOpen() { return BackhaulError.closed }
                     if state.cancelled.contains(number) { return CancellationError() }
                     // One shot: nobody is told until somebody waits again.
                     let events = EPOLLIN.rawValue | EPOLLONESHOT.rawValue

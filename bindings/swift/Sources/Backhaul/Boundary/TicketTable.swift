@@ -112,7 +112,7 @@ final class TicketTable: Sendable {
                     state.entries[ticket] = .abandoned
                     return true
                 }
-                if isOurs, case .waiting(let continuation, _) = entry { 
+                if isOurs, case .waiting(let continuation, _) = entry {
                     continuation.resume(throwing: error.status == .timeout ? TicketTable.late(error) : error)
                 }
             }
