@@ -1,3 +1,5 @@
+import CBackhaul
+
 /// What the process ends with. A contract: see docs/command-line.md.
 enum ExitCode: Int32, CaseIterable {
     case done = 0
@@ -20,5 +22,30 @@ enum ExitCode: Int32, CaseIterable {
         case .storeUnusable: "the store cannot be used: unavailable, read-only, damaged, newer, on a network"
         case .libraryFailed: "a defect of the library, or a library of another version"
         }
+    }
+}
+
+extension ExitCode {
+    /// Of a status of the library.
+    init(_ status: Int) {
+        self =
+            switch status {
+            case BH_INVALID_ARGUMENT: .usage
+            case BH_NOT_FOUND: .notFound
+            case BH_ALREADY_EXISTS, BH_KEY_CONFLICT, BH_DESTINATION_IN_USE, BH_WRONG_STATE, BH_WRONG_ROLE,
+                BH_INVALIDATED, BH_EVENTS_OUTSTANDING, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE:
+                .refused
+            case BH_IN_USE, BH_TIMEOUT, BH_TOO_MANY, BH_STORE_FULL, BH_ENGINE_UNRESPONSIVE, BH_OUT_OF_RESOURCES,
+                BH_DISK_FULL:
+                .tryAgainLater
+            case BH_STORE_UNAVAILABLE, BH_STORE_READ_ONLY, BH_STORE_DAMAGED, BH_STORE_NEWER,
+                BH_STORE_ON_NETWORK_FILE_SYSTEM:
+                .storeUnusable
+            case BH_CANCELLED, BH_NAME_NOT_RESOLVED, BH_CONNECTION_FAILED, BH_CONNECTION_LOST, BH_REQUEST_TIMEOUT,
+                BH_RESOURCE_TIMEOUT, BH_TLS_FAILED, BH_HTTP_STATUS, BH_REDIRECT_REFUSED, BH_BAD_RESPONSE,
+                BH_DISK_FAILED, BH_TOO_LARGE:
+                .transferFailed
+            default: .libraryFailed
+            }
     }
 }

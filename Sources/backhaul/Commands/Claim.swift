@@ -3,7 +3,7 @@ import CBackhaul
 struct Claim: Command {
     static let description = CommandDescription(
         name: "claim", operands: "TASK FILE", summary: "move a file that is kept in the store to its place",
-        examples: ["backhaul claim --application org.example.photos --session gallery 12 picture.jpg"],
+        examples: ["backhaul claim --application org.example.photos -s gallery 12 picture.jpg"],
         options: [OptionDescription("if-exists", nil, "fail|replace", "what to do when the file is there (fail)")],
         details: """
             Programs may fetch files without saying where they belong; those stay in the store until they are claimed.

@@ -5,7 +5,7 @@ struct Get: Command {
         name: "get", operands: "URL...", summary: "fetch files and wait for them",
         examples: [
             "backhaul get https://example.org/large.iso",
-            "backhaul get -d ~/Downloads https://example.org/a.tar.gz https://example.org/b.tar.gz",
+            "backhaul get -d ~/Downloads https://example.org/a.gz https://example.org/b.gz",
         ],
         options: TransferOptions.descriptions + [Watch.timeoutOption],
         details: TransferOptions.naming + "\n\n" + """

@@ -13,26 +13,7 @@ struct Failure: Error {
 
     var statusName: String { String(cString: bh_status_name(status)) }
 
-    var exitCode: ExitCode {
-        switch Int(status) {
-        case BH_INVALID_ARGUMENT: .usage
-        case BH_NOT_FOUND: .notFound
-        case BH_ALREADY_EXISTS, BH_KEY_CONFLICT, BH_DESTINATION_IN_USE, BH_WRONG_STATE, BH_WRONG_ROLE, BH_INVALIDATED,
-            BH_EVENTS_OUTSTANDING, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE:
-            .refused
-        case BH_IN_USE, BH_TIMEOUT, BH_TOO_MANY, BH_STORE_FULL, BH_ENGINE_UNRESPONSIVE, BH_OUT_OF_RESOURCES,
-            BH_DISK_FULL:
-            .tryAgainLater
-        case BH_STORE_UNAVAILABLE, BH_STORE_READ_ONLY, BH_STORE_DAMAGED, BH_STORE_NEWER,
-            BH_STORE_ON_NETWORK_FILE_SYSTEM:
-            .storeUnusable
-        case BH_CANCELLED, BH_NAME_NOT_RESOLVED, BH_CONNECTION_FAILED, BH_CONNECTION_LOST, BH_REQUEST_TIMEOUT,
-            BH_RESOURCE_TIMEOUT, BH_TLS_FAILED, BH_HTTP_STATUS, BH_REDIRECT_REFUSED, BH_BAD_RESPONSE, BH_DISK_FAILED,
-            BH_TOO_LARGE:
-            .transferFailed
-        default: .libraryFailed
-        }
-    }
+    var exitCode: ExitCode { ExitCode(Int(status)) }
 
     var json: JSON {
         .object([

@@ -3,8 +3,9 @@ import CBackhaul
 /// A started verb. The commands start every verb and wait in short slices, so that Ctrl-C is heard in between.
 struct Ticket: ~Copyable {
     private static let slice: Int32 = 100
-    /// How long the engine may take before the command gives up.
+    /// How long the engine may take before the command gives up, and how long it may be stopped meanwhile.
     private static let limit: Int64 = 30_000
+    private static let limitWhileStopped: Int64 = 5_000
 
     // Unsafe: opaque handles of the library, never dereferenced here; each is released with its one owner.
     private let pointer: OpaquePointer
@@ -27,14 +28,15 @@ struct Ticket: ~Copyable {
     deinit { bh_ticket_release(pointer) }
 
     func wait(_ signals: Signals) throws(CommandError) {
-        let deadline = Clock.milliseconds + Ticket.limit
+        let started = Clock.milliseconds
         while true {
             do {
                 return try check { error in bh_ticket_wait(pointer, Ticket.slice, error) }
             } catch {
-                // A stopped engine may be continued in a moment.
-                let isLate = error.is(BH_TIMEOUT) || error.is(BH_ENGINE_UNRESPONSIVE)
-                guard isLate, Clock.milliseconds < deadline else { throw .failure(error) }
+                let limit =
+                    error.is(BH_TIMEOUT)
+                    ? Ticket.limit : error.is(BH_ENGINE_UNRESPONSIVE) ? Ticket.limitWhileStopped : 0
+                guard Clock.milliseconds - started < limit else { throw .failure(error) }
             }
             try signals.check()
         }

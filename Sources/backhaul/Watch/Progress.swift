@@ -4,12 +4,21 @@ import CBackhaul
 struct Tally {
     private(set) var ended = 0
     private(set) var failed = 0
+    /// Failed because something lies where the file belongs.
+    private(set) var refused = 0
     private(set) var bytes: UInt64 = 0
 
     mutating func add(_ ending: Ending) {
         ended += 1
-        if ending.succeeded { bytes = bytes.addingReportingOverflow(ending.size).partialValue } else { failed += 1 }
+        if ending.succeeded {
+            bytes = bytes.addingReportingOverflow(ending.size).partialValue
+        } else {
+            failed += 1
+            if ExitCode(Int(ending.status)) == .refused { refused += 1 }
+        }
     }
+
+    var exitCode: ExitCode { failed == 0 ? .done : failed == refused ? .refused : .transferFailed }
 
     func sentence(seconds: Int64) -> String {
         let files = Text.count(ended - failed, "file")

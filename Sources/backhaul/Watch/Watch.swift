@@ -65,7 +65,7 @@ final class Watch {
         if context.output.progressTerminal != nil && tally.ended > 0 {
             context.output.note(tally.sentence(seconds: (Clock.milliseconds - started) / 1000))
         }
-        return tally.failed == 0 ? .done : .transferFailed
+        return tally.exitCode
     }
 
     private func follow() throws(CommandError) {
