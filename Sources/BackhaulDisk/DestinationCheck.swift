@@ -38,6 +38,7 @@ public struct DestinationCheck: Sendable {
             throw .disk(error, path)
         }
         guard !isThere || ifExists == .replace else { throw .exists(path) }
+        destination.isOccupied = isThere
         return destination
     }
 

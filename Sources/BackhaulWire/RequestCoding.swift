@@ -14,10 +14,12 @@ extension Destination: WireValue {
         encoder.put(path)
         encoder.put(directoryDevice)
         encoder.put(directoryInode)
+        encoder.put(isOccupied)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init(
-            path: try decoder.string(), directoryDevice: try decoder.integer(), directoryInode: try decoder.integer())
+            path: try decoder.string(), directoryDevice: try decoder.integer(), directoryInode: try decoder.integer(),
+            isOccupied: try decoder.bool())
     }
 }
 

@@ -35,6 +35,25 @@ struct EnqueueTests {
         #expect(record.task.intent == nil)
     }
 
+    @Test("a destination that is occupied is refused to a new task, and not to the request that has its task")
+    func occupiedDestination() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let request = Request.numbered(1) { $0.idempotencyKey = "1" }
+        let id = try store.enqueue([request], in: session)[0]
+        var again = request
+        again.destination?.isOccupied = true
+        #expect(try store.enqueue([again], in: session) == [id])
+
+        var other = Request.numbered(2) { $0.idempotencyKey = "2" }
+        other.destination?.isOccupied = true
+        let failure = #expect(throws: Failure.self) { try store.enqueue([.numbered(3), other], in: session) }
+        #expect(failure?.status == .destinationExists)
+        #expect(failure?.index == 1)
+        other.ifExists = .replace
+        #expect(try store.enqueue([other], in: session).count == 1)
+    }
+
     @Test("tasks are there after the store was closed and opened again")
     func reopened() throws {
         let session: SessionID

@@ -56,7 +56,7 @@ extension Generator {
     mutating func header() -> HeaderField { HeaderField(text(), text()) }
 
     mutating func destination() -> Destination {
-        Destination(path: text(), directoryDevice: integer(), directoryInode: integer())
+        Destination(path: text(), directoryDevice: integer(), directoryInode: integer(), isOccupied: bool())
     }
 
     mutating func request() -> Request {

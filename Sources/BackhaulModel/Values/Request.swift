@@ -21,11 +21,14 @@ public struct Destination: Equatable, Sendable {
     public var path: String
     public var directoryDevice: UInt64
     public var directoryInode: UInt64
+    /// A file had the path when the host handed the request over. Only an enqueue asks for it, and it is not stored.
+    public var isOccupied: Bool
 
-    public init(path: String, directoryDevice: UInt64, directoryInode: UInt64) {
+    public init(path: String, directoryDevice: UInt64, directoryInode: UInt64, isOccupied: Bool = false) {
         self.path = path
         self.directoryDevice = directoryDevice
         self.directoryInode = directoryInode
+        self.isOccupied = isOccupied
     }
 
     public var directory: String { Destination.directory(of: path) }

@@ -5,8 +5,8 @@ extension Transaction {
     /// one. The first enqueue after a round has ended begins the next.
     ///
     /// Returns what became of each, in order, and the lanes that got tasks which may run. Throws, with the position in
-    /// the chunk as `index`: keyConflict, naming the field that differs; destinationInUse, naming the other task. Else
-    /// notFound, invalidated or what SQLite reports.
+    /// the chunk as `index`: keyConflict, naming the field that differs; destinationInUse, naming the other task;
+    /// destinationExists. Else notFound, invalidated or what SQLite reports.
     public func enqueue(
         session: SessionID, _ requests: [(Request, Origin)], now: Int64
     ) throws(Failure) -> (results: [Enqueued], lanes: Set<LaneID>) {
@@ -25,6 +25,7 @@ extension Transaction {
             }
             guard let lane = last?.lane else { continue }
             if let task = try insert(request, session, lane, round: round, now: now) {
+                try refuseOccupied(request, index: UInt64(results.count))
                 added += 1
                 if !request.startsSuspended { laneOfWaiting.insert(lane) }
                 results.append(Enqueued(task: task, disposition: .new))
@@ -62,6 +63,15 @@ extension Transaction {
             .flag(request.startsSuspended), .number(request.mode), .optional(HeaderBlob.pack(request.headers)),
             .optional(request.userData))
         return TaskID(rawValue: UInt64(clamping: id))
+    }
+
+    /// What lies at the destination may be the file of the task that has the request's key; a new task has no such excuse.
+    private func refuseOccupied(_ request: Request, index: UInt64) throws(Failure) {
+        guard request.ifExists == .fail, let destination = request.destination, destination.isOccupied else { return }
+        throw Failure(
+            .destinationExists,
+            "a file with the name \(destination.path) is already there; remove it, or ask for it to be replaced",
+            index: index)
     }
 
     /// The task that has the request's key, when it was made by the same request.
