@@ -93,7 +93,7 @@ public final class Session: Sendable {
 
     /// Hands requests over, durably. All are checked before anything is applied; the error's `index` is the bad one.
     ///
-    /// - Throws: `BackhaulError`. Large batches are applied in chunks: when one is refused, those before it are applied.
+    /// - Throws: `BackhaulError`. Large batches are applied in chunks: when one is refused, those before it stay.
     ///   Requests with keys may simply be handed over again.
     @discardableResult
     public func enqueue(_ requests: [Request]) async throws -> [Enqueued] {

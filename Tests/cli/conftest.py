@@ -1,0 +1,104 @@
+"""What the tests of the command line share: a server, a folder, and ways to run `backhaul` there."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(PROJECT / "scripts"))
+
+from demo_parts.server import Server  # noqa: E402  (ranges, entity tags, a speed limit and a log)
+
+COMMAND = os.environ.get("BACKHAUL_COMMAND", str(PROJECT / "build" / "bin" / "backhaul"))
+LIMIT = 60
+
+
+class CommandLine:
+    """`backhaul` with a store of its own, in a folder of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.store = folder / "store"
+        self.here = folder / "here"
+        self.here.mkdir()
+        self.environment = {
+            "PATH": os.environ["PATH"], "HOME": str(folder), "LC_ALL": "C.UTF-8", "TERM": "xterm",
+        }
+        self.running = []
+
+    def arguments(self, *words):
+        command, *rest = words
+        return [COMMAND, command, "--store", str(self.store), *map(str, rest)]
+
+    def __call__(self, *words, code=0, stdin=None, **variables):
+        """Runs a command to its end, which must be `code`."""
+        ended = subprocess.run(
+            self.arguments(*words), cwd=self.here, env={**self.environment, **variables}, capture_output=True,
+            text=True, timeout=LIMIT, check=False, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL)
+        assert ended.returncode == code, f"{ended.returncode}\n{ended.stdout}\n{ended.stderr}"
+        return ended
+
+    def start(self, *words, **options):
+        """Starts a command and lets it run."""
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+        process = subprocess.Popen(self.arguments(*words), cwd=self.here, env=self.environment,
+                                   stdin=subprocess.DEVNULL, **options)
+        self.running.append(process)
+        return process
+
+    def json(self, *words, **options):
+        """The lines of a command with --json as values."""
+        return [json.loads(line) for line in self(*words, "--json", **options).stdout.splitlines()]
+
+    def end(self):
+        for process in self.running:
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+            process.communicate()
+
+
+@pytest.fixture
+def backhaul(tmp_path):
+    command_line = CommandLine(tmp_path)
+    yield command_line
+    command_line.end()
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Starts servers of files: `serve({"/path": bytes}, speed)`."""
+    servers = []
+
+    def start(contents, speed=1 << 30):
+        folder = tmp_path / f"served-{len(servers)}"
+        folder.mkdir()
+        files = {}
+        for number, (path, content) in enumerate(contents.items()):
+            file = folder / str(number)
+            file.write_bytes(content)
+            files[path] = file
+        servers.append(Server(files, speed))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def until(condition, what):
+    """Waits for what another process does."""
+    limit = time.monotonic() + LIMIT
+    while not (result := condition()):
+        assert time.monotonic() < limit, f"{what} did not happen"
+        time.sleep(0.01)
+    return result
+
+
+def part_files(folder):
+    return [name for name in os.listdir(folder) if ".part" in name]

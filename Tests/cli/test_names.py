@@ -1,0 +1,46 @@
+"""A URL chooses a file's name and never its place."""
+
+import os
+
+import pytest
+
+NAMES = {
+    "/photo.jpg": "photo.jpg",
+    "/a/b/photo.jpg": "photo.jpg",
+    "/photo.jpg?size=1/2": "photo.jpg",
+    "/photo.jpg#part/of": "photo.jpg",
+    "/a%20b.txt": "a b.txt",
+    "/gr%C3%BC%C3%9Fe": "grüße",
+    "/": "index.html",
+    "/folder/": "index.html",
+    "/..%2F..%2Fetc%2Fpasswd": ".._.._etc_passwd",
+    "/a%2Fb": "a_b",
+    "/%2E%2E": "index.html",
+    "/%2e": "index.html",
+    "/a%00b": "a_b",
+    "/a%0Ab%1B%5B2J": "a_b_[2J",
+    "/%E2%80%AEgpj.exe": "_gpj.exe",
+    "/%FF%FE": "%FF%FE",
+    "/100%": "100%",
+    "/%zz": "%zz",
+    "/-rf": "-rf",
+    "/" + "n" * 300 + ".tar.gz": "n" * 197 + ".gz",
+}
+
+
+@pytest.mark.parametrize("path", NAMES)
+def test_the_name_is_the_last_part_of_the_path(backhaul, path):
+    added = backhaul.json("add", "--suspended", f"http://127.0.0.1:9{path}")
+    assert [os.path.split(task["destination"]) for task in added] == [(str(backhaul.here), NAMES[path])]
+
+
+def test_a_url_without_a_path_is_an_index(backhaul):
+    added = backhaul.json("add", "--suspended", "http://127.0.0.1:9")
+    assert added[0]["destination"] == f"{backhaul.here}/index.html"
+
+
+def test_a_hostile_name_is_written_in_the_chosen_folder_only(backhaul, serve):
+    server = serve({"/..%2F..%2Fescaped": b"x"})
+    (backhaul.here / "files").mkdir()
+    backhaul("get", "-d", "files", f"{server.url}/..%2F..%2Fescaped")
+    assert os.listdir(backhaul.here / "files") == [".._.._escaped"]

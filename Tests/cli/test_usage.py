@@ -1,0 +1,122 @@
+"""Exit codes, help, and command lines that are wrong."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import COMMAND, PROJECT
+
+COMMANDS = ["get", "add", "wait", "tasks", "info", "events", "sessions", "cancel", "suspend", "resume", "claim"]
+
+
+def run(*words, **variables):
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **variables}
+    return subprocess.run([COMMAND, *words], env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("words", [
+    [], ["fetch"], ["--absent"], ["get"], ["get", "--absent"], ["get", "-o", "f", "http://a/1", "http://a/2"],
+    ["get", "-o", "-", "http://a/1"], ["get", "--if-exists", "skip", "http://a/1"], ["get", "-H", "none", "http://a/1"],
+    ["get", "--priority", "high", "http://a/1"], ["get", "--timeout", "-1", "http://a/1"], ["get", "--output"],
+    ["get", "-i", "/absent", "http://a/1"], ["wait", "now"], ["tasks", "--state", "lost"], ["tasks", "1"],
+    ["info"], ["info", "one"], ["info", "0"], ["cancel"], ["cancel", "1", "--all"], ["claim", "1"],
+    ["claim", "one", "file"], ["events", "--after", "x"], ["sessions", "x"], ["help", "absent"],
+    ["get", "ftp://example.org/a"], ["get", "example.org/a"], ["get", "http://user:secret@example.org/a"],
+    ["get", "-H", "A: b\r\nC: d", "http://example.org/a"], ["tasks", "--application", "a b"],
+])
+def test_a_wrong_command_line_ends_with_2_and_says_why(words, tmp_path):
+    ended = run(*words, HOME=str(tmp_path))
+    assert ended.returncode == 2, ended
+    assert ended.stderr.strip()
+    assert ended.stdout == ""
+
+
+def test_help_leads_with_an_example_and_lists_all_commands_and_exit_codes():
+    text = run("--help").stdout
+    assert text.splitlines()[2].startswith("  backhaul get ")
+    assert re.findall(r"^  ([a-z]+)  ", text.split("Commands:")[1].split("Options")[0], flags=re.M) == COMMANDS
+    codes = re.findall(r"^  (\d)  (.+)$", text, flags=re.M)
+    assert [int(code) for code, _ in codes] == list(range(8))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_its_help_which_leads_with_an_example(command):
+    for words in ([command, "--help"], ["help", command]):
+        ended = run(*words)
+        assert ended.returncode == 0
+        assert ended.stdout.startswith(f"  backhaul {command}")
+        assert max(map(len, ended.stdout.splitlines())) <= 80
+
+
+def test_the_version_is_the_librarys():
+    header = (PROJECT / "include" / "backhaul.h").read_text()
+    version = ".".join(re.search(rf"BH_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+    assert run("--version").stdout == f"backhaul {version}\n"
+
+
+def test_the_page_of_the_command_line_has_the_same_exit_codes():
+    page = (PROJECT / "docs" / "command-line.md").read_text()
+    codes = re.findall(r"^\| (\d) \| (.+?) \|$", page, flags=re.M)
+    assert codes == re.findall(r"^  (\d)  (.+)$", run("--help").stdout, flags=re.M)
+
+
+def test_the_default_store_is_made_in_the_state_folder_for_the_user_alone(tmp_path):
+    assert run("tasks", HOME=str(tmp_path)).returncode == 0
+    store = tmp_path / ".local" / "state" / "backhaul"
+    assert store.stat().st_mode & 0o777 == 0o700
+    other = tmp_path / "other"
+    assert run("tasks", HOME=str(tmp_path), XDG_STATE_HOME=str(other)).returncode == 0
+    assert (other / "backhaul").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_relative_state_folder_is_ignored_as_its_specification_says(tmp_path):
+    assert run("tasks", HOME=str(tmp_path), XDG_STATE_HOME="relative").returncode == 0
+    assert (tmp_path / ".local" / "state" / "backhaul").is_dir()
+
+
+def test_without_a_home_the_store_must_be_named():
+    ended = run("tasks")
+    assert ended.returncode == 2
+    assert "--store" in ended.stderr
+
+
+def test_a_store_that_cannot_be_used_ends_with_6(tmp_path):
+    store = tmp_path / "store"
+    store.mkdir(mode=0o700)
+    (store / "backhaul.sqlite3").write_bytes(b"no database " * 1000)
+    ended = run("tasks", "--store", str(store))
+    assert ended.returncode == 6, ended
+    assert ended.stderr.startswith("backhaul: ")
+
+
+def test_a_store_that_is_a_file_is_a_wrong_command_line(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    ended = run("tasks", "--store", str(file))
+    assert ended.returncode == 2, ended
+    assert str(file) in ended.stderr
+
+
+def test_what_is_not_there_ends_with_3(backhaul):
+    backhaul("add", "--suspended", "http://127.0.0.1:9/a")
+    for words in (["info", "99"], ["cancel", "99"], ["claim", "99", "file"], ["wait", "-s", "absent"],
+                  ["tasks", "-s", "absent"], ["events", "-s", "absent"]):
+        ended = backhaul(*words, code=3)
+        assert ended.stderr.startswith("backhaul: ")
+
+
+def test_the_default_session_need_not_be_there(backhaul):
+    for command in ("wait", "tasks", "events", "sessions"):
+        ended = backhaul(command)
+        assert ended.stdout == ended.stderr == ""
+    assert backhaul.json("tasks") == []
+
+
+def test_options_may_stand_before_the_command_and_after_the_arguments(backhaul):
+    ended = subprocess.run(
+        [COMMAND, "--store", str(backhaul.store), "add", "http://127.0.0.1:9/a", "--json", "--suspended"],
+        cwd=backhaul.here, env=backhaul.environment, capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(ended.stdout)["disposition"] == "new"
