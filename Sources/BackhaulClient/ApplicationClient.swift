@@ -86,7 +86,8 @@ public final class ApplicationClient: Sendable {
             }
             guard let wanted else { return [] }
             let identifiers = try wanted.get()
-            guard let answer = sessions().wait(until: .after(milliseconds: max(1_000, deadline.millisecondsLeft))) else {
+            let answerBefore = Deadline.after(milliseconds: max(1_000, deadline.millisecondsLeft))
+            guard let answer = sessions().wait(until: answerBefore) else {
                 throw state.withLock { $0.timeoutFailure }
             }
             switch answer {

@@ -2,8 +2,8 @@ internal import BackhaulEngine
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// How a client's messages reach its engine: through memory or over the store's socket. They cannot be told apart but by
-/// speed.
+/// How a client's messages reach its engine: through memory or over the store's socket. They cannot be told apart but
+/// by speed.
 protocol Carrier: Sendable {
     /// Never blocks; what cannot be sent any more is dropped, because the end of the carrier is told separately.
     func send(_ message: ClientMessage)

@@ -6,7 +6,9 @@ public import BackhaulModel
 public enum RequestIntake {
     /// URL, headers, key and sizes. Returns the URL's origin.
     @discardableResult
-    public static func check(_ request: Request) throws(Failure) -> Origin { try BackhaulEngine.RequestIntake.check(request) }
+    public static func check(_ request: Request) throws(Failure) -> Origin {
+        try BackhaulEngine.RequestIntake.check(request)
+    }
 }
 
 /// Checks destinations as the host sees them. Remembers the directories that it has looked at.

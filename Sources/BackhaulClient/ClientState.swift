@@ -100,8 +100,8 @@ struct ClientState: Sendable {
 
     // MARK: The engine
 
-    /// An engine answers. Sessions are attached again, then what was not answered is sent again, with the same ids. False
-    /// when the client was closed meanwhile.
+    /// An engine answers. Sessions are attached again, then what was not answered is sent again, with the same ids.
+    /// False when the client was closed meanwhile.
     mutating func connected(_ carrier: any Carrier, engineProcess: Int32, isLocal: Bool) -> Bool {
         guard !isClosed else { return false }
         self.carrier = carrier
@@ -270,7 +270,9 @@ struct Attention: Sendable {
 
     /// A listing was handed out: what it shows counts as told.
     mutating func told(_ identifiers: Set<String>, _ infos: [SessionInfo]) {
-        for info in infos where identifiers.contains(info.identifier) { tell(info.identifier, through: info.newestEvent) }
+        for info in infos where identifiers.contains(info.identifier) {
+            tell(info.identifier, through: info.newestEvent)
+        }
         for identifier in identifiers where !infos.contains(where: { $0.identifier == identifier }) {
             known[identifier] = nil
         }

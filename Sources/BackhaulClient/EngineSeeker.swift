@@ -4,8 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// The client's own thread: finds the store's engine or becomes it, moves the messages of a socket, and starts over when
-/// the engine is gone.
+/// The client's own thread: finds the store's engine or becomes it, moves the messages of a socket, and starts over
+/// when the engine is gone.
 struct EngineSeeker: Sendable {
     /// An engine that holds the lock and does not answer for so long is an error that names its process.
     private static let answerMilliseconds: Int64 = 5_000
@@ -135,7 +135,8 @@ struct EngineSeeker: Sendable {
         if case .failed(let failure) = opening { throw failure }
         if let refusal { throw refusal }
         guard welcomed else { return false }
-        guard state.change({ $0.connected(carrier, engineProcess: peer.processID, isLocal: false) }) else { return true }
+        let isWanted = state.change { $0.connected(carrier, engineProcess: peer.processID, isLocal: false) }
+        guard isWanted else { return true }
         _ = carrier.run(until: nil, &reader) { message in
             EngineSeeker.deliver(message, state)
             if case .goodbye = message { return false }

@@ -99,8 +99,8 @@ public final class SessionClient: Sendable {
         return ticket
     }
 
-    /// How long an engine may take to answer although the host's own wait is over: it may be syncing to a slow disk, and
-    /// an empty answer a moment late serves a host better than an error.
+    /// How long an engine may take to answer although the host's own wait is over: it may be syncing to a slow disk,
+    /// and an empty answer a moment late serves a host better than an error.
     private static let answerMilliseconds: Int64 = 5_000
 
     /// Waits for the first event. The ticket is answered, unless the engine did not answer in time.

@@ -11,7 +11,9 @@ extension CommandHandler {
         guard let hello = connection.hello, let process = connection.process else { return }
         let consumer = ConsumerIdentity(client: hello.client, handle: handle, process: process)
         let (id, sequence, application) = (connection.id, sequence, hello.application)
-        core.store({ (transaction) throws(Failure) in try body(transaction, application, consumer) }, then: { core, result in
+        core.store({ (transaction) throws(Failure) in
+            try body(transaction, application, consumer)
+        }, then: { core, result in
             switch result {
             case .success(let opened):
                 core.remember(opened.configuration, of: opened.id)

@@ -77,7 +77,8 @@ extension CommandHandler {
         })
     }
 
-    /// Moves the kept file first and records it then: after a crash in between, the repeated claim finds the file moved.
+    /// Moves the kept file first and records it then: after a crash in between, the repeated claim finds the file
+    /// moved.
     func claim(_ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy, in session: SessionID) {
         let (id, sequence) = (connection.id, sequence)
         let kept = core.services.directory.keptPath + "/\(task.rawValue)"

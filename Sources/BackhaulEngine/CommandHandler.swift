@@ -68,7 +68,8 @@ struct CommandHandler {
                 return .done
             }
         case .tasks(let handle, let selection, let after, let maximum):
-            list(selection, after: after, maximum: min(Int(maximum), Limits.batchCount), of: try attached(handle).session)
+            let session = try attached(handle).session
+            list(selection, after: after, maximum: min(Int(maximum), Limits.batchCount), of: session)
         case .control(let handle, let control, let selection):
             self.control(control, selection, in: try changing(handle))
         case .claim(let handle, let task, let destination, let ifExists):

@@ -11,9 +11,9 @@ extension EngineCore {
     func sweepLeftovers() {
         guard !isSweeping else { return }
         isSweeping = true
-        store({ (transaction) throws(Failure) in try transaction.leftovers(limit: Self.atATime) }, then: { core, result in
-            core.remove((try? result.get()) ?? [])
-        })
+        store({ (transaction) throws(Failure) in
+            try transaction.leftovers(limit: Self.atATime)
+        }, then: { core, result in core.remove((try? result.get()) ?? []) })
     }
 
     private func remove(_ leftovers: [Leftover]) {

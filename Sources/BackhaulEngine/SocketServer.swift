@@ -38,7 +38,9 @@ final class SocketServer {
         while let stream = listener.accept() {
             guard peers.count < Self.connectionLimit, let peer = stream.peer, peer.isSameUser else { continue }
             let id = ConnectionID.next()
-            guard let socketPeer = SocketPeer(id: id, stream: stream, peer: peer, server: self, core: core) else { continue }
+            guard let socketPeer = SocketPeer(id: id, stream: stream, peer: peer, server: self, core: core) else {
+                continue
+            }
             peers[id] = socketPeer
             core.accept(id, deliver: { [weak socketPeer] in socketPeer?.send($0) })
         }

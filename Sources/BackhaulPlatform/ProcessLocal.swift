@@ -2,8 +2,6 @@ internal import Synchronization
 
 /// One value for each process. A forked child inherits its parent's value in the middle of whatever another thread was
 /// doing with it, perhaps locked for ever; it leaves that value alone and makes its own.
-///
-/// Unsafe: the current value is kept by its address, which stays valid because values are never freed.
 public final class ProcessLocal<Value: AnyObject & Sendable>: Sendable {
     private final class Holder: Sendable {
         let process: ProcessStamp
@@ -25,10 +23,13 @@ public final class ProcessLocal<Value: AnyObject & Sendable>: Sendable {
         let process = ProcessStamp.current
         while true {
             let known = address.load(ordering: .acquiring)
+            // Unsafe: kept by its address, which stays valid because holders are never freed.
             let holder = UnsafeRawPointer(bitPattern: known).map {
+                // Unsafe: as above.
                 Unmanaged<Holder>.fromOpaque($0).takeUnretainedValue()
             }
             if let holder, holder.process == process { return holder.value }
+            // Unsafe: never released once it is the current one.
             let fresh = Unmanaged.passRetained(Holder(process: process, value: make(holder?.value)))
             if address.compareExchange(
                 expected: known, desired: UInt(bitPattern: fresh.toOpaque()), ordering: .acquiringAndReleasing

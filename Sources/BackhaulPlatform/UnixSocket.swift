@@ -121,6 +121,7 @@ enum UnixAddress {
         return address
     }
 
+    // Unsafe: bind and connect take every kind of address as a pointer to its common beginning.
     static func with(_ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

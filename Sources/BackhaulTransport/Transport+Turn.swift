@@ -48,6 +48,7 @@ extension Transport {
             var isQuiet = true
             while let (receiver, result) = multi.nextEnded() {
                 isQuiet = false
+                // Unsafe: the transport holds every transfer for as long as curl knows it.
                 conclude(Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue(), result)
                 guard stack?.multi === multi else { return isClosed }
             }

@@ -33,7 +33,7 @@ import Testing
     /// Only a defect takes so long.
     private var patience: Deadline { .after(milliseconds: 30_000) }
 
-    @Test("after an append on a full disk nothing more is taken until the part is opened anew, at the length that it had")
+    @Test("after an append on a full disk nothing more is taken until the part is opened anew, at its length")
     func fullDisk() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)

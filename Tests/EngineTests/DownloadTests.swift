@@ -71,7 +71,8 @@ struct DownloadTests {
     func many() throws {
         var requests: [Request] = []
         for index in 0..<300 {
-            origin.serve("/\(index)", .init(bytes: pattern(index * 997, UInt8(index & 0xFF)), entityTag: "\"\(index)\""))
+            let bytes = pattern(index * 997, UInt8(index & 0xFF))
+            origin.serve("/\(index)", .init(bytes: bytes, entityTag: "\"\(index)\""))
             requests.append(try store.request(origin.url("/\(index)"), "\(index)"))
         }
         let application = try store.open()

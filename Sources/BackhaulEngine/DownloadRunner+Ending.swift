@@ -1,0 +1,83 @@
+internal import BackhaulDisk
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// How an attempt leaves its task: ended, to be tried again, or as its row has it.
+extension DownloadRunner {
+    func conclude(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
+        switch conclusion {
+        case .succeeded:
+            CrashPoint.afterPlace.reach()
+            var outcome = Outcome(state: .succeeded, path: task.request.destination?.path ?? location.destination.path)
+            outcome.size = machine.size ?? machine.offset
+            end(outcome)
+        case .failed(let failure): end(Outcome(state: .failed, failure: failure))
+        case .retry(let failure, let reason, let retryAfter, _):
+            retry(failure, reason, retryAfter, checkpoint)
+        case .left:
+            record(
+                AttemptRecord(
+                    attempts: task.attempts &+ requests, attemptsWithoutProgress: task.attemptsWithoutProgress,
+                    bytesReceived: bytesReceived, checkpoint: checkpoint))
+        }
+    }
+
+    func end(_ outcome: Outcome) {
+        var outcome = outcome
+        if let head = machine.head { outcome.answer = AnswerSummary(head) }
+        if outcome.state == .failed, !errorBody.isEmpty { outcome.answer.errorBody = errorBody }
+        outcome.attempts = task.attempts &+ requests
+        outcome.bytesReceived = bytesReceived
+        let (id, final) = (task.id, outcome)
+        core.store({ (transaction) throws(Failure) in
+            try transaction.end(id, final, now: Clock.wallMilliseconds)
+        }, then: { core, result in
+            switch result {
+            case .success(let change):
+                CrashPoint.afterEnd.reach()
+                core.runners[id]?.handle(.concluded)
+                if let change { core.announce(change) }
+            case .failure: core.runners[id]?.again { $0.end(final) }
+            }
+        })
+    }
+
+    func retry(_ failure: Failure, _ reason: WaitReason, _ retryAfter: Int64?, _ checkpoint: Checkpoint?) {
+        let fruitless = machine.madeProgress ? 0 : task.attemptsWithoutProgress &+ 1
+        let delay = RetryPolicy(configuration).delay(
+            attemptsWithoutProgress: fruitless, retryAfterSeconds: retryAfter, jitter: .random(in: 0..<1))
+        // A full disk is a reason to wait, however long.
+        guard let delay = reason == .diskFull ? max(delay ?? 0, 5_000) : delay else {
+            handle(.retryRefused)
+            return
+        }
+        // Looked at again when its time is over, at the latest: then it fails.
+        let wait = min(delay, max(0, Int64(clamping: configuration.resourceTimeoutMilliseconds) - age))
+        record(
+            AttemptRecord(
+                attempts: task.attempts &+ requests,
+                attemptsWithoutProgress: reason == .diskFull ? task.attemptsWithoutProgress : fruitless,
+                bytesReceived: bytesReceived, failure: failure, httpStatus: machine.head?.status ?? 0,
+                nextAttempt: Clock.bootMilliseconds + wait, reason: reason, checkpoint: checkpoint))
+    }
+
+    var bytesReceived: UInt64 { task.bytesReceived &+ machine.bytesReceived }
+
+    func record(_ attempt: AttemptRecord) {
+        let (id, lane) = (task.id, task.lane)
+        core.store({ (transaction) throws(Failure) in
+            try transaction.recordAttempt(id, attempt)
+        }, then: { core, result in
+            guard let runner = core.runners[id] else { return }
+            switch result {
+            case .success:
+                runner.handle(.concluded)
+                core.due(at: attempt.nextAttempt)
+                // Without a delay it waits for its turn again, unless it is suspended or has ended.
+                if attempt.nextAttempt == nil { core.tasksWait(in: [lane], reload: false) }
+            case .failure: runner.again { $0.record(attempt) }
+            }
+        })
+    }
+}

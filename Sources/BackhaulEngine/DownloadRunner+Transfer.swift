@@ -1,0 +1,44 @@
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulStore
+internal import BackhaulTransport
+
+extension DownloadRunner: TransferDelegate {
+    func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
+        lastByte = core.loop.now
+        if head.isHTTP2 { core.becameMultiplexed(task.lane) }
+        handle(.head(head))
+        return .receive
+    }
+
+    func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
+        if machine.phase == .receivingErrorBody {
+            collectErrorBody(bytes)
+            return .go
+        }
+        guard machine.wantsBytes else { return .pause }
+        lastByte = core.loop.now
+        rate.add(bytes.byteCount)
+        if buffer.isEmpty {
+            let rest = machine.size.map { $0 - min($0, machine.offset) } ?? UInt64(bytes.byteCount)
+            buffer.reserveCapacity(Int(clamping: min(rest, 320 << 10)))
+        }
+        bytes.withUnsafeBytes { buffer.append(contentsOf: $0) }
+        handle(.received(count: bytes.byteCount))
+        return .go
+    }
+
+    func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
+        self.transfer = nil
+        switch end {
+        case .complete, .refused: handle(.transferComplete)
+        case .failed(let failure, let isTransient): handle(.transferFailed(failure, isTransient: isTransient))
+        }
+    }
+
+    private func collectErrorBody(_ bytes: RawSpan) {
+        let room = Limits.errorBodySize - errorBody.count
+        bytes.withUnsafeBytes { errorBody.append(contentsOf: $0.prefix(room)) }
+        handle(.received(count: bytes.byteCount))
+    }
+}
