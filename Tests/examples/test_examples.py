@@ -23,7 +23,8 @@ def python_host():
 
 def swift_host():
     scratch = BUILD / "swift" / "examples"
-    built = subprocess.run(["swift", "build", "--package-path", EXAMPLES / "swift" / "photos", "--scratch-path", scratch],
+    package = EXAMPLES / "swift" / "photos"
+    built = subprocess.run(["swift", "build", "--package-path", package, "--scratch-path", scratch],
                            capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout + built.stderr
     return [scratch / "debug" / "photos"]

@@ -65,7 +65,8 @@ extension Transaction {
         return TaskID(rawValue: UInt64(clamping: id))
     }
 
-    /// What lies at the destination may be the file of the task that has the request's key; a new task has no such excuse.
+    /// What lies at the destination may be the file of the task that has the request's key; a new task has no such
+    /// excuse.
     private func refuseOccupied(_ request: Request, index: UInt64) throws(Failure) {
         guard request.ifExists == .fail, let destination = request.destination, destination.isOccupied else { return }
         throw Failure(
