@@ -12,6 +12,9 @@ public final class Loop {
     let events: EventSet
     private let timers: Timers
     private var watches: [Int32: Entry] = [:]
+    private var sleepAlarm: SleepAlarm?
+    /// By how much the clock that counts sleep is ahead of the timers' clock.
+    private var sleptMilliseconds: Int64
     private var lastGeneration: UInt32 = 0
     private var afterwards: [() -> Void] = []
 
@@ -23,6 +26,8 @@ public final class Loop {
     init(_ events: EventSet) throws(SystemError) {
         self.events = events
         timers = try Timers(watching: events.number)
+        sleptMilliseconds = Clock.bootMilliseconds - timers.now
+        sleepAlarm = try SleepAlarm(self)
     }
 
     /// A timer that does not run yet.
@@ -84,6 +89,16 @@ public final class Loop {
     func beginTurn() {
         now = Clock.bootMilliseconds
         timers.updateTime()
+        noticeSleep(now - timers.now)
+    }
+
+    var timerClock: Int64 { timers.now }
+
+    /// Both clocks are read one after the other, in milliseconds: only what is clearly more is sleep.
+    func noticeSleep(_ sleptNow: Int64) {
+        guard abs(sleptNow - sleptMilliseconds) > 20 else { return }
+        timers.slept(milliseconds: sleptNow - sleptMilliseconds)
+        sleptMilliseconds = sleptNow
     }
 
     // Unsafe: the events are the caller's and are read within this call only.
@@ -119,10 +134,12 @@ public final class Loop {
         watches = [:]
         afterwards = []
         timers.close()
+        sleepAlarm?.abandon()
         events.abandon()
     }
 
     func close() {
+        sleepAlarm = nil
         watches = [:]
         timers.close()
     }

@@ -27,6 +27,11 @@ public final class LoopTimer {
         if let handle { timers.stop(handle) }
     }
 
+    /// Until the handler is called; 0 when it does not run.
+    public var millisecondsLeft: Int64 {
+        handle.map { timers.isRunning($0) ? timers.millisecondsLeft($0) : 0 } ?? 0
+    }
+
     public var isRunning: Bool {
         handle.map { timers.isRunning($0) } ?? false
     }

@@ -50,6 +50,9 @@ final class Timers {
     /// Milliseconds until the next timer is due, -1 when none runs.
     var timeout: Int32 { isOpen ? uv_backend_timeout(loop) : -1 }
 
+    /// Milliseconds by the timers' clock, as of `updateTime`.
+    var now: Int64 { isOpen ? Int64(uv_now(loop)) : 0 }
+
     func updateTime() {
         if isOpen { uv_update_time(loop) }
     }
@@ -107,11 +110,15 @@ final class Timers {
         uv_is_active(UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self)) != 0
     }
 
+    func millisecondsLeft(_ handle: UnsafeMutablePointer<uv_timer_t>) -> Int64 {
+        Int64(clamping: uv_timer_get_due_in(handle))
+    }
+
     /// Moves the timers that run forward by a time in which their clock stood still.
     func slept(milliseconds: Int64) {
         for entry in running.values {
             guard let handle = entry.timer.handle, isRunning(handle) else { continue }
-            start(handle, max(0, Int64(uv_timer_get_due_in(handle)) - milliseconds))
+            start(handle, max(0, millisecondsLeft(handle) - milliseconds))
         }
     }
 

@@ -1,0 +1,38 @@
+internal import BackhaulPlatform
+internal import CLinux
+internal import Glibc
+
+/// Wakes the loop when the machine wakes from system sleep, in which the clock of libuv's timers and of epoll_wait(2)
+/// stands still: a timer descriptor on the calendar's clock is cancelled whenever that clock jumps, as it does then
+/// (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET). It costs nothing until then.
+final class SleepAlarm {
+    private let descriptor: Descriptor
+    private var watch: Watch?
+
+    init(_ loop: Loop) throws(SystemError) {
+        let number = timerfd_create(CLOCK_REALTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+        guard number >= 0 else { throw SystemError.last("cannot make a timer descriptor") }
+        descriptor = Descriptor(owning: number)
+        watch = try loop.watch(number, .readable) { [unowned self] _ in
+            // Fails with ECANCELED, which makes it ready no longer.
+            var expirations: UInt64 = 0
+            _ = read(number, &expirations, 8)
+            arm()
+        }
+        arm()
+    }
+
+    /// For a time that never comes.
+    private func arm() {
+        var time = itimerspec()
+        time.it_value.tv_sec = .max
+        _ = timerfd_settime(
+            descriptor.number, Int32(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET), &time, nil)
+    }
+
+    /// The descriptor is not ours any more.
+    func abandon() {
+        watch = nil
+        descriptor.abandon()
+    }
+}
