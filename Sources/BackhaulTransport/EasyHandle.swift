@@ -81,7 +81,9 @@ final class EasyHandle {
             (CURLOPT_QUICK_EXIT, 1),
             (CURLOPT_FOLLOWLOCATION, 0),
             (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
-            (CURLOPT_BUFFERSIZE, 512 * 1024),
+            // One read of a fast connection. Twice as much costs twice the memory and is not faster; a quarter costs
+            // two thirds more processor time for large files.
+            (CURLOPT_BUFFERSIZE, 256 * 1024),
             (CURLOPT_SSL_VERIFYPEER, 1),
             (CURLOPT_SSL_VERIFYHOST, 2),
             (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
