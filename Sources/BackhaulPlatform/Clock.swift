@@ -6,7 +6,9 @@ public struct Deadline: Sendable {
     let nanoseconds: UInt64
 
     public static func after(milliseconds: Int64) -> Deadline {
-        Deadline(nanoseconds: Clock.read(CLOCK_MONOTONIC) &+ UInt64(max(0, milliseconds)) &* 1_000_000)
+        // An absurdly long wait becomes one of 146 years.
+        let wait = UInt64(max(0, min(milliseconds, Int64.max / 2_000_000))) * 1_000_000
+        return Deadline(nanoseconds: Clock.read(CLOCK_MONOTONIC) + wait)
     }
 
     public var hasPassed: Bool { Clock.read(CLOCK_MONOTONIC) >= nanoseconds }

@@ -1,46 +1,141 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
-/// Closes the engine's descriptors in forked children. An open-file-description lock and a connected socket live as
+/// Closes the library's descriptors in forked children. An open-file-description lock and a connected socket live as
 /// long as any copy of their descriptor: without this, a forked child would hold the store of its dead parent.
+///
+/// Free of locks: a child may meet any of them locked by a thread that it does not have, and one that fork waits for
+/// would stop a host that forks while it holds locks of its own.
 public enum ForkGuard {
-    private static let capacity = 4096
+    /// What is known of one number. A child finds it as the parent's threads had left it, so `registration` is cleared
+    /// before and set after the rest.
+    private struct Entry: ~Copyable {
+        /// 0: not one of ours.
+        let registration = Atomic<UInt64>(0)
+        let device = Atomic<UInt64>(0)
+        let inode = Atomic<UInt64>(0)
+        /// Rounds the size to a power of two: no entry lies in two pages, which fork does not copy at one moment.
+        let padding: UInt64 = 0
 
-    // Unsafe: a child of a multi-threaded process may only make async-signal-safe calls, so it reads this plain table
-    // without a lock; the parent writes single aligned words, under `lock`, which is each process's own.
-    private nonisolated(unsafe) static let table: UnsafeMutablePointer<Int32> = {
-        let table = UnsafeMutablePointer<Int32>.allocate(capacity: capacity)
-        table.initialize(repeating: -1, count: capacity)
-        pthread_atfork(nil, nil) { ForkGuard.closeAll() }
-        return table
+        var identity: FileIdentity {
+            FileIdentity(device: device.load(ordering: .relaxed), inode: inode.load(ordering: .relaxed))
+        }
+
+        func set(_ identity: FileIdentity, _ newRegistration: UInt64) {
+            registration.store(0, ordering: .sequentiallyConsistent)
+            device.store(identity.device, ordering: .relaxed)
+            inode.store(identity.inode, ordering: .relaxed)
+            registration.store(newRegistration, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// The registration of all that libraries opened; no `Descriptor` gets it.
+    private static let byLibrary: UInt64 = 1
+
+    private typealias Chunk = UnsafeMutablePointer<Entry>
+
+    private static let chunkSize: Int32 = 1_024
+    // Linux allows a process 1,048,576 descriptors unless fs.nr_open was raised; those above are not guarded.
+    private static let chunkCount: Int32 = 1_024
+
+    // Unsafe: allocated once and never freed; the elements are atomic.
+    private nonisolated(unsafe) static let chunks: UnsafeMutablePointer<Atomic<Chunk?>> = {
+        let chunks = UnsafeMutablePointer<Atomic<Chunk?>>.allocate(capacity: Int(chunkCount))
+        for index in 0..<Int(chunkCount) { (chunks + index).initialize(to: Atomic(nil)) }
+        return chunks
     }()
 
-    // The value has a size, because ThreadSanitizer takes one without for the field that follows it.
-    private static let lock = ProcessLocal { _ in Lock(false) }
+    private static let registrations = Registrations()
 
-    /// For descriptors that a library opened by itself; `Descriptor` does it for its own.
+    private final class Registrations: Sendable {
+        let last = Atomic<UInt64>(ForkGuard.byLibrary)
+
+        init() {
+            // The handler finds its table made: a child could wait forever for a thread that was making it.
+            _ = ForkGuard.chunks
+            pthread_atfork(nil, nil) { ForkGuard.closeAll() }
+        }
+    }
+
+    /// For descriptors that a library opened by itself. One that a `Descriptor` owns stays its own.
     public static func add(_ number: Int32) {
-        lock.current.withLock { _ in
-            for slot in 0..<capacity where table[slot] < 0 {
-                table[slot] = number
-                return
-            }
-        }
+        _ = registrations
+        guard let identity = FileIdentity(of: number), let entry = entry(number, making: true) else { return }
+        let isKnown = entry.pointee.registration.load(ordering: .acquiring) != 0
+        if isKnown, entry.pointee.identity == identity { return }
+        entry.pointee.set(identity, byLibrary)
     }
 
-    public static func remove(_ number: Int32) {
-        lock.current.withLock { _ in
-            for slot in 0..<capacity where table[slot] == number {
-                table[slot] = -1
-                return
-            }
-        }
+    /// Undoes `add`.
+    public static func remove(_ number: Int32) { remove(number, byLibrary) }
+
+    /// For `Descriptor`: its registration, or 0 when the number is too great. An earlier one of the number ends:
+    /// whoever made it has had the number closed behind its back.
+    static func register(_ number: Int32, _ identity: FileIdentity) -> UInt64 {
+        let registration = registrations.last.add(1, ordering: .relaxed).newValue
+        guard let entry = entry(number, making: true) else { return 0 }
+        entry.pointee.set(identity, registration)
+        return registration
     }
 
+    /// Ends this registration of the number, and not a later one.
+    static func remove(_ number: Int32, _ registration: UInt64) {
+        _ = entry(number)?.pointee.registration.compareExchange(
+            expected: registration, desired: 0, ordering: .acquiringAndReleasing)
+    }
+
+    /// False once the number was registered again, and in forked children.
+    static func isCurrent(_ number: Int32, _ registration: UInt64) -> Bool {
+        guard let entry = entry(number) else { return registration == 0 }
+        return entry.pointee.registration.load(ordering: .acquiring) == registration
+    }
+
+    private static func entry(_ number: Int32, making: Bool = false) -> Chunk? {
+        guard number >= 0, number / chunkSize < chunkCount else { return nil }
+        let place = chunks + Int(number / chunkSize)
+        if let chunk = place.pointee.load(ordering: .acquiring) { return chunk + Int(number % chunkSize) }
+        guard making else { return nil }
+        let size = Int(chunkSize) * MemoryLayout<Entry>.stride
+        let made = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<Entry>.stride)
+            .bindMemory(to: Entry.self, capacity: Int(chunkSize))
+        for index in 0..<Int(chunkSize) { (made + index).initialize(to: Entry()) }
+        let (isOurs, other) = place.pointee.compareExchange(
+            expected: nil, desired: made, ordering: .acquiringAndReleasing)
+        if isOurs { return made + Int(number % chunkSize) }
+        made.deallocate()
+        return other.map { $0 + Int(number % chunkSize) }
+    }
+
+    /// Runs in the child, where only async-signal-safe functions may be called (fork(2)).
     private static func closeAll() {
-        for slot in 0..<capacity where table[slot] >= 0 {
-            close(table[slot])
-            table[slot] = -1
+        for index in 0..<chunkCount {
+            guard let chunk = chunks[Int(index)].load(ordering: .acquiring) else { continue }
+            for offset in 0..<chunkSize {
+                let entry = chunk + Int(offset)
+                guard entry.pointee.registration.exchange(0, ordering: .acquiringAndReleasing) != 0 else { continue }
+                let number = index * chunkSize + offset
+                // What the host has put in the place of ours is the child's to keep.
+                if FileIdentity(of: number) == entry.pointee.identity { close(number) }
+            }
         }
+    }
+}
+
+/// Which file a descriptor leads to.
+struct FileIdentity: Equatable, Sendable {
+    var device: UInt64
+    var inode: UInt64
+
+    init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
+
+    /// Nil for a closed descriptor.
+    init?(of number: Int32) {
+        var status = stat()
+        guard fstat(number, &status) == 0 else { return nil }
+        self.init(device: bhl_device(&status), inode: UInt64(status.st_ino))
     }
 }

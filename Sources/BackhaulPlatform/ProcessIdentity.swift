@@ -40,10 +40,13 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
     }
 
     private static func startTime(of processID: Int32) -> UInt64? {
-        // A zombie's process is over, whoever has not reaped it yet.
-        guard let fields = statusFields(of: processID), fields.count > 19, fields[0] != "Z", fields[0] != "X" else {
-            return nil
+        guard let fields = statusFields(of: processID) else {
+            // Without /proc, as in a bare chroot, the kernel tells only whether some process has the id.
+            let hasProc = access("/proc/self/stat", F_OK) == 0
+            return !hasProc && (kill(processID, 0) == 0 || bhl_errno() == EPERM) ? 0 : nil
         }
+        // A zombie's process is over, whoever has not reaped it yet.
+        guard fields.count > 19, fields[0] != "Z", fields[0] != "X" else { return nil }
         return UInt64(fields[19])
     }
 

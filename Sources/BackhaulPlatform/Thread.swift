@@ -1,10 +1,13 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// A thread of the library. It blocks all signals: the host's handlers never run on it and no SIGPIPE reaches it.
 public final class Thread: @unchecked Sendable {
     // Unchecked: `handle` is written once, before the object is shared.
     private var handle = pthread_t()
+    private let isJoined = Atomic(false)
+    private let process = ProcessStamp.current
 
     private final class Start {
         let name: String
@@ -36,8 +39,17 @@ public final class Thread: @unchecked Sendable {
         }
     }
 
-    /// Waits for the thread's end. Call once, and not from the thread itself.
-    public func join() { pthread_join(handle, nil) }
+    /// Waits for the thread's end. Not from the thread itself. A second call, and one in a forked child, where there is
+    /// no such thread, return at once.
+    public func join() {
+        if isJoined.exchange(true, ordering: .relaxed) || process != .current { return }
+        pthread_join(handle, nil)
+    }
 
     public var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
+
+    /// Without a join the thread goes on, and leaves nothing behind at its end.
+    deinit {
+        if !isJoined.load(ordering: .relaxed), process == .current { pthread_detach(handle) }
+    }
 }

@@ -59,12 +59,16 @@ public final class Worker<Context>: Sendable {
         }
     }
 
-    /// Performs what was posted, ends the thread and waits for it. Harmless when repeated.
+    /// Performs what was posted, ends the thread and waits for it, unless called by one of its jobs. Harmless when
+    /// repeated.
     public func close() {
         mailbox.change { $0.isClosed = true }
         thread.withLock { thread in
-            thread?.join()
+            if let thread, !thread.isCurrent { thread.join() }
             thread = nil
         }
     }
+
+    /// A worker that nobody closed ends by itself.
+    deinit { mailbox.change { $0.isClosed = true } }
 }

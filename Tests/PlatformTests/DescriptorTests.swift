@@ -1,0 +1,93 @@
+import Glibc
+import Testing
+
+@testable import BackhaulPlatform
+
+@Suite(.serialized) struct DescriptorTests {
+    private func openRoot() throws -> Int32 {
+        let number = open("/", O_RDONLY | O_CLOEXEC)
+        try #require(number >= 0)
+        return number
+    }
+
+    private func isOpen(_ number: Int32) -> Bool { fcntl(number, F_GETFD) >= 0 }
+
+    @Test("a descriptor is closed with its last reference")
+    func closed() throws {
+        // High, where no other test's file gets it.
+        let number: Int32 = 900
+        try #require(dup2(try openRoot(), number) == number)
+        var descriptor: Descriptor? = Descriptor(owning: number)
+        #expect(descriptor?.isOurs == true)
+        descriptor = nil
+        #expect(!isOpen(number))
+    }
+
+    @Test("a number that the host closed is not ours, and neither is what the host opens there")
+    func closedByHost() throws {
+        let number: Int32 = 901
+        try #require(dup2(try openRoot(), number) == number)
+        var descriptor: Descriptor? = Descriptor(owning: number)
+        close(number)
+        #expect(descriptor?.isOurs == false)
+        let other = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        try #require(dup2(other, number) == number)
+        #expect(descriptor?.isOurs == false)
+        descriptor = nil
+        #expect(isOpen(number))
+        close(number)
+        close(other)
+    }
+
+    @Test("of two descriptors that got one number for one file, only the later is ours and is closed")
+    func reopened() throws {
+        let number: Int32 = 902
+        let root = try openRoot()
+        defer { close(root) }
+        try #require(dup2(root, number) == number)
+        var first: Descriptor? = Descriptor(owning: number)
+        close(number)
+        try #require(dup2(root, number) == number)
+        var second: Descriptor? = Descriptor(owning: number)
+        #expect(first?.isOurs == false)
+        #expect(second?.isOurs == true)
+        first = nil
+        #expect(isOpen(number))
+        #expect(second?.isOurs == true)
+        second = nil
+        #expect(!isOpen(number))
+    }
+
+    @Test("an abandoned descriptor stays open")
+    func abandoned() throws {
+        let number: Int32 = 903
+        try #require(dup2(try openRoot(), number) == number)
+        var descriptor: Descriptor? = Descriptor(owning: number)
+        descriptor?.abandon()
+        descriptor = nil
+        #expect(isOpen(number))
+        close(number)
+    }
+
+    @Test("a descriptor made of a number that is not open is never ours")
+    func neverOpen() {
+        let descriptor = Descriptor(owning: 999_999)
+        #expect(!descriptor.isOurs)
+    }
+
+    @Test("numbers come and go on several threads at once without a descriptor being closed for another")
+    func concurrent() throws {
+        let failures = Lock(0)
+        let threads = try (0..<4).map { index in
+            try Thread(name: "opener\(index)") {
+                for _ in 0..<2_000 {
+                    let number = open("/dev/null", O_RDONLY | O_CLOEXEC)
+                    let descriptor = Descriptor(owning: number)
+                    if !descriptor.isOurs { failures.change { $0 += 1 } }
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(failures.withLock { $0 } == 0)
+    }
+}

@@ -1,0 +1,148 @@
+import Glibc
+import Testing
+
+@testable import BackhaulPlatform
+
+// The Glibc module hides fork(2) because a child may do little; these do no more than a signal handler may.
+@_silgen_name("fork") private func forkProcess() -> Int32
+
+/// Exit status of a child that runs `body`, which may only make async-signal-safe calls.
+private func statusOfChild(_ body: () -> Int32) -> Int32? {
+    let child = forkProcess()
+    if child == 0 { _exit(body()) }
+    var status: Int32 = 0
+    guard child > 0, waitpid(child, &status, 0) == child, status & 0x7F == 0 else { return nil }
+    return status >> 8
+}
+
+/// Whether the child still has this file under this number. Not whether the number is open: libuv makes itself a new
+/// pipe in every child, from the lowest numbers that are free.
+private func childKeeps(_ number: Int32) -> Bool? {
+    guard let file = FileIdentity(of: number) else { return nil }
+    return statusOfChild { FileIdentity(of: number) == file ? 1 : 0 }.map { $0 == 1 }
+}
+
+private func openNull() throws -> Int32 {
+    let number = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    try #require(number >= 0)
+    return number
+}
+
+@Suite(.serialized) struct ForkTests {
+    @Test("a forked child does not keep a descriptor of ours, and its parent does")
+    func closedInChild() throws {
+        let descriptor = Descriptor(owning: try openNull())
+        let number = descriptor.number
+        #expect(childKeeps(number) == false)
+        #expect(descriptor.isOurs)
+    }
+
+    @Test("a forked child keeps what the host has put in the place of a descriptor of ours")
+    func hostsOwnInChild() throws {
+        let descriptor = Descriptor(owning: try openNull())
+        let number = descriptor.number
+        var pipes: [Int32] = [0, 0]
+        #expect(pipe(&pipes) == 0)
+        #expect(dup2(pipes[0], number) == number)
+        #expect(childKeeps(number) == true)
+        #expect(!descriptor.isOurs)
+        for number in pipes + [number] { close(number) }
+    }
+
+    @Test("a descriptor that was closed or given up is no business of the child")
+    func removed() throws {
+        let number = try openNull()
+        let descriptor = Descriptor(owning: number)
+        descriptor.abandon()
+        #expect(childKeeps(number) == true)
+        close(number)
+    }
+
+    @Test("a descriptor that a library opened is closed in a child until it is taken out")
+    func ofLibrary() throws {
+        let number = try openNull()
+        ForkGuard.add(number)
+        #expect(childKeeps(number) == false)
+        ForkGuard.remove(number)
+        #expect(childKeeps(number) == true)
+        close(number)
+    }
+
+    @Test("a descriptor of ours that is taken for a library's stays ours")
+    func takenForLibrarys() throws {
+        let descriptor = Descriptor(owning: try openNull())
+        let number = descriptor.number
+        ForkGuard.add(number)
+        ForkGuard.remove(number)
+        #expect(descriptor.isOurs)
+        #expect(childKeeps(number) == false)
+    }
+
+    @Test("descriptors with great numbers are closed in a child too")
+    func greatNumbers() throws {
+        let low = try openNull()
+        defer { close(low) }
+        var limit = rlimit()
+        try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        let target = Int32(min(limit.rlim_cur, 100_000)) - 1
+        try #require(dup2(low, target) == target)
+        let descriptor = Descriptor(owning: target)
+        #expect(childKeeps(target) == false)
+        #expect(descriptor.isOurs)
+    }
+
+    @Test("an open-file-description lock ends with its process, whatever children it has")
+    func lockOfDeadParent() throws {
+        var template = Array("/tmp/backhaul-lock-XXXXXX".utf8CString)
+        let file = mkstemp(&template)
+        try #require(file >= 0)
+        defer { unlink(template) }
+        let descriptor = Descriptor(owning: file)
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        #expect(withUnsafeMutablePointer(to: &lock) { fcntl(descriptor.number, setOpenFileLock, $0) } == 0)
+        var ready: [Int32] = [0, 0]
+        var finish: [Int32] = [0, 0]
+        #expect(pipe(&ready) == 0 && pipe(&finish) == 0)
+        let child = forkProcess()
+        if child == 0 {
+            var byte: UInt8 = 1
+            close(finish[1])
+            write(ready[1], &byte, 1)
+            read(finish[0], &byte, 1)
+            _exit(0)
+        }
+        var byte: UInt8 = 0
+        #expect(read(ready[0], &byte, 1) == 1)
+        // The parent's copy goes; the child lives.
+        close(descriptor.number)
+        let other = open(template, O_RDWR | O_CLOEXEC)
+        #expect(withUnsafeMutablePointer(to: &lock) { fcntl(other, setOpenFileLock, $0) } == 0)
+        for number in [other] + ready + finish { close(number) }
+        var status: Int32 = 0
+        #expect(waitpid(child, &status, 0) == child)
+    }
+
+    @Test("a process stamp tells a child from its parent")
+    func stamp() {
+        let stamp = ProcessStamp.current
+        #expect(stamp == .current)
+        #expect(statusOfChild { stamp == .current ? 1 : 0 } == 0)
+    }
+
+    @Test("a child does not wait for a thread that it does not have")
+    func joinInChild() throws {
+        let isReleased = Lock(false)
+        let thread = try Thread(name: "waiting") { isReleased.wait(until: nil) { $0 ? () : nil } }
+        let status = statusOfChild {
+            thread.join()
+            return 7
+        }
+        #expect(status == 7)
+        isReleased.change { $0 = true }
+        thread.join()
+    }
+}
+
+/// F_OFD_SETLK, which the Glibc module does not show.
+private let setOpenFileLock: Int32 = 37

@@ -1,0 +1,60 @@
+import Testing
+
+@testable import BackhaulPlatform
+
+@Suite struct LockTests {
+    /// Only a defect takes so long.
+    private var patience: Deadline { .after(milliseconds: 30_000) }
+
+    @Test("changes by several threads are all there")
+    func counting() throws {
+        let count = Lock(0)
+        let threads = try (0..<4).map { index in
+            try Thread(name: "counter\(index)") { for _ in 0..<10_000 { count.withLock { $0 += 1 } } }
+        }
+        for thread in threads { thread.join() }
+        #expect(count.withLock { $0 } == 40_000)
+    }
+
+    @Test("a wait sees each change until it is content")
+    func waiting() throws {
+        let count = Lock(0)
+        let thread = try Thread(name: "changer") { for _ in 0..<100 { count.change { $0 += 1 } } }
+        #expect(count.wait(until: patience) { $0 == 100 ? $0 : nil } == 100)
+        thread.join()
+    }
+
+    @Test("a wait ends at its deadline, after one last look")
+    func deadline() {
+        let count = Lock(0)
+        let looks = Lock(0)
+        let result: Int? = count.wait(until: .after(milliseconds: 5)) { _ in
+            looks.withLock { $0 += 1 }
+            return nil
+        }
+        #expect(result == nil)
+        #expect(looks.withLock { $0 } >= 2)
+    }
+
+    @Test("a deadline that has passed still gives one look")
+    func passedDeadline() {
+        let value = Lock(7)
+        #expect(value.wait(until: .after(milliseconds: -1)) { $0 } == 7)
+    }
+
+    @Test("an error thrown under the lock leaves it open")
+    func throwing() {
+        struct Mistake: Error {}
+        let value = Lock(1)
+        #expect(throws: Mistake.self) { try value.withLock { _ throws(Mistake) in throw Mistake() } }
+        #expect(value.withLock { $0 } == 1)
+    }
+
+    @Test("an absurd wait is long and does not wrap around", arguments: [Int64.max, Int64.max / 2, Int64(1) << 50])
+    func absurdDeadline(milliseconds: Int64) {
+        let deadline = Deadline.after(milliseconds: milliseconds)
+        #expect(!deadline.hasPassed)
+        #expect(deadline.millisecondsLeft > 1 << 40)
+        #expect(Deadline.after(milliseconds: .min).hasPassed)
+    }
+}

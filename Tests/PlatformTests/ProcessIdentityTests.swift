@@ -1,0 +1,71 @@
+import Glibc
+import Testing
+
+@testable import BackhaulPlatform
+
+@Suite struct ProcessIdentityTests {
+    /// Starts `sleep` and answers its process id.
+    private func startChild() throws -> pid_t {
+        var child: pid_t = 0
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("600"), nil]
+        defer { for argument in arguments { free(argument) } }
+        try #require(posix_spawnp(&child, "sleep", nil, nil, &arguments, environ) == 0)
+        return child
+    }
+
+    @Test("this process is alive and the same each time")
+    func current() {
+        #expect(ProcessIdentity.current.isAlive)
+        #expect(ProcessIdentity.current == .current)
+        #expect(ProcessIdentity.current.processID == getpid())
+        #expect(ProcessIdentity.current.startTime > 0)
+    }
+
+    @Test("a process that was started later with the same id is another one")
+    func laterProcess() {
+        var other = ProcessIdentity.current
+        other.startTime += 1
+        #expect(!other.isAlive)
+        var rebooted = ProcessIdentity.current
+        rebooted.bootID = "another boot"
+        #expect(!rebooted.isAlive)
+    }
+
+    @Test("a process that was killed is over, reaped or not")
+    func killed() throws {
+        let child = try startChild()
+        let identity = try #require(ProcessIdentity.of(processID: child))
+        #expect(identity.isAlive)
+        #expect(kill(child, SIGKILL) == 0)
+        var status = siginfo_t()
+        #expect(waitid(P_PID, id_t(child), &status, WEXITED | WNOWAIT) == 0)
+        #expect(!identity.isAlive)
+        #expect(waitpid(child, nil, 0) == child)
+        #expect(!identity.isAlive)
+        #expect(ProcessIdentity.of(processID: child) == nil)
+    }
+
+    @Test("a stopped process is alive and said to be stopped")
+    func stopped() throws {
+        let child = try startChild()
+        defer {
+            kill(child, SIGKILL)
+            waitpid(child, nil, 0)
+        }
+        #expect(!ProcessIdentity.isStopped(processID: child))
+        #expect(kill(child, SIGSTOP) == 0)
+        #expect(waitpid(child, nil, WUNTRACED) == child)
+        #expect(ProcessIdentity.isStopped(processID: child))
+        #expect(ProcessIdentity.of(processID: child)?.isAlive == true)
+    }
+
+    @Test("the boot's id is one line of the kernel's")
+    func bootID() {
+        #expect(ProcessIdentity.currentBootID.utf8.count == 36)
+    }
+
+    @Test("ids that no process can have are not alive", arguments: [-1, 0, Int32.max])
+    func impossible(processID: Int32) {
+        #expect(ProcessIdentity.of(processID: processID) == nil)
+    }
+}

@@ -1,0 +1,52 @@
+import Glibc
+import Testing
+
+@testable import BackhaulPlatform
+
+@Suite(.serialized) struct WakeUpTests {
+    private func isReadable(_ wake: WakeUp) -> Bool {
+        var item = pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0)
+        return poll(&item, 1, 0) == 1
+    }
+
+    @Test("it is readable from set until clear, however often it was set")
+    func levels() throws {
+        let wake = try WakeUp()
+        #expect(!isReadable(wake))
+        wake.set()
+        wake.set()
+        #expect(isReadable(wake))
+        #expect(isReadable(wake))
+        wake.clear()
+        #expect(!isReadable(wake))
+        wake.clear()
+        wake.set(true)
+        #expect(isReadable(wake))
+        wake.set(false)
+        #expect(!isReadable(wake))
+    }
+
+    @Test("it does not survive exec")
+    func closesOnExec() throws {
+        let wake = try WakeUp()
+        #expect(fcntl(wake.number, F_GETFD) & FD_CLOEXEC != 0)
+    }
+
+    @Test("a file of the host that got its number is neither written nor read")
+    func takenOver() throws {
+        let wake = try WakeUp()
+        var template = Array("/tmp/backhaul-wake-XXXXXX".utf8CString)
+        let file = mkstemp(&template)
+        try #require(file >= 0)
+        unlink(template)
+        try #require(dup2(file, wake.number) == wake.number)
+        wake.set()
+        wake.clear()
+        var status = stat()
+        #expect(fstat(file, &status) == 0)
+        #expect(status.st_size == 0)
+        #expect(!wake.isOurs)
+        close(wake.number)
+        close(file)
+    }
+}

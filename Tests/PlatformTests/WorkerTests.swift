@@ -1,0 +1,105 @@
+import Glibc
+import Testing
+
+@testable import BackhaulPlatform
+
+@Suite struct WorkerTests {
+    private struct Mistake: Error {}
+
+    /// Only a defect takes so long.
+    private static var patience: Deadline { .after(milliseconds: 30_000) }
+
+    private final class Journal {
+        var batches: [Int] = []
+    }
+
+    @Test("jobs are performed in order on one thread, and all before close returns")
+    func order() throws {
+        let seen = Lock<[Int]>([])
+        let worker = try Worker(name: "ordered", make: { 0 })
+        for number in 0..<1_000 { worker.post { _ in seen.withLock { $0.append(number) } } }
+        worker.close()
+        #expect(seen.withLock { $0 } == Array(0..<1_000))
+    }
+
+    @Test("what gathers while a batch is performed is the next batch")
+    func batches() throws {
+        let gate = Lock((isRunning: false, isOpen: false))
+        let sizes = Lock<[Int]>([])
+        let worker = try Worker(
+            name: "batches", make: { Journal() },
+            perform: { journal, jobs in
+                sizes.withLock { $0.append(jobs.count) }
+                for job in jobs { job(journal) }
+            })
+        worker.post { _ in
+            gate.change { $0.isRunning = true }
+            _ = gate.wait(until: Self.patience) { $0.isOpen ? () : nil }
+        }
+        _ = gate.wait(until: Self.patience) { $0.isRunning ? () : nil }
+        for _ in 0..<50 { worker.post { _ in } }
+        gate.change { $0.isOpen = true }
+        worker.close()
+        #expect(sizes.withLock { $0 } == [1, 50])
+    }
+
+    @Test("a context that cannot be made is the error of the worker")
+    func failingContext() {
+        #expect(throws: Mistake.self) { try Worker<Int>(name: "failing", make: { throw Mistake() }) }
+    }
+
+    @Test("after close jobs are refused, and closing again is harmless")
+    func closed() throws {
+        let worker = try Worker(name: "closed", make: { 0 })
+        worker.close()
+        worker.close()
+        #expect(!worker.post { _ in Issue.record("a job after close") })
+    }
+
+    @Test("a job may close its own worker")
+    func closedByItsJob() throws {
+        let isDone = Lock(false)
+        let worker = try Worker(name: "own", make: { 0 })
+        worker.post { _ in
+            worker.close()
+            isDone.change { $0 = true }
+        }
+        #expect(isDone.wait(until: Self.patience) { $0 ? true : nil } == true)
+    }
+
+    @Test("a worker that is let go performs what was posted and ends")
+    func letGo() throws {
+        final class Token: Sendable {
+            let isGone: Lock<Bool>
+            init(_ isGone: Lock<Bool>) { self.isGone = isGone }
+            deinit { isGone.change { $0 = true } }
+        }
+        let isGone = Lock(false)
+        let isPerformed = Lock(false)
+        do {
+            let worker = try Worker(name: "let go", make: { Token(isGone) })
+            worker.post { _ in isPerformed.change { $0 = true } }
+        }
+        #expect(isGone.wait(until: Self.patience) { $0 ? true : nil } == true)
+        #expect(isPerformed.withLock { $0 })
+    }
+
+    @Test("all signals are blocked on the library's threads, and the starter's mask stays as it was")
+    func signals() throws {
+        var before = sigset_t()
+        pthread_sigmask(SIG_SETMASK, nil, &before)
+        let blocked = Lock<Bool?>(nil)
+        let thread = try Thread(name: "signals") {
+            var mask = sigset_t()
+            pthread_sigmask(SIG_SETMASK, nil, &mask)
+            let all = [SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGUSR1, SIGXFSZ].allSatisfy { sigismember(&mask, $0) == 1 }
+            blocked.change { $0 = all }
+        }
+        thread.join()
+        thread.join()
+        #expect(blocked.withLock { $0 } == true)
+        var after = sigset_t()
+        pthread_sigmask(SIG_SETMASK, nil, &after)
+        #expect((1..<32).allSatisfy { sigismember(&before, $0) == sigismember(&after, $0) })
+    }
+}
