@@ -25,7 +25,8 @@ extension DownloadRunner {
 
     func end(_ outcome: Outcome) {
         var outcome = outcome
-        if let head = machine.head { outcome.answer = AnswerSummary(head) }
+        // Of a whole file the answer was recorded with the intent.
+        if outcome.state != .succeeded, let head = machine.head { outcome.answer = AnswerSummary(head) }
         if outcome.state == .failed, !errorBody.isEmpty { outcome.answer.errorBody = errorBody }
         outcome.attempts = task.attempts &+ requests
         outcome.bytesReceived = bytesReceived

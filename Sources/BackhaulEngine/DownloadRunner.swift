@@ -175,9 +175,10 @@ final class DownloadRunner {
     }
 
     private func recordIntent(_ intent: FinishIntent) {
-        let id = task.id
+        let (id, attempts, bytes) = (task.id, task.attempts &+ requests, bytesReceived)
+        let answer = machine.head.map { AnswerSummary($0) } ?? AnswerSummary()
         core.store({ (transaction) throws(Failure) in
-            try transaction.recordIntent(id, intent)
+            try transaction.recordIntent(id, intent, answer: answer, attempts: attempts, bytesReceived: bytes)
         }, then: { core, result in
             guard let runner = core.runners[id] else { return }
             switch result {

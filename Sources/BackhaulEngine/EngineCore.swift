@@ -150,7 +150,11 @@ final class EngineCore {
         then: @escaping @Sendable (EngineCore, Swift.Result<Result, Failure>) -> Void
     ) {
         services.store.perform(body) { [outbox = services.outbox] result in
-            outbox.post { core in then(core, result) }
+            outbox.post { core in
+                // Damage, or a descriptor that is gone: whatever is asked of the store from now on fails the same way.
+                if case .failure(let failure) = result, failure.endsStore { core.fail(failure) }
+                then(core, result)
+            }
         }
     }
 }

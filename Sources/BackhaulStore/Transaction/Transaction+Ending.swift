@@ -5,7 +5,8 @@ extension Transaction {
     static let cancelledMessage = "the task was cancelled"
 
     /// Ends the task: writes its outcome and its event, and when it was the round's last, closes the round with a
-    /// `session finished`. Nil when it has ended already or is gone.
+    /// `session finished`. Without an answer in the outcome, what was recorded with the intent stays. Nil when the task
+    /// has ended already or is gone.
     public func end(_ task: TaskID, _ outcome: Outcome, now: Int64) throws(Failure) -> Change? {
         guard outcome.state.hasEnded else {
             throw Failure(.internal, "a task cannot end as \(outcome.state); please report it")
@@ -54,7 +55,7 @@ extension Transaction {
         return change
     }
 
-    private func writeAnswer(_ task: TaskID, _ answer: AnswerSummary) throws(Failure) {
+    func writeAnswer(_ task: TaskID, _ answer: AnswerSummary) throws(Failure) {
         guard
             answer.finalURL != nil || answer.mediaType != nil || !answer.headers.isEmpty || answer.errorBody != nil
         else { return }
@@ -66,13 +67,14 @@ extension Transaction {
     // `path` is stored only when it is neither the destination nor the kept file: both are known without it.
     private static let endTask = Query(
         """
-        UPDATE tasks SET state = ?2, ended_ms = ?3, attempts = ?4, bytes_received = ?5, size = ?6, http_status = ?7,
+        UPDATE tasks SET state = ?2, ended_ms = ?3, attempts = ?4, bytes_received = ?5, size = ?6,
+            http_status = iif(?7 = 0, http_status, ?7),
             status = ?8, error_domain = ?9, error_detail = ?10, error_message = ?11, due_boot_ms = NULL, due_reason = 0,
             path = nullif(?12, ifnull(destination, ?13))
         WHERE id = ?1 AND ended_ms IS NULL RETURNING session_id, lane_id, round
         """)
     private static let insertAnswer = Query(
-        "INSERT INTO answers (task_id, final_url, media_type, headers, error_body) VALUES (?, ?, ?, ?, ?)")
+        "INSERT OR REPLACE INTO answers (task_id, final_url, media_type, headers, error_body) VALUES (?, ?, ?, ?, ?)")
     private static let deleteCheckpoint = Query("DELETE FROM checkpoints WHERE task_id = ?")
     private static let deleteIntent = Query("DELETE FROM intents WHERE task_id = ?")
     private static let insertEvent = Query(

@@ -43,11 +43,21 @@ extension Transaction {
         try connection.first(Self.selectNextDue) { row throws(Failure) in row.optionalInteger() } ?? nil
     }
 
-    /// False when the task has ended meanwhile: its file must not get its final name.
-    public func recordIntent(_ task: TaskID, _ intent: FinishIntent) throws(Failure) -> Bool {
+    /// False when the task has ended meanwhile: its file must not get its final name. What is known of the answer is
+    /// recorded with it, because whoever ends the task after a crash has not seen the answer.
+    public func recordIntent(
+        _ task: TaskID, _ intent: FinishIntent, answer: AnswerSummary = AnswerSummary(), attempts: UInt32 = 0,
+        bytesReceived: UInt64 = 0
+    ) throws(Failure) -> Bool {
         try connection.run(
             Self.writeIntent, .id(task), .bits(intent.device), .bits(intent.inode), .bits(intent.size))
-        return connection.changes == 1
+        guard connection.changes == 1 else { return false }
+        if answer.httpStatus != 0 {
+            try connection.run(
+                Self.writeReceived, .id(task), .number(attempts), .bits(bytesReceived), .number(answer.httpStatus))
+            try writeAnswer(task, answer)
+        }
+        return true
     }
 
     public func clearIntent(_ task: TaskID) throws(Failure) { try connection.run(Self.clearIntent, .id(task)) }
@@ -76,5 +86,7 @@ extension Transaction {
         INSERT OR REPLACE INTO intents (task_id, device, inode, size)
         SELECT id, ?2, ?3, ?4 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
         """)
+    private static let writeReceived = Query(
+        "UPDATE tasks SET attempts = ?2, bytes_received = ?3, http_status = ?4 WHERE id = ?1")
     private static let clearIntent = Query("DELETE FROM intents WHERE task_id = ?")
 }
