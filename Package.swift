@@ -69,12 +69,6 @@ let package = Package(
         .executableTarget(
             name: "backhaul", dependencies: ["CBackhaul", "CLinux", "BackhaulABI"], swiftSettings: strict),
 
-        // The transport alone, for measuring and profiling.
-        .executableTarget(
-            name: "transport-bench",
-            dependencies: ["BackhaulTransport", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform"],
-            path: "bench/transport", swiftSettings: strict),
-
         .testTarget(
             name: "ModelTests", dependencies: ["BackhaulModel"],
             path: "Tests/ModelTests", swiftSettings: strict),
