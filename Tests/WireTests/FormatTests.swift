@@ -1,0 +1,41 @@
+import BackhaulModel
+import BackhaulWire
+import Testing
+
+/// The bytes that docs/wire.md gives: a change of these is a change of `Wire.version`.
+@Suite struct FormatTests {
+    @Test("hello is an opening, the client's number, its application and its process")
+    func hello() throws {
+        let hello = Hello(client: ClientID(high: 1, low: 0x0203), application: "org.a", process: 7)
+        #expect(
+            try Wire.encode(.hello(hello))
+                == [36, 0, 0, 0] + [1] + Array("bhul".utf8) + [1, 0] + [1, 0, 0, 0, 0, 0, 0, 0]
+                + [3, 2, 0, 0, 0, 0, 0, 0] + [5, 0, 0, 0] + Array("org.a".utf8) + [7, 0, 0, 0])
+    }
+
+    @Test("a command has its two numbers and its tag before its fields")
+    func command() throws {
+        let message = ClientMessage.command(
+            sequence: 258, answeredThrough: 257,
+            .poll(HandleID(rawValue: 5), after: EventID(rawValue: 6), maximum: 100))
+        #expect(
+            try Wire.encode(message)
+                == [38, 0, 0, 0] + [2] + [2, 1, 0, 0, 0, 0, 0, 0] + [1, 1, 0, 0, 0, 0, 0, 0] + [7]
+                + [5, 0, 0, 0, 0, 0, 0, 0] + [6, 0, 0, 0, 0, 0, 0, 0] + [100, 0, 0, 0])
+    }
+
+    @Test("goodbye, which engines of all versions say alike, is a tag and an optional failure")
+    func goodbye() {
+        #expect(Wire.encode(.goodbye(nil)) == [2, 0, 0, 0, 68, 0])
+        let failure = Failure(.engineIncompatible, "no", detail: -2, index: 3)
+        #expect(
+            Wire.encode(.goodbye(failure))
+                == [27, 0, 0, 0] + [68, 1] + [31, 0] + [254, 255, 255, 255, 255, 255, 255, 255] + [2, 0, 0, 0]
+                + Array("no".utf8) + [1] + [3, 0, 0, 0, 0, 0, 0, 0])
+    }
+
+    @Test("a stored reply begins with the version")
+    func storedReply() {
+        #expect(Wire.encodeReply(.count(9)) == [1, 0] + [3] + [9, 0, 0, 0, 0, 0, 0, 0])
+    }
+}
