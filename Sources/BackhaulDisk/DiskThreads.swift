@@ -7,6 +7,10 @@ internal import BackhaulPlatform
 /// Completions are called on a disk thread and must not wait. After `close` nothing is performed and no completion is
 /// called.
 public final class DiskThreads: Sendable {
+    /// Measured on two cores with ext4, 10,000 files of 16 KiB against the same unsynced: 4 threads 1.4 times as long,
+    /// 8 threads 1.2, 16 threads 1.1. The threads wait for the disk together and share its commits.
+    public static let usualCount = 8
+
     private let workers: [Worker<DiskContext>]
     private let lastID = Lock<UInt64>(0)
 

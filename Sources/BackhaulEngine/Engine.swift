@@ -28,7 +28,7 @@ public final class Engine: Sendable {
         self.directory = directory
         store = try StoreThread(directory: directory, lock: storeLock)
         do {
-            disk = try DiskThreads(count: 4)
+            disk = try DiskThreads(count: DiskThreads.usualCount)
         } catch {
             store.close()
             throw Failure(.outOfResources, "the engine's disk threads cannot be started; lower the number of threads")
