@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 from servers import child
 
@@ -48,8 +49,11 @@ class Host:
     def begin(self, name, *arguments, **options):
         """Starts a call; ``finish`` waits for it."""
         message = pickle.dumps((name, arguments, options))
-        self._process.stdin.write(struct.pack("<Q", len(message)) + message)
-        self._process.stdin.flush()
+        try:
+            self._process.stdin.write(struct.pack("<Q", len(message)) + message)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise HostEnded(f"{self} ended with {self._process.wait(10)} before {name}") from None
 
     def finish(self):
         result, error = pickle.loads(self._read(struct.unpack("<Q", self._read(8))[0]))
@@ -101,5 +105,6 @@ class Host:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
         self._process.stdout.close()

@@ -3,12 +3,16 @@
 The answers are plain values. Whatever the library did to this process, the test sees it from outside.
 """
 
+import _ctypes
+import ctypes
 import dataclasses
+import json
 import os
 import pickle
 import resource
 import signal
 import struct
+import subprocess
 import sys
 import time
 import traceback
@@ -115,6 +119,49 @@ class Hands:
     def processor_seconds(self):
         times = os.times()
         return times.user + times.system
+
+    def ring(self):
+        """Has SIGALRM handled by this program a thousand times a second."""
+        self.rings = 0
+
+        def count(*_):
+            self.rings += 1
+
+        signal.signal(signal.SIGALRM, count)
+        signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+
+    def rung(self):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return self.rings
+
+    def default_signals(self):
+        """As a C program has them: Python ignores SIGPIPE."""
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+    def unload(self):
+        """dlclose, as plug-in hosts do, though everything is still in use."""
+        _ctypes.dlclose(backhaul._library.library._handle)
+
+    def fetch_with(self, curl, url):
+        """One transfer with another libcurl, by its file name. Returns its CURLcode; no file name, no library."""
+        try:
+            other = ctypes.CDLL(curl)
+        except OSError:
+            return None
+        other.curl_easy_init.restype = ctypes.c_void_p
+        easy = ctypes.c_void_p(other.curl_easy_init())
+        other.curl_easy_setopt(easy, ctypes.c_int(10002), ctypes.c_char_p(url.encode()))  # CURLOPT_URL
+        other.curl_easy_setopt(easy, ctypes.c_int(64), ctypes.c_long(0))  # CURLOPT_SSL_VERIFYPEER
+        other.curl_easy_setopt(easy, ctypes.c_int(44), ctypes.c_long(1))  # CURLOPT_NOBODY
+        return other.curl_easy_perform(easy)
+
+    def inherited(self):
+        """The descriptors of a program that this one starts without closing any."""
+        listing = "import os, json; print(json.dumps({n: os.readlink(f'/proc/self/fd/{n}') for n in os.listdir(" \
+                  "'/proc/self/fd') if os.path.islink(f'/proc/self/fd/{n}')}))"
+        done = subprocess.run([sys.executable, "-I", "-c", listing], close_fds=False, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, check=True)
+        return {int(number): target for number, target in json.loads(done.stdout).items()}
 
     def fork(self):
         """Forks a child that keeps everything it inherited and stays. Returns its process id and what it got from the

@@ -1,0 +1,128 @@
+"""The package in the test's own process: threads, closing, tickets, interrupted waits."""
+
+import gc
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+import backhaul
+from servers.content import Content
+
+
+def test_threads_of_one_host_use_one_session_at_once(store, misbehaving, downloads):
+    failures = []
+
+    def work(number):
+        try:
+            for i in range(25):
+                name = f"{number}-{i}"
+                session.download(misbehaving.serve(f"/{name}", Content(100, i)), downloads / name, key=name)
+                list(session.tasks())
+        except Exception as error:  # told below, in the test's own thread
+            failures.append(error)
+
+    with backhaul.Application("org.example.threads", store) as application:
+        with application.session("s") as session:
+            threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert failures == []
+            ended = set()
+            for event in session.events(timeout=30):
+                ended |= {event.key} - {None}
+                if len(ended) == 200:
+                    break
+            assert len(os.listdir(downloads)) == 200
+
+
+def test_closing_in_any_order_and_twice_is_harmless(store, misbehaving):
+    application = backhaul.Application("org.example.order", store)
+    session = application.session("s")
+    ticket = session.start.configuration()
+    application.close()
+    session.close()
+    application.close()
+    session.close()
+    for use in (session.configuration, application.sessions, ticket.result, session.fileno):
+        with pytest.raises(backhaul.InvalidHandle):
+            use()
+
+
+def test_a_session_closed_by_another_thread_ends_the_wait(store):
+    with backhaul.Application("org.example.close", store) as application:
+        session = application.session("s")
+        timer = threading.Timer(0.3, session.close)
+        timer.start()
+        with pytest.raises(backhaul.InvalidHandle):
+            next(session.events())
+        timer.join()
+
+
+def test_a_verb_that_was_not_answered_in_time_has_a_ticket_and_is_done_once(store, host, downloads):
+    engine = host(identifier="org.example.slow")
+    engine.all_sessions()
+    with backhaul.Application("org.example.slow", store) as application:
+        with application.session("s") as session:
+            engine.stop()
+            with pytest.raises((backhaul.Timeout, backhaul.EngineError)) as caught:
+                session.download("http://127.0.0.1:9/a", downloads / "a", suspended=True, timeout=0.5)
+            ticket = caught.value.ticket
+            assert not ticket.done
+            with pytest.raises((backhaul.Timeout, backhaul.EngineError)):
+                ticket.result(0.1)
+            engine.signal(signal.SIGCONT)
+            assert [result.is_new for result in ticket.result()] == [True]
+            assert ticket.result() is ticket.result()
+            assert len(list(session.tasks())) == 1
+
+
+def test_a_ticket_that_nobody_waits_for_is_still_carried_out(store, downloads):
+    with backhaul.Application("org.example.tickets", store) as application:
+        with application.session("s") as session:
+            session.start.download("http://127.0.0.1:9/a", downloads / "a", suspended=True)
+            assert len(list(session.tasks())) == 1
+            opened = application.start.attach("s", backhaul.Role.OBSERVE)
+            del opened
+            assert session.configuration().identifier == "s"
+
+
+def test_what_is_dropped_without_closing_is_closed_with_a_warning(store):
+    with pytest.warns(ResourceWarning, match="application was not closed"):
+        backhaul.Application("org.example.dropped", store)
+        gc.collect()
+    with backhaul.Application("org.example.dropped", store) as application:
+        with pytest.warns(ResourceWarning, match="session was not closed"):
+            application.session("s")
+            gc.collect()
+        application.attach("s").close()
+
+
+def test_a_wait_has_the_length_that_was_asked_for(store):
+    with backhaul.Application("org.example.waits", store) as application:
+        with application.session("s") as session:
+            start = time.monotonic()
+            assert session.poll(timeout=0.7) == ([], False)
+            assert list(session.events(timeout=0)) == []
+            assert application.poll(timeout=0.3) == []
+            assert time.monotonic() - start >= 1.0
+
+
+def test_a_stream_remembers_its_place_and_another_one_begins_anew(store, misbehaving):
+    with backhaul.Application("org.example.streams", store) as application:
+        with application.session("s") as session:
+            task = session.download(misbehaving.serve("/a", Content(10)))
+            stream = session.events(maximum=1)
+            first = next(stream)
+            assert (first.task_id, stream.cursor) == (task.id, first.id)
+            second = next(stream)
+            assert second.is_session_finished
+            assert [event.id for event in session.events(timeout=0)] == [first.id, second.id]
+            assert [event.id for event in session.events(after=first.id, timeout=0)] == [second.id]
+            first.acknowledge()
+            assert session.acknowledge([second.id, second]) == 1
+            assert list(session.events(timeout=0)) == []
