@@ -204,7 +204,7 @@ def test_a_program_that_the_host_starts_inherits_neither_store_nor_connection(ho
     ours = {target for target in one.open_descriptors().values() if str(downloads.parent) in target}
     assert ours, "the store's files are open in the host"
     more = [target for number, target in one.inherited().items() if number not in before]
-    # libcurl (7.88 in Debian 12) makes the two ends of the pair that wakes it inheritable, and tells nobody their numbers.
+    # libcurl 7.88 makes the two ends of the pair that wakes it inheritable, and tells nobody their numbers.
     assert len(more) <= 2 and all(target.startswith("socket:") for target in more), more
 
 
