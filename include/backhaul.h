@@ -446,15 +446,16 @@ bh_status bh_session_poll(bh_session *session, uint64_t after, size_t maximum, i
 bh_status bh_session_poll_start(bh_session *session, uint64_t after, size_t maximum, bh_ticket **ticket,
                                 bh_error *error);
 
-/* Acknowledges events by id: they never come again, and an unclaimed kept file of theirs is removed. Ids that are not
- * there are passed over, so repeating is harmless. `*acknowledged` (optional) is how many were removed. Only events
- * that were handed out to some consumer of the session can be acknowledged. */
+/* Acknowledges events by id: they never come again, and an unclaimed kept file of theirs is removed. Ids of events that
+ * are gone are passed over, so repeating is harmless; an id that no event of the session has had yet is
+ * BH_INVALID_ARGUMENT. A host may acknowledge without polling first, from a cursor that it kept across a restart.
+ * `*acknowledged` (optional) is how many were removed. */
 bh_status bh_session_acknowledge(bh_session *session, const uint64_t *ids, size_t count, int32_t timeout_ms,
                                  uint64_t *acknowledged, bh_error *error);
 bh_status bh_session_acknowledge_start(bh_session *session, const uint64_t *ids, size_t count, bh_ticket **ticket,
                                        bh_error *error);
 
-/* Acknowledges all events handed out up to and including `id`. */
+/* Acknowledges all events of the session up to and including `id`; otherwise as above. */
 bh_status bh_session_acknowledge_through(bh_session *session, uint64_t id, int32_t timeout_ms, uint64_t *acknowledged,
                                          bh_error *error);
 bh_status bh_session_acknowledge_through_start(bh_session *session, uint64_t id, bh_ticket **ticket, bh_error *error);

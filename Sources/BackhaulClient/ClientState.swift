@@ -34,6 +34,8 @@ struct ClientState: Sendable {
     var attention = Attention()
     private var announced: [Ticket] = []
     private let descriptor: WakeUp
+    /// What the descriptor shows.
+    private var isShown = false
 
     init(application: String, descriptor: WakeUp) {
         self.application = application
@@ -214,10 +216,12 @@ struct ClientState: Sendable {
 
     mutating func updateDescriptors() {
         var anything = !announced.isEmpty || attention.hasUntold
-        for session in sessions.values where session.role == .consume && session.isAttached {
-            session.descriptor.set(session.hasUnseen)
+        for (handle, session) in sessions where session.role == .consume && session.isAttached {
+            sessions[handle]?.show()
             anything = anything || session.hasUnseen
         }
+        guard anything != isShown else { return }
+        isShown = anything
         descriptor.set(anything)
     }
 }
@@ -232,6 +236,8 @@ struct AttachedSession: Sendable {
     var failure: Failure?
     private(set) var newest = EventID.zero
     private(set) var handedOutThrough = EventID.zero
+    /// What the descriptor shows.
+    private var isShown = false
 
     init(identifier: String, role: Role, descriptor: WakeUp) {
         self.identifier = identifier
@@ -240,6 +246,12 @@ struct AttachedSession: Sendable {
     }
 
     var hasUnseen: Bool { newest > handedOutThrough }
+
+    mutating func show() {
+        guard hasUnseen != isShown else { return }
+        isShown = hasUnseen
+        descriptor.set(isShown)
+    }
 
     mutating func learn(newest id: EventID) { newest = max(newest, id) }
 

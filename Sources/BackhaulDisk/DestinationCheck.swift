@@ -31,8 +31,12 @@ public struct DestinationCheck: Sendable {
         do throws(SystemError) {
             let existing = try files.status(in: AT_FDCWD, path)
             isThere = existing != nil
-            if existing?.isDirectory == true {
+            if let existing, existing.isDirectory {
                 throw SystemError(code: EISDIR, attempt: "Cannot put a file in the place of")
+            }
+            // A device or a socket is somebody's door, not a file to be replaced.
+            if let existing, !existing.isRegular, !existing.isLink {
+                throw SystemError(code: EEXIST, attempt: "Cannot put a file in the place of the special file")
             }
         } catch {
             throw .disk(error, path)

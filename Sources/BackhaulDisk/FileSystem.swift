@@ -151,6 +151,7 @@ struct FileStatus: Equatable, Sendable {
     var size: UInt64
     var isRegular: Bool
     var isDirectory: Bool
+    var isLink: Bool
     var linkCount: UInt64
     /// Regular, owned by us, known by one name only: no stranger put it there.
     var isOurs: Bool
@@ -162,6 +163,7 @@ struct FileStatus: Equatable, Sendable {
         size = UInt64(max(0, status.st_size))
         isRegular = status.st_mode & S_IFMT == S_IFREG
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        isLink = status.st_mode & S_IFMT == S_IFLNK
         linkCount = UInt64(status.st_nlink)
         isOurs = isRegular && status.st_uid == geteuid() && linkCount == 1
     }

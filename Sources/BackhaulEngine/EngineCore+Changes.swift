@@ -1,5 +1,12 @@
+internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulStore
+
+/// A session as its clients call it.
+struct NamedSession: Hashable {
+    var application: String
+    var identifier: String
+}
 
 /// What follows from changed rows.
 extension EngineCore {
@@ -19,11 +26,21 @@ extension EngineCore {
         if change.sessionRemoved { forget(change.session) }
     }
 
+    /// Tells the connected clients of the application at the end of this turn, once for all events of the turn.
     func announce(_ change: Change) {
         guard change.newestEvent > .zero else { return }
-        let notice = Notice.event(identifier: change.identifier, newest: change.newestEvent)
-        for connection in connections.values where connection.application == change.application {
-            connection.deliver(.notice(notice))
+        if unannounced.isEmpty { loop.afterThisTurn { [unowned self] in announceAll() } }
+        let session = NamedSession(application: change.application, identifier: change.identifier)
+        unannounced[session] = max(unannounced[session] ?? .zero, change.newestEvent)
+    }
+
+    private func announceAll() {
+        for (session, newest) in unannounced {
+            let notice = Notice.event(identifier: session.identifier, newest: newest)
+            for connection in connections.values where connection.application == session.application {
+                connection.deliver(.notice(notice))
+            }
         }
+        unannounced = [:]
     }
 }

@@ -39,6 +39,8 @@ final class EngineCore {
     var dueTimer: LoopTimer?
     var nextDue: Int64?
     var pumpIsPlanned = false
+    /// The newest events of this turn.
+    var unannounced: [NamedSession: EventID] = [:]
     var lastAttempt: UInt64 = 0
 
     init(loop: Loop, services: Services, ended: @escaping @Sendable (Failure) -> Void) throws(Failure) {

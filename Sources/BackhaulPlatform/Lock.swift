@@ -41,8 +41,9 @@ public final class Lock<Value>: @unchecked Sendable {
     public func change<Result>(_ body: (inout sending Value) -> sending Result) -> sending Result {
         pthread_mutex_lock(mutex)
         defer {
-            pthread_cond_broadcast(condition)
+            // In this order, or whoever wakes up would only wait for the mutex.
             pthread_mutex_unlock(mutex)
+            pthread_cond_broadcast(condition)
         }
         return body(&value)
     }

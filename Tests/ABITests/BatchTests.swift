@@ -27,6 +27,8 @@ struct BatchTests {
         outcome.answer.headers = [HeaderField("ETag", "\"abc\""), HeaderField("X-Empty", "")]
         let batch = Batch(.events([ended(1, outcome, userData: [1, 0, 255])], more: true))
         #expect(batch.count == 1 && batch.more)
+        // Its structs point into it.
+        defer { withExtendedLifetime(batch) {} }
         let event = try #require(batch.event(at: 0)).pointee
         #expect(event.struct_size == MemoryLayout<bh_event>.size)
         #expect(event.id == 101 && event.task_id == 1 && event.round == 2 && event.time_ms == 1_700)
@@ -50,6 +52,8 @@ struct BatchTests {
             state: .failed, failure: Failure(.httpStatus, "the server answered 404", domain: .http, detail: 404))
         outcome.answer.errorBody = Array("no such page".utf8)
         let batch = Batch(.events([ended(7, outcome)], more: false))
+        // Its structs point into it.
+        defer { withExtendedLifetime(batch) {} }
         let event = try #require(batch.event(at: 0)).pointee
         #expect(event.task_state == BH_TASK_FAILED && event.status == BH_HTTP_STATUS)
         #expect(event.error_domain == BH_DOMAIN_HTTP && event.error_detail == 404)
@@ -64,6 +68,8 @@ struct BatchTests {
     func finished() throws {
         let batch = Batch(.events(
             [Event(id: EventID(rawValue: 9), round: 3, timeMilliseconds: 5, kind: .sessionFinished)], more: false))
+        // Its structs point into it.
+        defer { withExtendedLifetime(batch) {} }
         let event = try #require(batch.event(at: 0)).pointee
         #expect(event.kind == BH_EVENT_SESSION_FINISHED && event.id == 9 && event.round == 3 && event.time_ms == 5)
         #expect(event.task_id == 0 && event.task_state == 0 && event.url == nil && event.size == 0)
@@ -76,7 +82,10 @@ struct BatchTests {
             nextAttemptMilliseconds: 99, url: "http://example.org/", destinationPath: "/x/y", idempotencyKey: nil,
             userData: [], priority: -7, failure: Failure(.connectionLost, "it broke"), httpStatus: 200, attempts: 3,
             offset: 10, size: nil, bytesPerSecond: 11, enqueuedMilliseconds: 12)
-        let item = try #require(Batch(.tasks([task], more: false)).task(at: 0)).pointee
+        let batch = Batch(.tasks([task], more: false))
+        // Its structs point into it.
+        defer { withExtendedLifetime(batch) {} }
+        let item = try #require(batch.task(at: 0)).pointee
         #expect(item.struct_size == MemoryLayout<bh_task>.size)
         #expect(item.id == 4 && item.round == 1 && item.state == BH_TASK_WAITING && item.reason == BH_REASON_RETRY)
         #expect(item.next_attempt_ms == 99 && item.priority == -7)
@@ -89,6 +98,8 @@ struct BatchTests {
     func texts() throws {
         let batch = Batch(.events((1...2_000).map { ended($0, Outcome(state: .cancelled)) }, more: false))
         for index in 0..<2_000 {
+            // Its structs point into it.
+            defer { withExtendedLifetime(batch) {} }
             let event = try #require(batch.event(at: index)).pointee
             #expect(text(event.url) == "https://example.org/\(index + 1)")
             #expect(text(event.idempotency_key) == "key \(index + 1)")
@@ -101,6 +112,8 @@ struct BatchTests {
         let batch = Batch(.events(
             [[1], large, [2, 2]].map { ended(1, Outcome(state: .cancelled), userData: $0) }, more: false))
         for (index, size) in [1, 200_000, 2].enumerated() {
+            // Its structs point into it.
+            defer { withExtendedLifetime(batch) {} }
             let event = try #require(batch.event(at: index)).pointee
             #expect(event.user_data_size == size)
             #expect(UInt(bitPattern: event.user_data) % 16 == 0)
@@ -117,6 +130,8 @@ struct BatchTests {
             identifier: "b\u{FC}sy", round: 5, liveTasks: 6, events: 7, hasFinishedRound: true, isInvalidating: true,
             consumer: 8, createdMilliseconds: 9, newestEvent: EventID(rawValue: 10))
         let batch = Batch(.sessions([quiet, busy]))
+        // Its structs point into it.
+        defer { withExtendedLifetime(batch) {} }
         let first = try #require(batch.session(at: 0)).pointee
         #expect(text(first.identifier) == "quiet" && first.attention == 0 && first.invalidating == 0)
         let second = try #require(batch.session(at: 1)).pointee
@@ -129,6 +144,8 @@ struct BatchTests {
     @Test("holds a configuration with its defaults filled in")
     func configuration() throws {
         let batch = Batch(.configuration(SessionConfiguration(identifier: "gallery")))
+        // Its structs point into it.
+        defer { withExtendedLifetime(batch) {} }
         let configuration = try #require(batch.configuration(at: 0)).pointee
         #expect(text(configuration.identifier) == "gallery" && configuration.connections_per_origin == 6)
         #expect(configuration.maximum_attempts == 0 && configuration.resource_timeout_ms == 604_800_000)

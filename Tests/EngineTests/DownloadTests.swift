@@ -117,9 +117,6 @@ struct DownloadTests {
         _ = try answer(session.claim(items[0].task, destination, .fail))
         #expect(store.bytes(of: store.files + "/claimed") == pattern(99))
         _ = try answer(session.acknowledge(.through(try #require(events.last).id)))
-        application.close()
-        let again = try store.open()
-        again.close()
-        #expect(store.names(in: store.store + "/kept").isEmpty)
+        #expect(waitUntil { store.names(in: store.store + "/kept").isEmpty })
     }
 }

@@ -95,6 +95,16 @@ func eventsOfRound(_ session: SessionClient) throws -> [Event] {
 
 struct Unexpected: Error {}
 
+/// Looks until it holds; false after a time that only a defect takes.
+func waitUntil(_ condition: () -> Bool) -> Bool {
+    let deadline = Deadline.after(milliseconds: 20_000)
+    while !deadline.hasPassed {
+        if condition() { return true }
+        usleep(2_000)
+    }
+    return false
+}
+
 func ended(_ event: Event) -> EndedTask? {
     if case .taskEnded(let task) = event.kind { task } else { nil }
 }

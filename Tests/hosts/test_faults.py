@@ -97,7 +97,6 @@ def test_a_passing_fault_that_never_passes_ends_after_the_configured_attempts(ho
     assert event.attempts == len(misbehaving.log()) == 3
 
 
-@pytest.mark.xfail(strict=True, reason="the body of an answer that is tried again is not read")
 def test_the_last_of_several_refusals_shows_the_start_of_its_body(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503, body=b"overloaded"))
     one = host()

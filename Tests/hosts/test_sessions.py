@@ -10,6 +10,7 @@ from backhaul import (
     EventsOutstanding,
     Invalidated,
     InUse,
+    InvalidArgument,
     NotFound,
     Reason,
     Request,
@@ -153,23 +154,35 @@ def test_unacknowledged_events_wait_for_the_next_process(host, misbehaving, down
     assert last.poll(timeout=0) == []
 
 
-@pytest.mark.xfail(strict=True, reason="the engine does not yet know which events were handed out")
-def test_an_event_that_was_never_handed_out_cannot_be_acknowledged(host, misbehaving, downloads):
-    one, observer = host(), host()
-    one.session()
-    one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
-    assert observer.attention(timeout=30)
-    assert one.acknowledge([1, 2]) == 0
-    assert one.acknowledge_through(1) == 0
-    assert [event.id for event in one.wait_for()] == [1, 2]
-
-
-@pytest.mark.xfail(strict=True, reason="an id beyond the newest event is refused instead of passed over")
-def test_ids_that_are_not_there_are_passed_over(host):
+def test_events_can_be_acknowledged_from_a_kept_cursor_without_polling_again(host, misbehaving, downloads):
     one = host()
     one.session()
-    assert one.acknowledge([1, 2**62]) == 0
-    assert one.acknowledge_through(2**62) == 0
+    one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
+    cursor = one.wait_for()[-1].id
+    one.kill()
+    again = host()
+    again.attach()
+    assert again.acknowledge_through(cursor) == 2
+    assert again.poll(timeout=0) == []
+
+
+def test_ids_of_events_that_are_gone_are_passed_over(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
+    events = one.wait_for()
+    assert one.acknowledge(events) == 2
+    assert one.acknowledge(events) == 0
+    assert one.acknowledge_through(events[-1].id) == 0
+
+
+def test_an_id_that_no_event_has_had_yet_is_refused(host):
+    one = host()
+    one.session()
+    with pytest.raises(InvalidArgument, match="no event"):
+        one.acknowledge([1])
+    with pytest.raises(InvalidArgument, match="no event"):
+        one.acknowledge_through(2**62)
 
 
 def test_completing_with_events_outstanding_says_how_many(host, misbehaving, downloads):

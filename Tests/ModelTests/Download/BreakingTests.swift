@@ -67,14 +67,14 @@ struct BreakingTests {
         attempt.when(.discarded, .conclude(.failed(.refused), nil))
     }
 
-    @Test("`Not now` is tried again when the server says, from what is there")
+    @Test("`Not now` is read to its end, and tried again when the server says, from what is there")
     func retryAfter() {
         let answer = head(503, retryAfter: 30)
         let failure = Failure(.httpStatus, "the server answered with status 503", domain: .http, detail: 503)
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
-        attempt.when(
-            .head(answer), .stopTransfer, .releaseTurn, .conclude(.again(failure, after: 30), .kept(400)))
+        attempt.when(.head(answer))
+        attempt.when(.transferComplete, .releaseTurn, .conclude(.again(failure, after: 30), .kept(400)))
     }
 
     @Test("An answer that is not accepted is read to its end, which ends the task")

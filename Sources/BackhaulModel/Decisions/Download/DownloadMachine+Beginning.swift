@@ -97,9 +97,13 @@ extension DownloadMachine {
         case .whole:
             return seal()
         case .retry(let failure, let fromZero):
-            return retry(failure, fromZero: fromZero)
+            guard failure.status == .httpStatus else { return retry(failure, fromZero: fromZero) }
+            // Should this be the last try, the host will want to read what the server said.
+            refusal = .again(failure)
+            phase = .receivingErrorBody
+            return []
         case .fail(let failure):
-            refusal = failure
+            refusal = .final(failure)
             phase = .receivingErrorBody
             return []
         }

@@ -25,10 +25,13 @@ extension DownloadMachine {
         }
     }
 
-    /// Ends the task with the answer that is not accepted.
+    /// Leaves the task for the answer that is not accepted.
     mutating func refuse() -> [Action] {
-        endTransfer()
-            + discard(.failed(refusal ?? Failure(.badResponse, "the server's answer cannot be used")))
+        switch refusal {
+        case .again(let failure): retry(failure, fromZero: false)
+        case .final(let failure): endTransfer() + discard(.failed(failure))
+        case nil: endTransfer() + discard(.failed(Failure(.badResponse, "the server's answer cannot be used")))
+        }
     }
 
     mutating func retry(_ failure: Failure, fromZero: Bool) -> [Action] {

@@ -40,7 +40,13 @@ public struct DownloadMachine: Sendable {
     var needsLastSync = false
     var ticksSinceSync = 0
     /// Why the answer is not accepted.
-    var refusal: Failure?
+    var refusal: Refusal?
+
+    /// Why the answer is not accepted, and whether another try may be.
+    enum Refusal: Equatable, Sendable {
+        case again(Failure)
+        case final(Failure)
+    }
     /// The task's time was over while its sealed file was being looked for.
     var expiry: Failure?
     var isCancelled = false
