@@ -8,11 +8,14 @@ public final class PartFile: Sendable {
     public let location: PartLocation
     private let id: UInt64
     private let worker: Worker<DiskContext>
+    /// Gives the names of its directory, so that many of them share one sync.
+    private let placer: Worker<DiskContext>
 
-    init(id: UInt64, location: PartLocation, worker: Worker<DiskContext>) {
+    init(id: UInt64, location: PartLocation, worker: Worker<DiskContext>, placer: Worker<DiskContext>) {
         self.id = id
         self.location = location
         self.worker = worker
+        self.placer = placer
     }
 
     /// Opens what an earlier attempt has left, if it is ours (a regular file of this user with one link), shortens it
@@ -59,7 +62,7 @@ public final class PartFile: Sendable {
     /// Fails with `destinationExists` when another file has the name and is not to be replaced; a directory is never
     /// replaced. After `diskFailed` the name may or may not last: do not ask again.
     public func place(_ intent: FinishIntent, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
-        worker.post { [id, location] context in context.place(id, location, intent, then: then) }
+        placer.post { [id, location] context in context.place(id, location, intent, then: then) }
     }
 
     /// How far an earlier process had come with `intent`, for recovery.

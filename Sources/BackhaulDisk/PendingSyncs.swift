@@ -43,7 +43,8 @@ struct PendingSyncs {
         if files.count > 1 {
             for file in files { self.files.startWriteBack(file.descriptor.number) }
         }
-        for file in files { file.then(sync(file)) }
+        let outcomes = files.map(sync)
+        for (file, outcome) in zip(files, outcomes) { file.then(outcome) }
         finish(names)
     }
 

@@ -21,7 +21,11 @@ public struct ResponseHead: Equatable, Sendable {
 
     /// The value of the first field of this name, names compared without case (RFC 9110, section 5.1).
     public func value(_ name: String) -> String? {
-        fields.first { $0.name.utf8.elementsEqual(name.utf8, by: { $0.asciiLowercase == $1.asciiLowercase }) }?.value
+        let size = name.utf8.count
+        return fields.first {
+            $0.name.utf8.count == size
+                && $0.name.utf8.elementsEqual(name.utf8, by: { $0.asciiLowercase == $1.asciiLowercase })
+        }?.value
     }
 }
 
