@@ -21,7 +21,7 @@ final class EngineCore {
     private let ended: @Sendable (Failure) -> Void
     /// Tells this store's part files from those of others.
     private(set) var tag = ""
-    static let bytesToWriteLimit = 64 << 20
+    static let bytesToWriteLimit = 24 << 20
     /// Running and finishing downloads together.
     static let runnerLimit = 1_024
     /// Handed to the disk threads and not yet written.

@@ -113,7 +113,7 @@ extension DownloadMachine {
     /// How much is gathered in memory before the disk gets it, and how much may be on its way there.
     public struct BufferLimits: Sendable {
         public var flush: UInt64 = 256 << 10
-        public var outstanding: UInt64 = 4 << 20
+        public var outstanding: UInt64 = 2 << 20
         public var firstSync: UInt64 = 1 << 20
         /// Bounds what a power loss can take.
         public var laterSync: UInt64 = 32 << 20
