@@ -351,8 +351,10 @@ typedef struct bh_request {
     size_t struct_size;
     const char *url;             /* required: http or https, without user name or password */
     const char *destination;     /* absolute path of the file to make; NULL: kept in the store until claimed */
-    const char *idempotency_key; /* optional, 1 to 255 bytes: the same key again finds the same task, until its end is
-                                    acknowledged; with another request it is BH_KEY_CONFLICT naming the field */
+    const char *idempotency_key; /* optional, 1 to 255 bytes: the same key again finds the same task; with another
+                                    request it is BH_KEY_CONFLICT naming the field. A key is free again when its task's
+                                    failure or cancellation is acknowledged, or, after a success, the round's
+                                    `session finished`: a host killed in between hands its whole list over again */
     const bh_header *headers;    /* optional; stored (mode 0600), sent to the URL's origin only */
     size_t header_count;
     const void *user_data;       /* optional, any bytes: comes back with each event and listing */

@@ -25,6 +25,8 @@ struct ClientState: Sendable {
     private(set) var engineProcess: Int32?
     private(set) var isLocal = false
     private var carrier: (any Carrier)?
+    /// Over it an engine was asked to answer.
+    private var openingCarrier: (any Carrier)?
     private var lastSequence: UInt64 = 0
     private var pending: [UInt64: Sent] = [:]
     /// Attaching again after an engine has changed: nothing else is sent before these are answered.
@@ -106,6 +108,7 @@ struct ClientState: Sendable {
     /// False when the client was closed meanwhile.
     mutating func connected(_ carrier: any Carrier, engineProcess: Int32, isLocal: Bool) -> Bool {
         guard !isClosed else { return false }
+        openingCarrier = nil
         self.carrier = carrier
         self.engineProcess = engineProcess
         self.isLocal = isLocal
@@ -138,8 +141,16 @@ struct ClientState: Sendable {
         }
     }
 
+    /// False when the client was closed meanwhile.
+    mutating func opening(_ carrier: any Carrier) -> Bool {
+        guard !isClosed else { return false }
+        openingCarrier = carrier
+        return true
+    }
+
     mutating func disconnected() {
         carrier = nil
+        openingCarrier = nil
         guard !isClosed else { return }
         link = .seeking
     }
@@ -160,8 +171,9 @@ struct ClientState: Sendable {
         defer {
             pending = [:]
             carrier = nil
+            openingCarrier = nil
         }
-        return (pending.values.map(\.waiting), carrier)
+        return (pending.values.map(\.waiting), carrier ?? openingCarrier)
     }
 
     // MARK: Sessions and events
@@ -223,70 +235,5 @@ struct ClientState: Sendable {
         guard anything != isShown else { return }
         isShown = anything
         descriptor.set(anything)
-    }
-}
-
-/// A session handle as its client knows it.
-struct AttachedSession: Sendable {
-    let identifier: String
-    let role: Role
-    let descriptor: WakeUp
-    var isAttached = false
-    /// It could not be attached again after an engine had changed.
-    var failure: Failure?
-    private(set) var newest = EventID.zero
-    private(set) var handedOutThrough = EventID.zero
-    /// What the descriptor shows.
-    private var isShown = false
-
-    init(identifier: String, role: Role, descriptor: WakeUp) {
-        self.identifier = identifier
-        self.role = role
-        self.descriptor = descriptor
-    }
-
-    var hasUnseen: Bool { newest > handedOutThrough }
-
-    mutating func show() {
-        guard hasUnseen != isShown else { return }
-        isShown = hasUnseen
-        descriptor.set(isShown)
-    }
-
-    mutating func learn(newest id: EventID) { newest = max(newest, id) }
-
-    mutating func handOut(through id: EventID) { handedOutThrough = max(handedOutThrough, id) }
-}
-
-/// Which sessions need attention and were not told yet.
-struct Attention: Sendable {
-    private struct Known {
-        var newest = EventID.zero
-        var told = EventID.zero
-    }
-
-    private var known: [String: Known] = [:]
-
-    var untold: Set<String> { Set(known.filter { $0.value.newest > $0.value.told }.keys) }
-    var hasUntold: Bool { known.values.contains { $0.newest > $0.told } }
-
-    mutating func learn(_ identifier: String, newest: EventID) {
-        let before = known[identifier]?.newest ?? .zero
-        known[identifier, default: Known()].newest = max(before, newest)
-    }
-
-    mutating func tell(_ identifier: String, through id: EventID) {
-        let before = known[identifier]?.told ?? .zero
-        known[identifier, default: Known()].told = max(before, id)
-    }
-
-    /// A listing was handed out: what it shows counts as told.
-    mutating func told(_ identifiers: Set<String>, _ infos: [SessionInfo]) {
-        for info in infos where identifiers.contains(info.identifier) {
-            tell(info.identifier, through: info.newestEvent)
-        }
-        for identifier in identifiers where !infos.contains(where: { $0.identifier == identifier }) {
-            known[identifier] = nil
-        }
     }
 }

@@ -69,7 +69,7 @@ struct EngineSeeker: Sendable {
 
     // MARK: An engine of this process
 
-    /// Throws the reason when the engine ends before it has answered anything: another one would end the same way.
+    /// Throws the reason when the engine ends and another one would end the same way.
     private func serveLocal(_ lease: EngineLease) throws(Failure) {
         let end = Lock(LocalEnd())
         let carrier = LocalCarrier(lease: lease) { [state] message in
@@ -87,21 +87,26 @@ struct EngineSeeker: Sendable {
         carrier.close()
         state.change { $0.disconnected() }
         let final = end.withLock { $0 }
-        if let failure = final.failure, !final.hasAnswered { throw failure }
+        if let failure = final.failure, final.wouldRepeat(failure) { throw failure }
     }
 
     private struct LocalEnd: Sendable {
-        var hasAnswered = false
-        var hasEnded = false
-        var failure: Failure?
+        /// An engine that ends sooner is not started again until the host asks for something.
+        static let shortLifeMilliseconds: Int64 = 5_000
+
+        private let shortLife = Deadline.after(milliseconds: LocalEnd.shortLifeMilliseconds)
+        private(set) var hasEnded = false
+        private(set) var failure: Failure?
+
+        /// Whether the next engine would end the same way: the store is damaged, or this one lived too short a life.
+        func wouldRepeat(_ failure: Failure) -> Bool { failure.status == .storeDamaged || !shortLife.hasPassed }
 
         mutating func note(_ message: EngineMessage) {
             switch message {
-            case .reply, .notice: hasAnswered = true
             case .goodbye(let failure):
                 hasEnded = true
                 self.failure = failure
-            case .welcome: break
+            case .reply, .notice, .welcome: break
             }
         }
     }
@@ -120,6 +125,8 @@ struct EngineSeeker: Sendable {
             Hello(client: state.client, application: state.application, process: ProcessIdentity.current.processID)
         }
         carrier.send(.hello(hello))
+        // From here on a close of the client reaches the carrier, too.
+        guard state.change({ $0.opening(carrier) }) else { return true }
         var reader = FrameReader()
         var welcomed = false
         var refusal: Failure?

@@ -53,6 +53,7 @@ final class SocketCarrier: Carrier {
         var pending: [UInt8] = []
         var sent = 0
         var deadline = deadline
+        var isClosing = false
         while true {
             wake.clear()
             if sent == pending.count {
@@ -75,7 +76,10 @@ final class SocketCarrier: Carrier {
             let (isClosed, isDrained) = outgoing.withLock { ($0.isClosed, $0.bytes.isEmpty) }
             if isClosed, isDrained, sent == pending.count { return .closed }
             // A stopped engine reads nothing: whoever closes waits for it only so long.
-            if isClosed, deadline == nil { deadline = .after(milliseconds: Self.closeMilliseconds) }
+            if isClosed, !isClosing {
+                isClosing = true
+                deadline = .after(milliseconds: Self.closeMilliseconds)
+            }
             switch stream.read() {
             case .bytes(let bytes):
                 reader.append(bytes)

@@ -11,6 +11,7 @@ extension CommandHandler {
         for (index, request) in requests.enumerated() {
             do {
                 checked.append((request, try RequestIntake.check(request)))
+                if let destination = request.destination { try core.checkIsOutsideStore(destination) }
             } catch {
                 var failure = error
                 failure.index = UInt64(index)
@@ -79,7 +80,10 @@ extension CommandHandler {
 
     /// Moves the kept file first and records it then: after a crash in between, the repeated claim finds the file
     /// moved.
-    func claim(_ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy, in session: SessionID) {
+    func claim(
+        _ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy, in session: SessionID
+    ) throws(Failure) {
+        try core.checkIsOutsideStore(destination)
         let (id, sequence) = (connection.id, sequence)
         let kept = core.services.directory.keptPath + "/\(task.rawValue)"
         core.store({ (transaction) throws(Failure) -> TaskRecord? in

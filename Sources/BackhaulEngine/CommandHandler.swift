@@ -73,7 +73,7 @@ struct CommandHandler {
         case .control(let handle, let control, let selection):
             self.control(control, selection, in: try changing(handle))
         case .claim(let handle, let task, let destination, let ifExists):
-            claim(task, destination, ifExists, in: try changing(handle))
+            try claim(task, destination, ifExists, in: try changing(handle))
         case .invalidate(let handle, let cancelTasks):
             let session = try changing(handle)
             once({ (transaction) throws(Failure) in

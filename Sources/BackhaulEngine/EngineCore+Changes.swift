@@ -21,6 +21,7 @@ extension EngineCore {
                 }
             }
         }
+        if tasksEndedOrStopped == .cancel { sweepLeftovers() }
         tasksWait(in: change.lanes, reload: false)
         announce(change)
         if change.sessionRemoved { forget(change.session) }

@@ -1,5 +1,6 @@
 internal import BackhaulDisk
 internal import BackhaulModel
+internal import BackhaulPlatform
 internal import BackhaulStore
 
 extension EngineCore {
@@ -19,6 +20,17 @@ extension EngineCore {
         Destination(
             path: services.directory.keptPath + "/\(task.rawValue)", directoryDevice: kept.directoryDevice,
             directoryInode: kept.directoryInode)
+    }
+
+    /// A download that replaced the store's own files would destroy it.
+    func checkIsOutsideStore(_ destination: Destination) throws(Failure) {
+        let store = services.directory.descriptor.identity
+        let directory = (destination.directoryDevice, destination.directoryInode)
+        guard directory != (store.device, store.inode), directory != (kept.directoryDevice, kept.directoryInode) else {
+            throw Failure(
+                .invalidArgument,
+                "the destination \(destination.path) lies inside the store; choose a directory outside of it")
+        }
     }
 
     /// The origin of this lane speaks HTTP/2: more of its tasks may run, over one connection.

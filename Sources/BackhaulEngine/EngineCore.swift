@@ -153,9 +153,9 @@ final class EngineCore {
     ) {
         services.store.perform(body) { [outbox = services.outbox] result in
             outbox.post { core in
+                then(core, result)
                 // Damage, or a descriptor that is gone: whatever is asked of the store from now on fails the same way.
                 if case .failure(let failure) = result, failure.endsStore { core.fail(failure) }
-                then(core, result)
             }
         }
     }

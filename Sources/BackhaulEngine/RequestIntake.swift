@@ -8,5 +8,4 @@ public enum RequestIntake {
         try RequestCheck.check(request)
         return try WebAddress.origin(of: request.url)
     }
-
 }

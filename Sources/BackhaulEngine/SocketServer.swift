@@ -9,10 +9,12 @@ internal import BackhaulWire
 final class SocketServer {
     static let socketName = "engine.socket"
     private static let connectionLimit = 512
+    private static let retryMilliseconds: Int64 = 1_000
 
     private let listener: UnixListener
     private unowned let core: EngineCore
     private var watch: Watch?
+    private var retry: LoopTimer?
     private var peers: [ConnectionID: SocketPeer] = [:]
 
     init(directory: StoreDirectory, loop: Loop, core: EngineCore) throws(Failure) {
@@ -20,6 +22,7 @@ final class SocketServer {
         do {
             listener = try UnixListener(name: Self.socketName, in: directory.descriptor)
             watch = try loop.watch(listener.number, .readable) { [unowned self] _ in acceptAll() }
+            retry = loop.timer { [unowned self] in _ = watch?.change(.readable) }
         } catch {
             throw Failure.system(
                 .storeUnavailable, code: error.code, "the store's socket cannot be made: \(error.reason)")
@@ -35,15 +38,25 @@ final class SocketServer {
     }
 
     private func acceptAll() {
-        while let stream = listener.accept() {
-            guard peers.count < Self.connectionLimit, let peer = stream.peer, peer.isSameUser else { continue }
-            let id = ConnectionID.next()
-            guard let socketPeer = SocketPeer(id: id, stream: stream, peer: peer, server: self, core: core) else {
-                continue
+        while true {
+            switch listener.accept() {
+            case .stream(let stream): accept(stream)
+            case .nobody: return
+            case .exhausted:
+                // The listener stays ready for as long as they wait: look again later, not all the time.
+                watch?.change([])
+                retry?.start(milliseconds: Self.retryMilliseconds)
+                return
             }
-            peers[id] = socketPeer
-            core.accept(id, deliver: { [weak socketPeer] in socketPeer?.send($0) })
         }
+    }
+
+    private func accept(_ stream: UnixStream) {
+        guard peers.count < Self.connectionLimit, let peer = stream.peer, peer.isSameUser else { return }
+        let id = ConnectionID.next()
+        guard let socketPeer = SocketPeer(id: id, stream: stream, peer: peer, server: self, core: core) else { return }
+        peers[id] = socketPeer
+        core.accept(id, deliver: { [weak socketPeer] in socketPeer?.send($0) })
     }
 
     func ended(_ id: ConnectionID) {

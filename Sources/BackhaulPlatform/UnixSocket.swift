@@ -31,10 +31,20 @@ public final class UnixListener: Sendable {
         else { throw SystemError.last("cannot listen on the socket \(name)") }
     }
 
-    /// Nil when nobody waits.
-    public func accept() -> UnixStream? {
+    public enum AcceptResult: Sendable {
+        case stream(UnixStream)
+        case nobody
+        /// Somebody waits, and there are no descriptors or no memory for him.
+        case exhausted
+    }
+
+    public func accept() -> AcceptResult {
         let number = bhl_accept(descriptor.number)
-        return number < 0 ? nil : UnixStream(owning: number)
+        if number >= 0 { return .stream(UnixStream(owning: number)) }
+        switch bhl_errno() {
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted
+        default: return .nobody
+        }
     }
 
     public func remove() { unlinkat(directory.number, name, 0) }

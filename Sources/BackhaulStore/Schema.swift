@@ -141,6 +141,16 @@ enum Schema {
         CREATE INDEX events_by_session ON events (session_id);
         CREATE INDEX events_of_finished_rounds ON events (session_id) WHERE kind = 2;
 
+        -- Keys of succeeded tasks whose event was acknowledged, until their round's end is, too: a host that was killed
+        -- between the two and hands its whole list over again gets nothing twice.
+        CREATE TABLE delivered (
+            session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            idempotency_key TEXT NOT NULL,
+            task_id INTEGER NOT NULL,
+            round INTEGER NOT NULL,
+            PRIMARY KEY (session_id, idempotency_key)
+        ) STRICT, WITHOUT ROWID;
+
         -- Files that no task needs any more, until they are removed: 1 a part file beside `destination` (NULL: in the
         -- store), 2 a kept file.
         CREATE TABLE leftovers (

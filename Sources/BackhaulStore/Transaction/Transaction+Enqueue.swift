@@ -2,7 +2,8 @@ public import BackhaulModel
 
 extension Transaction {
     /// Makes one task for each request, or none: an atomic chunk. A request whose key has a task already finds that
-    /// one. The first enqueue after a round has ended begins the next.
+    /// one, also when it was acknowledged as succeeded in a round whose end is not. The first enqueue after a round has
+    /// ended begins the next.
     ///
     /// Returns what became of each, in order, and the lanes that got tasks which may run. Throws, with the position in
     /// the chunk as `index`: keyConflict, naming the field that differs; destinationInUse, naming the other task;
@@ -17,7 +18,12 @@ extension Transaction {
         var last: (origin: Origin, lane: LaneID)?
         var laneOfWaiting: Set<LaneID> = []
         var added: Int64 = 0
+        let hasDelivered = try hasDelivered(session)
         for (request, origin) in requests {
+            if hasDelivered, let key = request.idempotencyKey, let task = try delivered(session, key) {
+                results.append(Enqueued(task: task, disposition: .existing))
+                continue
+            }
             // Neighbours in a chunk mostly have the same origin.
             if last?.origin != origin {
                 if lanes[origin] == nil { lanes[origin] = try findOrMakeLane(session, origin) }

@@ -43,6 +43,7 @@ extension Transaction {
         change.removedKept = try connection.all(Self.selectUnclaimed) { row throws(Failure) in row.taskID() }
         try leaveKept(change.removedKept)
         let lanes = try Set(connection.all(Self.selectLanes) { row throws(Failure) in row.laneID() })
+        try rememberDelivered(session)
         // Events of tasks go with the tasks, by the references' ON DELETE CASCADE.
         try connection.run(Self.deleteTasks)
         try connection.run(Self.deleteEvents)

@@ -32,7 +32,7 @@ class Request:
     url: str
     #: Absolute path of the file to make; None: kept in the store until claimed.
     destination: Path | None = None
-    #: Idempotency key: the same key again finds the same task, until its end is acknowledged.
+    #: Idempotency key: the same key again finds the same task, until the end of its round is acknowledged.
     key: str | None = None
     #: Sent to the URL's origin only.
     headers: Headers = ()

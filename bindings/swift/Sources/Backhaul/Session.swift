@@ -80,7 +80,7 @@ public final class Session: Sendable {
     /// - Parameters:
     ///   - url: http or https.
     ///   - destination: Absolute path of the file to make; nil: kept in the store until claimed.
-    ///   - key: The same key again finds the same task, until its end is acknowledged.
+    ///   - key: The same key again finds the same task, until the end of its round is acknowledged.
     @discardableResult
     public func download(
         _ url: String, to destination: String? = nil, key: String? = nil, ifExists: ExistsPolicy = .fail

@@ -26,7 +26,7 @@ public struct Request: Hashable, Sendable {
     public var url: String
     /// Absolute path of the file to make; nil: kept in the store until claimed (`Session.claim`).
     public var destination: String?
-    /// 1 to 255 bytes: the same key again finds the same task, until its end is acknowledged.
+    /// 1 to 255 bytes: the same key again finds the same task, until the end of its round is acknowledged.
     public var idempotencyKey: String?
     /// Stored with the task and sent to the URL's origin only.
     public var headers: [Header]

@@ -1,0 +1,34 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// A session handle as its client knows it.
+struct AttachedSession: Sendable {
+    let identifier: String
+    let role: Role
+    let descriptor: WakeUp
+    var isAttached = false
+    /// It could not be attached again after an engine had changed.
+    var failure: Failure?
+    private(set) var newest = EventID.zero
+    private(set) var handedOutThrough = EventID.zero
+    /// What the descriptor shows.
+    private var isShown = false
+
+    init(identifier: String, role: Role, descriptor: WakeUp) {
+        self.identifier = identifier
+        self.role = role
+        self.descriptor = descriptor
+    }
+
+    var hasUnseen: Bool { newest > handedOutThrough }
+
+    mutating func show() {
+        guard hasUnseen != isShown else { return }
+        isShown = hasUnseen
+        descriptor.set(isShown)
+    }
+
+    mutating func learn(newest id: EventID) { newest = max(newest, id) }
+
+    mutating func handOut(through id: EventID) { handedOutThrough = max(handedOutThrough, id) }
+}
