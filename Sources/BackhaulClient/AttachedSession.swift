@@ -23,7 +23,7 @@ struct AttachedSession: Sendable {
     var hasUnseen: Bool { newest > handedOutThrough }
 
     mutating func show() {
-        guard hasUnseen != isShown else { return }
+        guard hasUnseen || isShown else { return }
         isShown = hasUnseen
         descriptor.set(isShown)
     }

@@ -232,7 +232,8 @@ struct ClientState: Sendable {
             sessions[handle]?.show()
             anything = anything || session.hasUnseen
         }
-        guard anything != isShown else { return }
+        // Written again while it is shown: a host that watches for edges learns of what is new.
+        guard anything || isShown else { return }
         isShown = anything
         descriptor.set(anything)
     }

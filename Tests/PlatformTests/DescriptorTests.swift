@@ -10,12 +10,18 @@ import Testing
         return number
     }
 
+    /// So high that no other test's file gets it, however many run beside this one.
+    private func highNumber(_ fromTheEnd: Int32) throws -> Int32 {
+        var limit = rlimit()
+        try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        return Int32(min(limit.rlim_cur, 100_000)) - fromTheEnd
+    }
+
     private func isOpen(_ number: Int32) -> Bool { fcntl(number, F_GETFD) >= 0 }
 
     @Test("a descriptor is closed with its last reference")
     func closed() throws {
-        // High, where no other test's file gets it.
-        let number: Int32 = 900
+        let number = try highNumber(2)
         try #require(dup2(try openRoot(), number) == number)
         var descriptor: Descriptor? = Descriptor(owning: number)
         #expect(descriptor?.isOurs == true)
@@ -25,7 +31,7 @@ import Testing
 
     @Test("a number that the host closed is not ours, and neither is what the host opens there")
     func closedByHost() throws {
-        let number: Int32 = 901
+        let number = try highNumber(3)
         try #require(dup2(try openRoot(), number) == number)
         var descriptor: Descriptor? = Descriptor(owning: number)
         close(number)
@@ -41,7 +47,7 @@ import Testing
 
     @Test("of two descriptors that got one number for one file, only the later is ours and is closed")
     func reopened() throws {
-        let number: Int32 = 902
+        let number = try highNumber(4)
         let root = try openRoot()
         defer { close(root) }
         try #require(dup2(root, number) == number)
@@ -60,7 +66,7 @@ import Testing
 
     @Test("an abandoned descriptor stays open")
     func abandoned() throws {
-        let number: Int32 = 903
+        let number = try highNumber(5)
         try #require(dup2(try openRoot(), number) == number)
         var descriptor: Descriptor? = Descriptor(owning: number)
         descriptor?.abandon()

@@ -3,8 +3,7 @@ import Foundation
 /// Python's own file server on a free port of loopback, and a folder that it serves; both end with this object.
 final class Server: Sendable {
     let folder: URL
-    private let process = Process()
-    private let input = Pipe()
+    private let process: pid_t
     let port: Int
 
     init() throws {
@@ -30,26 +29,49 @@ final class Server: Sendable {
             handler = functools.partial(Handler, directory=sys.argv[1])
             server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
             print(server.server_address[1], flush=True)
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            sys.stdin.read()  # ends with the tests, however they end
-            os._exit(0)
+            def end_with_the_tests(parent=os.getppid()):
+                while os.getppid() == parent: time.sleep(0.5)
+                os._exit(0)
+            threading.Thread(target=end_with_the_tests, daemon=True).start()
+            server.serve_forever()
             """
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", script, served.path]
-        let output = Pipe()
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            throw CocoaError(.fileReadCorruptFile)
-        }
-        self.port = port
+        (process, port) = try Server.start(script, served.path)
     }
 
     deinit {
-        try? input.fileHandleForWriting.close()
+        kill(process, SIGKILL)
+        waitpid(process, nil, 0)
         try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Runs the script and reads the port that it prints. Spawned by hand: Foundation's `Process` was seen to wait for
+    /// ever where many are started at once.
+    private static func start(_ script: String, _ served: String) throws -> (process: pid_t, port: Int) {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw CocoaError(.fileReadUnknown) }
+        defer { close(ends[0]) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+        let words: [String] = ["python3", "-c", script, served]
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { word in strdup(word) }
+        arguments.append(nil)
+        defer { for argument in arguments { free(argument) } }
+        var process = pid_t()
+        let code = posix_spawnp(&process, "python3", &actions, nil, &arguments, environ)
+        close(ends[1])
+        guard code == 0 else { throw CocoaError(.executableLoad) }
+        var line = ""
+        var byte: UInt8 = 0
+        while read(ends[0], &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(Character(UnicodeScalar(byte))) }
+        guard let port = Int(line) else {
+            kill(process, SIGKILL)
+            waitpid(process, nil, 0)
+            throw CocoaError(.fileReadCorruptFile)
+        }
+        return (process, port)
     }
 
     /// Serves this content under the name and gives its URL.
