@@ -215,7 +215,7 @@ struct LockTests {
             let lock = try #require(try directory.acquireLock())
             // What a child has between its start and its exec.
             copy = try #require(
-                (3..<1_024).first { number in
+                (3..<32_768).first { number in
                     var ours = stat()
                     var file = stat()
                     stat(scratch.path + "/lock", &file)
