@@ -85,7 +85,7 @@ extension CommandHandler {
     ) throws(Failure) {
         try core.checkIsOutsideStore(destination)
         let (id, sequence) = (connection.id, sequence)
-        let kept = core.services.directory.keptPath + "/\(task.rawValue)"
+        let kept = core.services.directory.keptFile(of: task)
         core.store({ (transaction) throws(Failure) -> TaskRecord? in
             guard try !transaction.checkClaim(task, session: session, path: destination.path) else { return nil }
             return try transaction.task(task)

@@ -9,7 +9,7 @@ extension DownloadRunner {
         switch conclusion {
         case .succeeded:
             CrashPoint.afterPlace.reach()
-            var outcome = Outcome(state: .succeeded, path: task.request.destination?.path ?? location.destination.path)
+            var outcome = Outcome(state: .succeeded, path: location.destination.path)
             outcome.size = machine.size ?? machine.offset
             end(outcome)
         case .failed(let failure): end(Outcome(state: .failed, failure: failure))

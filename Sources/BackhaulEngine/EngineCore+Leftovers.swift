@@ -28,7 +28,7 @@ extension EngineCore {
             case .part(let path):
                 (path.map(Destination.directory(of:)) ?? services.directory.keptPath) + "/"
                     + Self.partName(tag: tag, leftover.task)
-            case .kept: services.directory.keptPath + "/\(leftover.task.rawValue)"
+            case .kept: services.directory.keptFile(of: leftover.task)
             }
         }
         let outbox = services.outbox

@@ -18,7 +18,7 @@ extension EngineCore {
 
     private func keptDestination(of task: TaskID) -> Destination {
         Destination(
-            path: services.directory.keptPath + "/\(task.rawValue)", directoryDevice: kept.directoryDevice,
+            path: services.directory.keptFile(of: task), directoryDevice: kept.directoryDevice,
             directoryInode: kept.directoryInode)
     }
 

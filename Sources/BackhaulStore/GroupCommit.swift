@@ -28,7 +28,7 @@ final class GroupCommit {
 
     init(directory: StoreDirectory, lock: StoreLock, migrations: [String] = Schema.migrations) throws(Failure) {
         database = try Database(directory: directory, migrations: migrations)
-        transaction = Transaction(connection: database.connection, keptPath: directory.keptPath)
+        transaction = Transaction(connection: database.connection, directory: directory)
         self.directory = directory
         self.lock = lock
     }

@@ -13,6 +13,8 @@ public final class StoreDirectory: Sendable {
     /// Where finished files of requests without a destination lie, each under its task's number.
     public var keptPath: String { path + "/kept" }
 
+    public func keptFile(of task: TaskID) -> String { "\(keptPath)/\(task.rawValue)" }
+
     /// Longer paths leave no room for the names inside.
     static let pathSize = 4_000
 

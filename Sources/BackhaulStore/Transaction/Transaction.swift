@@ -4,13 +4,13 @@ internal import BackhaulModel
 /// store's thread; not to be kept. All moments are the caller's: the store reads no clock.
 public final class Transaction {
     let connection: Connection
-    let keptPath: String
+    let directory: StoreDirectory
 
-    init(connection: Connection, keptPath: String) {
+    init(connection: Connection, directory: StoreDirectory) {
         self.connection = connection
-        self.keptPath = keptPath
+        self.directory = directory
     }
 
     /// Where the finished file of a task without a destination lies.
-    func keptFile(_ task: TaskID) -> String { "\(keptPath)/\(task.rawValue)" }
+    func keptFile(_ task: TaskID) -> String { directory.keptFile(of: task) }
 }
