@@ -1,0 +1,162 @@
+// Starts a program that is nobody's child, from a process whose memory, signals and children are not ours.
+//
+// In C because a child that shares its parent's memory may do nothing but make system calls (vfork(2)): no allocation,
+// no lock, no runtime. Header only, like the rest of this module.
+#pragma once
+#include "shims.h"
+#include <linux/sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+// Shown by libc under _GNU_SOURCE only. Runs no handlers of pthread_atfork, and must not: those are for a copy of the
+// memory, and in a child that shares it they would close and forget what the parent goes on using.
+extern int clone(int (*body)(void *), void *stack, int flags, void *argument, ...);
+#ifndef __WALL
+#define __WALL 0x40000000
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+enum bhl_detached_step {
+    BHL_STEP_MEMORY,
+    BHL_STEP_CLONE,
+    BHL_STEP_SESSION,
+    BHL_STEP_DIRECTORY,
+    BHL_STEP_NULL_DEVICE,
+    BHL_STEP_PROGRAM,
+};
+
+struct bhl_detached {
+    const char *program;
+    char *const *arguments;   // ends with NULL
+    char *const *environment; // ends with NULL
+    const char *directory;
+    mode_t umask;
+    // Results, written by the children through the memory that they share.
+    pid_t process;
+    int descriptor; // a pidfd, or -1 where the kernel has none
+    int error;      // 0: the program runs
+    int step;
+    char *stack;
+};
+
+enum { BHL_DETACHED_STACK = 64 << 10 };
+
+static inline void bhl_close_from(int first) {
+    if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+    // Linux before 5.9, or a filter of system calls that does not know this one. Whatever is closed during the listing
+    // does not disturb it: it goes by number.
+    int list = open("/proc/self/fd", O_RDONLY | O_DIRECTORY);
+    if (list < 0) {
+        struct rlimit limit;
+        int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < (1 << 20) ? (int)limit.rlim_max : 1 << 20;
+        for (int number = first; number < end; number++) close(number);
+        return;
+    }
+    char entries[4096];
+    long size;
+    while ((size = syscall(SYS_getdents64, list, entries, sizeof entries)) > 0) {
+        // struct linux_dirent64 (getdents(2)): the record's size at 16, its name at 19.
+        for (long at = 0; at < size; at += *(unsigned short *)(void *)(entries + at + 16)) {
+            int number = 0;
+            const char *name = entries + at + 19;
+            if (*name < '0' || *name > '9') continue;
+            while (*name >= '0' && *name <= '9') number = number * 10 + (*name++ - '0');
+            if (number >= first && number != list) close(number);
+        }
+    }
+    close(list);
+}
+
+// The program's process until it becomes the program.
+static int bhl_detached_program(void *argument) {
+    struct bhl_detached *start = (struct bhl_detached *)argument;
+    // All zero: SIG_DFL, no flags, an empty mask, whatever the order of the kernel's fields. libc's own call refuses
+    // the signals that it keeps for itself.
+    unsigned long by_default[8] = {0};
+    unsigned long long none = 0;
+    for (int number = 1; number <= 64; number++) syscall(SYS_rt_sigaction, number, by_default, NULL, 8);
+    umask(start->umask);
+    start->step = BHL_STEP_DIRECTORY;
+    if (chdir(start->directory) != 0) goto failed;
+    start->step = BHL_STEP_NULL_DEVICE;
+    int null = open("/dev/null", O_RDWR);
+    if (null < 0) goto failed;
+    for (int number = 0; number < 3; number++) {
+        if (dup2(null, number) < 0) goto failed;
+    }
+    bhl_close_from(3);
+    start->step = BHL_STEP_PROGRAM;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, 8);
+    execve(start->program, start->arguments, start->environment);
+failed:
+    start->error = errno;
+    _exit(127);
+}
+
+// Between the two: leaves session and process group, and dies so that the program belongs to nobody. It shares the
+// descriptors with the host, so that the pidfd is the host's; it opens and closes nothing else.
+static int bhl_detached_parent(void *argument) {
+    struct bhl_detached *start = (struct bhl_detached *)argument;
+    start->step = BHL_STEP_SESSION;
+    if (setsid() < 0) {
+        start->error = errno;
+        return 0;
+    }
+    start->step = BHL_STEP_CLONE;
+    pid_t process = clone(bhl_detached_program, start->stack + BHL_DETACHED_STACK, CLONE_VM | CLONE_VFORK, start);
+    if (process < 0) {
+        start->error = errno;
+        return 0;
+    }
+    start->process = process;
+    if (start->error != 0) return 0;
+    // It is still our child, so the number is still its own.
+    start->descriptor = (int)syscall(SYS_pidfd_open, process, 0);
+    // A filter that kills instead of answering.
+    siginfo_t end;
+    end.si_pid = 0;
+    if (waitid(P_PID, (id_t)process, &end, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && end.si_pid == process &&
+        end.si_code != CLD_EXITED && end.si_status == SIGSYS) {
+        start->error = EPERM;
+    }
+    return 0;
+}
+
+// Fills the results. The calling thread waits until the program runs or cannot; memory is shared meanwhile, so that a
+// host with gigabytes pays nothing for copying its page tables.
+static inline void bhl_start_detached(struct bhl_detached *start) {
+    start->process = 0;
+    start->descriptor = -1;
+    start->error = 0;
+    start->step = BHL_STEP_MEMORY;
+    void *stacks = mmap(NULL, 2 * BHL_DETACHED_STACK, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (stacks == MAP_FAILED) {
+        start->error = errno;
+        return;
+    }
+    start->stack = (char *)stacks;
+    // The host's handlers must not run in a child that shares its memory. With libc's own signals, which its call
+    // would leave out.
+    unsigned long long all = ~0ULL, before = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, 8);
+    start->step = BHL_STEP_CLONE;
+    // No exit signal: the host gets no SIGCHLD, and a waitpid(-1) of its own does not find this child (wait(2)).
+    pid_t parent = clone(bhl_detached_parent, start->stack + 2 * BHL_DETACHED_STACK,
+                         CLONE_VM | CLONE_VFORK | CLONE_FILES, start);
+    if (parent < 0) start->error = errno;
+    // Not waitpid(3), which is a point of cancellation.
+    while (parent > 0 && syscall(SYS_wait4, parent, NULL, __WALL, NULL) < 0 && errno == EINTR) {}
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, 8);
+    munmap(stacks, 2 * BHL_DETACHED_STACK);
+    if (start->error != 0 && start->descriptor >= 0) {
+        close(start->descriptor);
+        start->descriptor = -1;
+    }
+}

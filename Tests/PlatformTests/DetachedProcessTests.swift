@@ -1,0 +1,143 @@
+import Glibc
+import Testing
+
+@testable import BackhaulPlatform
+
+/// What a shell, started detached, has to say.
+private final class Report {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/backhaul-detached-XXXXXX".utf8CString)
+        let number = mkstemp(&template)
+        try #require(number >= 0)
+        close(number)
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { unlink(path) }
+
+    func of(_ script: String, environment: [String] = ["PATH=/usr/bin:/bin"]) throws -> [Substring] {
+        let process = try DetachedProcess.start(
+            program: "/bin/sh", arguments: ["-c", "{ \(script)\n} >'\(path)' 2>&1"], environment: environment)
+        #expect(process.waitForEnd(until: .after(milliseconds: 20_000)))
+        let number = open(path, O_RDONLY | O_CLOEXEC)
+        defer { close(number) }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = read(number, &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self).split(separator: "\n")
+    }
+}
+
+@Suite(.serialized) struct DetachedProcessTests {
+    @Test("the program is told its arguments and exactly its environment")
+    func environment() throws {
+        let said = try Report().of("/usr/bin/env | grep -v -e ^PWD= -e ^_= -e ^SHLVL=", environment: ["A=b c", "D="])
+        #expect(Set(said) == ["A=b c", "D="])
+    }
+
+    @Test("this process has no child to reap and gets no SIGCHLD")
+    func noChild() throws {
+        // Blocked on this thread, so that one that came would stay to be seen.
+        var signals = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGCHLD)
+        pthread_sigmask(SIG_BLOCK, &signals, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let process = try DetachedProcess.start(program: "/bin/true", environment: [])
+        #expect(process.waitForEnd(until: .after(milliseconds: 20_000)))
+        var status: Int32 = 0
+        #expect(waitpid(process.processID, &status, WNOHANG) == -1 && errno == ECHILD)
+        var pending = sigset_t()
+        sigpending(&pending)
+        #expect(sigismember(&pending, SIGCHLD) == 0)
+    }
+
+    @Test("the program has left this process's session and group, and leads neither")
+    func session() throws {
+        let said = try Report().of("cut -d ' ' -f 1,5,6 /proc/$$/stat")
+        let fields = try #require(said.first).split(separator: " ").compactMap { Int32($0) }
+        #expect(fields.count == 3)
+        #expect(fields[1] == fields[2] && fields[1] != fields[0])
+        #expect(fields[1] != getpgrp() && fields[2] != getsid(0))
+    }
+
+    @Test("no descriptor is inherited, with or without close-on-exec, however great its number")
+    func descriptors() throws {
+        let low = open("/dev/null", O_RDONLY)
+        try #require(low >= 0)
+        defer { close(low) }
+        let high = dup2(low, 900)
+        defer { close(high) }
+        // The third is the listing's own.
+        let said = try Report().of("exec ls /proc/self/fd")
+        #expect(Set(said) == ["0", "1", "2", "3"])
+        #expect(try Report().of("readlink /proc/$$/fd/0") == ["/dev/null"])
+    }
+
+    @Test("signals are neither blocked nor ignored, whatever this thread and process do with them")
+    func signals() throws {
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        let handler = signal(SIGUSR2, SIG_IGN)
+        defer {
+            signal(SIGUSR2, handler)
+            pthread_sigmask(SIG_SETMASK, &before, nil)
+        }
+        // Of grep, whose status nobody has touched: a shell sets signals of its own.
+        let said = try Report().of("exec grep -e SigBlk -e SigIgn /proc/self/status")
+        #expect(said == ["SigBlk:\t0000000000000000", "SigIgn:\t0000000000000000"])
+        var now = sigset_t()
+        pthread_sigmask(SIG_SETMASK, nil, &now)
+        #expect(sigismember(&now, SIGUSR1) == 1)
+    }
+
+    @Test("umask and working directory are those given, not this process's")
+    func places() throws {
+        #expect(try Report().of("umask; pwd") == ["0022", "/"])
+    }
+
+    @Test("a program that does not exist is an error with the kernel's reason, at once")
+    func noProgram() {
+        let error = #expect(throws: SystemError.self) {
+            _ = try DetachedProcess.start(program: "/no/such/program", environment: [])
+        }
+        #expect(error?.code == ENOENT)
+        #expect(error?.description == "/no/such/program cannot be run: No such file or directory")
+    }
+
+    @Test("a directory that does not exist is told from a program that does not")
+    func noDirectory() {
+        let error = #expect(throws: SystemError.self) {
+            _ = try DetachedProcess.start(program: "/bin/true", environment: [], workingDirectory: "/no/such")
+        }
+        let sentence = "/bin/true cannot be started in the directory /no/such: No such file or directory"
+        #expect(error?.description == sentence)
+    }
+
+    @Test("a failed start leaves no descriptor, child or stack behind")
+    func nothingLeft() {
+        func openCount() -> Int { (0..<1_024).count { fcntl(Int32($0), F_GETFD) >= 0 } }
+        let before = openCount()
+        for _ in 0..<50 { _ = try? DetachedProcess.start(program: "/no/such/program", environment: []) }
+        #expect(openCount() == before)
+    }
+
+    @Test("many threads may start programs at the same time")
+    func manyThreads() throws {
+        let started = Lock(0)
+        let threads = try (0..<8).map { _ in
+            try Thread(name: "starter") {
+                for _ in 0..<20 {
+                    let process = try? DetachedProcess.start(program: "/bin/true", environment: [])
+                    if process?.waitForEnd(until: .after(milliseconds: 20_000)) == true { started.withLock { $0 += 1 } }
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(started.withLock { $0 } == 160)
+    }
+}
