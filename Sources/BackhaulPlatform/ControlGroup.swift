@@ -1,0 +1,90 @@
+internal import Glibc
+
+/// A control group (cgroups(7)): what a service manager stops, freezes and counts as one.
+public struct ControlGroup: Equatable, Sendable {
+    /// Where the kernel shows processes and groups; tests make their own.
+    public struct Root: Sendable {
+        public var processes: String
+        public var groups: String
+
+        public init(processes: String = "/proc", groups: String = "/sys/fs/cgroup") {
+            self.processes = processes
+            self.groups = groups
+        }
+    }
+
+    /// In the hierarchy that the service manager uses, from its root or that of this container on: `/` there.
+    public var path: String
+    /// In the hierarchy of the old freezer controller, where the machine still has it.
+    var freezerPath: String?
+
+    /// Nil when the process or /proc is not there.
+    public static func of(processID: Int32, in root: Root = Root()) -> ControlGroup? {
+        readSmallFile("\(root.processes)/\(processID)/cgroup").flatMap(ControlGroup.init(listing:))
+    }
+
+    /// From /proc/PID/cgroup: lines of `number:controllers:path`. Version 2 has no controllers there; before it, and
+    /// beside it, systemd used a hierarchy of its own name.
+    init?(listing: String) {
+        var unified: String?
+        var named: String?
+        for line in listing.split(separator: "\n") {
+            let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard fields.count == 3 else { continue }
+            let path = String(fields[2])
+            let controllers = fields[1].split(separator: ",")
+            if fields[1].isEmpty { unified = path }
+            if controllers.contains("name=systemd") { named = path }
+            if controllers.contains("freezer") { freezerPath = path }
+        }
+        // Beside version 1, version 2 may be there and unused: everybody is in its root.
+        guard let path = [unified, named].compactMap({ $0 }).first(where: { $0 != "/" }) ?? unified ?? named else {
+            return nil
+        }
+        self.path = path
+    }
+
+    /// The service or scope that the group lies in, as its path up to there: whoever stops it stops all below. Nil for
+    /// a process that no service manager has placed.
+    public var unitPath: String? {
+        let components = path.split(separator: "/")
+        let last = components.lastIndex { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }
+        return last.map { "/" + components[...$0].joined(separator: "/") }
+    }
+
+    /// `app.service`
+    public var unitName: String? { unitPath?.split(separator: "/").last.map(String.init) }
+
+    /// Whether both are stopped when the service or container of one is: they lie in the same unit, or in the same
+    /// group that is not the root.
+    public func isStoppedWith(_ other: ControlGroup) -> Bool {
+        if let unitPath { return unitPath == other.unitPath }
+        return path == other.path && path != "/"
+    }
+
+    /// Whether the processes are in one service or container, so that a service manager that stops one stops the
+    /// other. False when one of them is gone.
+    public static func shared(by one: Int32, and other: Int32, in root: Root = Root()) -> Bool {
+        guard let first = of(processID: one, in: root) else { return false }
+        return of(processID: other, in: root).map(first.isStoppedWith) ?? false
+    }
+
+    /// Whether the process is frozen, by its own group or one above (cgroup.freeze of version 2, or the freezer of
+    /// version 1).
+    public static func isFrozen(processID: Int32, in root: Root = Root()) -> Bool {
+        of(processID: processID, in: root)?.isFrozen(in: root) ?? false
+    }
+
+    func isFrozen(in root: Root) -> Bool {
+        if let freezerPath, let state = readSmallFile("\(root.groups)/freezer\(freezerPath)/freezer.state") {
+            if state.hasPrefix("FROZEN") { return true }
+        }
+        // "unified" is where version 2 is shown beside version 1.
+        for mount in [root.groups, root.groups + "/unified"] {
+            if let events = readSmallFile("\(mount)\(path)/cgroup.events") {
+                return events.split(separator: "\n").contains("frozen 1")
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,75 @@
+import Glibc
+import Testing
+
+@testable import BackhaulPlatform
+
+@Suite struct ControlGroupTests {
+    private let app = "/user.slice/user-1000.slice/user@1000.service/app.slice"
+
+    private func group(_ listing: String) throws -> ControlGroup { try #require(ControlGroup(listing: listing)) }
+
+    @Test("version 2 alone has one line")
+    func versionTwo() throws {
+        #expect(try group("0::/system.slice/photos.service\n").path == "/system.slice/photos.service")
+        #expect(try group("0::/\n").path == "/")
+        #expect(ControlGroup(listing: "") == nil)
+        #expect(ControlGroup(listing: "nonsense\n") == nil)
+    }
+
+    @Test("beside version 1, systemd's own hierarchy counts where version 2 is not used")
+    func versionOne() throws {
+        let old = "4:freezer:/ice\n2:cpu,cpuacct:/\n1:name=systemd:/system.slice/a.service\n0::/\n"
+        #expect(try group(old).path == "/system.slice/a.service")
+        #expect(try group(old).freezerPath == "/ice")
+        #expect(try group("9:name=systemd:/\n0::/a:b.scope\n").path == "/a:b.scope")
+    }
+
+    @Test("processes of one unit are stopped together, however deep they lie in it")
+    func units() throws {
+        let service = try group("0::\(app)/photos.service")
+        #expect(service.unitName == "photos.service")
+        #expect(service.isStoppedWith(try group("0::\(app)/photos.service/worker")))
+        #expect(!service.isStoppedWith(try group("0::\(app)/backhauld-1.service")))
+        #expect(!service.isStoppedWith(try group("0::/")))
+    }
+
+    @Test("processes of one container are stopped together; those that nobody has placed are not")
+    func containers() throws {
+        #expect(try group("0::/docker/1234").isStoppedWith(group("0::/docker/1234")))
+        #expect(try !group("0::/docker/1234").isStoppedWith(group("0::/docker/5678")))
+        #expect(try !group("0::/").isStoppedWith(group("0::/")))
+    }
+
+    @Test("a process's group is found by its number, and a frozen one is told")
+    func files() throws {
+        var template = Array("/tmp/backhaul-groups-XXXXXX".utf8CString)
+        let made = try #require(mkdtemp(&template))
+        let path = String(cString: made)
+        defer { system("rm -rf '\(path)'") }
+        system(
+            """
+            cd '\(path)' && mkdir -p proc/7 proc/8 proc/9 groups/a.service groups/freezer/ice &&
+            echo 0::/a.service >proc/7/cgroup && echo 0::/b.service >proc/8/cgroup &&
+            printf '1:freezer:/ice\\n0::/\\n' >proc/9/cgroup &&
+            printf 'populated 1\\nfrozen 1\\n' >groups/a.service/cgroup.events &&
+            echo FROZEN >groups/freezer/ice/freezer.state
+            """)
+        let root = ControlGroup.Root(processes: path + "/proc", groups: path + "/groups")
+        #expect(ControlGroup.of(processID: 7, in: root)?.unitName == "a.service")
+        #expect(ControlGroup.of(processID: 6, in: root) == nil)
+        #expect(!ControlGroup.shared(by: 7, and: 8, in: root))
+        #expect(ControlGroup.shared(by: 7, and: 7, in: root))
+        #expect(!ControlGroup.shared(by: 7, and: 6, in: root))
+        #expect(ControlGroup.isFrozen(processID: 7, in: root))
+        #expect(!ControlGroup.isFrozen(processID: 8, in: root))
+        #expect(ControlGroup.isFrozen(processID: 9, in: root))
+        system("printf 'populated 1\\nfrozen 0\\n' >'\(path)/groups/a.service/cgroup.events'")
+        #expect(!ControlGroup.isFrozen(processID: 7, in: root))
+    }
+
+    @Test("this process has a group, and it is not frozen")
+    func current() {
+        #expect(ControlGroup.of(processID: getpid()) != nil)
+        #expect(!ControlGroup.isFrozen(processID: getpid()))
+    }
+}
