@@ -24,6 +24,8 @@ let package = Package(
             name: "CCurl", path: "Sources/CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        // Its headers only: the library is looked up when first needed.
+        .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", providers: [.apt(["libsystemd-dev"])]),
 
         // Threads, locks, descriptors, clocks: the only module that knows pthread.
         .target(name: "BackhaulPlatform", dependencies: ["CLinux"], swiftSettings: strict),
@@ -35,6 +37,10 @@ let package = Package(
             swiftSettings: strict),
         // Commands, replies and notices as bytes.
         .target(name: "BackhaulWire", dependencies: ["BackhaulModel"], swiftSettings: strict),
+        // What speaks to systemd: services of the user manager, lingering, the journal.
+        .target(
+            name: "BackhaulUserManager", dependencies: ["BackhaulModel", "BackhaulPlatform", "CLinux", "CSystemd"],
+            swiftSettings: strict),
         // The event loop.
         .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CLinux", "CUV"], swiftSettings: strict),
         // Part files: written, synced, finished on threads of their own.
@@ -78,6 +84,9 @@ let package = Package(
         .testTarget(
             name: "StoreTests", dependencies: ["BackhaulStore", "BackhaulModel", "BackhaulPlatform", "CSQLite"],
             path: "Tests/StoreTests", swiftSettings: strict),
+        .testTarget(
+            name: "UserManagerTests", dependencies: ["BackhaulUserManager", "BackhaulModel", "BackhaulPlatform"],
+            path: "Tests/UserManagerTests", swiftSettings: strict),
         .testTarget(
             name: "WireTests", dependencies: ["BackhaulWire", "BackhaulModel"],
             path: "Tests/WireTests", swiftSettings: strict),

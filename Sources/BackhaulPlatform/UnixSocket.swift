@@ -119,9 +119,12 @@ public final class UnixStream: Sendable {
 
 enum UnixAddress {
     static func make(_ name: String, in directory: Descriptor) throws(SystemError) -> sockaddr_un {
+        try make(path: "/proc/self/fd/\(directory.number)/\(name)", name)
+    }
+
+    static func make(path: String, _ name: String) throws(SystemError) -> sockaddr_un {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let path = "/proc/self/fd/\(directory.number)/\(name)"
         let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
             guard path.utf8.count < room.count else { return false }
             room.copyBytes(from: path.utf8)

@@ -29,6 +29,7 @@
 #endif
 extern int pthread_setname_np(pthread_t thread, const char *name);
 extern const char *strerrordesc_np(int code);
+extern char *secure_getenv(const char *name);
 extern int sync_file_range(int descriptor, __off64_t offset, __off64_t size, unsigned flags);
 #ifndef SYNC_FILE_RANGE_WRITE
 #define SYNC_FILE_RANGE_WRITE 2

@@ -7,11 +7,12 @@ import pytest
 from tree import BUILT, PROJECT, kept, sources, swift, targets
 
 # The one module that may import each library.
-OWNERS = {"CSQLite": "BackhaulStore", "CCurl": "BackhaulTransport", "CUV": "BackhaulLoop"}
+OWNERS = {"CSQLite": "BackhaulStore", "CCurl": "BackhaulTransport", "CUV": "BackhaulLoop",
+          "CSystemd": "BackhaulUserManager"}
 # What comes with the language, for every module.
 LANGUAGE = {"Swift", "Glibc", "Synchronization"}
 # Modules of the C library behind Glibc: a file that imports one of these talks to C.
-C_MODULES = {"CBackhaul", "CLinux", "CUV", "CCurl", "CSQLite", "Glibc"}
+C_MODULES = {"CBackhaul", "CLinux", "CUV", "CCurl", "CSQLite", "CSystemd", "Glibc"}
 
 LONGEST_LINE = 120
 LARGEST_FILE = 200_000

@@ -1,0 +1,78 @@
+internal import BackhaulPlatform
+
+/// The system's journal, one message at a time.
+///
+/// systemd's native protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/) by hand, and not sd_journal_sendv: that
+/// waits without a limit for a journal that is stopped or busy, and leaves a descriptor open.
+public struct Journal: Sendable {
+    /// How serious a message is (syslog(3)).
+    public enum Priority: Int32, Sendable {
+        case error = 3
+        case warning = 4
+        case notice = 5
+        case information = 6
+        case debug = 7
+    }
+
+    /// Longer texts are cut: what does not fit a datagram would need a memory file.
+    static let longestText = 32 << 10
+
+    private let socketPath: String
+    private let identifier: String
+
+    /// - Parameters:
+    ///   - identifier: SYSLOG_IDENTIFIER of all messages, as in `journalctl -t backhauld`.
+    ///   - socketPath: Where the journal listens.
+    public init(identifier: String = "backhauld", socketPath: String = "/run/systemd/journal/socket") {
+        self.identifier = identifier
+        self.socketPath = socketPath
+    }
+
+    /// Whether a journal listens.
+    public var isAvailable: Bool { UnixDatagrams.connect(path: socketPath) != nil }
+
+    /// Hands one message over; never waits. Any thread may call it.
+    /// - Parameter fields: Further ones, named with capitals, digits and underscores, such as `BACKHAUL_STORE`
+    ///   (systemd.journal-fields(7)); others are left out.
+    /// - Returns: false when the journal is not there or takes nothing now.
+    @discardableResult
+    public func send(_ message: String, priority: Priority, fields: [String: String] = [:]) -> Bool {
+        let datagram = Journal.datagram(message, priority: priority, identifier: identifier, fields: fields)
+        return UnixDatagrams.connect(path: socketPath)?.send(datagram) ?? false
+    }
+
+    static func datagram(
+        _ message: String, priority: Priority, identifier: String, fields: [String: String]
+    ) -> [UInt8] {
+        var bytes: [UInt8] = []
+        append("MESSAGE", message, to: &bytes)
+        append("PRIORITY", String(priority.rawValue), to: &bytes)
+        append("SYSLOG_IDENTIFIER", identifier, to: &bytes)
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) where isFieldName(name) {
+            append(name, value, to: &bytes)
+        }
+        return bytes
+    }
+
+    private static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
+        let value = value.utf8.prefix(longestText)
+        bytes += name.utf8
+        if value.contains(UInt8(ascii: "\n")) {
+            // A value of several lines follows its length, 64 bits in little endian.
+            bytes.append(UInt8(ascii: "\n"))
+            withUnsafeBytes(of: UInt64(value.count).littleEndian) { bytes += $0 }
+        } else {
+            bytes.append(UInt8(ascii: "="))
+        }
+        bytes += value
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    private static func isFieldName(_ name: String) -> Bool {
+        guard let first = name.utf8.first, name.utf8.count <= 64, first != UInt8(ascii: "_") else { return false }
+        return name.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: "_") || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        } && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+    }
+}

@@ -1,0 +1,232 @@
+public import BackhaulModel
+internal import BackhaulPlatform
+internal import CLinux
+internal import Glibc
+
+/// The systemd instance that runs the user's services (user@.service(5)), spoken to over the user's message bus.
+///
+/// Each call waits for it, two seconds at most, on the calling thread, which must not be an engine's loop. A
+/// conversation belongs to one thread; it holds one descriptor, closed with its last reference, and starts no thread
+/// and no process.
+public final class UserManager {
+    /// The longest that one call waits.
+    public static let patienceMilliseconds: Int64 = 2_000
+
+    /// systemd's version, such as 252; 0 when it is not a number.
+    public let version: Int
+
+    private let connection: BusConnection
+    private let listener: bhl_peer
+    private var isWatchingJobs = false
+
+    /// Nil where none answers.
+    public static func connect() -> UserManager? { try? reach() }
+
+    /// As `connect`, telling why there is none.
+    public static func reach() throws(Failure) -> UserManager {
+        guard let address = BusAddress.user else {
+            throw Failure(
+                .notFound,
+                "There is no user manager: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR leads to a bus here.")
+        }
+        return try UserManager(address: address)
+    }
+
+    init(address: String, patienceMilliseconds: Int64 = UserManager.patienceMilliseconds) throws(Failure) {
+        let deadline = Deadline.after(milliseconds: patienceMilliseconds)
+        guard BusConnection.isLibraryPresent else {
+            throw Failure(.notFound, "There is no user manager to speak to: libsystemd.so.0 is not installed.")
+        }
+        guard let connection = BusConnection(address: address), let listener = connection.listener else {
+            throw Failure(.notFound, "There is no user manager: nobody listens at \(address).")
+        }
+        // After sudo the environment may lead to the bus of another user, whose services cannot use this user's store.
+        guard listener.uid == geteuid() else {
+            throw Failure(
+                .notFound, "The bus at \(address) belongs to user \(listener.uid), and this is user \(geteuid()).")
+        }
+        do throws(BusConnection.CallError) {
+            if BusAddress.hasManagerSocket { try UserManager.waitForName(connection, deadline) }
+            let reply = try connection.call(
+                .properties("Get", of: .manager), [.string(Name.manager), .string("Version")], until: deadline)
+            let text = try reply.value { message throws(BusError) in
+                try message.readVariant("s") { inner throws(BusError) in try inner.readString() }
+            }
+            version = Int(text.drop { !$0.isNumber }.prefix { $0.isNumber }) ?? 0
+        } catch {
+            throw error.failure(asking: "the user manager for its version")
+        }
+        self.connection = connection
+        self.listener = listener
+    }
+
+    /// A bus is started by its first client, here perhaps, and the manager comes to it a moment later.
+    private static func waitForName(
+        _ connection: BusConnection, _ deadline: Deadline
+    ) throws(BusConnection.CallError) {
+        let rule = "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Name.systemd)'"
+        _ = try connection.call(.bus("AddMatch"), [.string(rule)], until: deadline)
+        let reply = try connection.call(.bus("NameHasOwner"), [.string(Name.systemd)], until: deadline)
+        if try reply.value({ message throws(BusError) in try message.readBool() }) { return }
+        _ = try connection.signal(until: deadline) { $0.isSignal("NameOwnerChanged", of: "org.freedesktop.DBus") }
+    }
+
+    /// Whether services that it starts find the same file at this absolute path: false in a container that shares its
+    /// user's bus but not its file systems. Nil where that cannot be told.
+    public func sees(_ path: String) -> Bool? {
+        guard listener.pid > 0 else { return nil }
+        var here = stat()
+        var there = stat()
+        guard stat(path, &here) == 0 else { return nil }
+        guard stat("/proc/\(listener.pid)/root" + path, &there) == 0 else { return bhl_errno() == ENOENT ? false : nil }
+        return bhl_device(&here) == bhl_device(&there) && here.st_ino == there.st_ino
+    }
+
+    /// Starts the service and waits until its program runs. When a unit of the name is there already it is left as it
+    /// is, or started when it is not running, and `wasThere` says so: of two that start the same service at once, both
+    /// succeed.
+    public func startService(_ service: TransientService) throws(Failure) -> StartedService {
+        let deadline = Deadline.after(milliseconds: UserManager.patienceMilliseconds)
+        if sees(service.program) == false {
+            throw Failure(
+                .notFound, "The user manager sees other file systems than this process, and no \(service.program).")
+        }
+        do throws(BusConnection.CallError) {
+            try watchJobs(until: deadline)
+            return try start(service, deadline)
+        } catch {
+            if case .refused(Name.jobFailed, _) = error {
+                // Or it would be tried again, while the caller has been told that it did not start.
+                _ = try? connection.call(
+                    .manager("StopUnit"), [.string(service.name), .string("replace")], until: deadline)
+            }
+            throw error.failure(asking: "the user manager to start \(service.name)")
+        }
+    }
+
+    /// Stops the service and waits until its processes have ended.
+    /// - Returns: false when there was none.
+    @discardableResult
+    public func stopService(_ name: String) throws(Failure) -> Bool {
+        let deadline = Deadline.after(milliseconds: UserManager.patienceMilliseconds)
+        do throws(BusConnection.CallError) {
+            try watchJobs(until: deadline)
+            try run("StopUnit", [.string(name), .string("replace")], deadline)
+            return true
+        } catch {
+            if case .refused(Name.noSuchUnit, _) = error { return false }
+            throw error.failure(asking: "the user manager to stop \(name)")
+        }
+    }
+
+    /// What the manager knows of a unit, or nil when it knows none of that name.
+    public func state(of name: String) throws(Failure) -> UnitState? {
+        let deadline = Deadline.after(milliseconds: UserManager.patienceMilliseconds)
+        do throws(BusConnection.CallError) {
+            return try activeState(name, deadline)
+        } catch {
+            throw error.failure(asking: "the user manager about \(name)")
+        }
+    }
+
+    /// Whether the unit runs, or is about to.
+    public func isActive(_ name: String) throws(Failure) -> Bool { try state(of: name)?.isRunning ?? false }
+
+    private func transient(_ service: TransientService) -> [BusValue] {
+        let properties = service.properties(version: version).map {
+            BusValue.structure([.string($0.name), .variant($0.value)])
+        }
+        return [.string(service.name), .string("fail"), .array("(sv)", properties), .array("(sa(sv))", [])]
+    }
+
+    private func start(
+        _ service: TransientService, _ deadline: Deadline
+    ) throws(BusConnection.CallError) -> StartedService {
+        var wasThere = false
+        while true {
+            do throws(BusConnection.CallError) {
+                try run("StartTransientUnit", transient(service), deadline)
+            } catch {
+                guard case .refused(Name.unitExists, _) = error else { throw error }
+                // Another host was faster, or there is a unit file.
+                wasThere = true
+            }
+            do throws(BusConnection.CallError) {
+                if wasThere, try activeState(service.name, deadline)?.isRunning != true {
+                    try run("StartUnit", [.string(service.name), .string("replace")], deadline)
+                }
+            } catch {
+                // It has gone in between: its name is free.
+                if case .refused(Name.noSuchUnit, _) = error {
+                    wasThere = false
+                    continue
+                }
+                throw error
+            }
+            let processID = try mainProcess(service.name, deadline)
+            return StartedService(
+                name: service.name, process: processID.flatMap(ProcessIdentity.of), wasThere: wasThere)
+        }
+    }
+
+    /// Has the ends of jobs sent to this connection.
+    private func watchJobs(until deadline: Deadline) throws(BusConnection.CallError) {
+        if isWatchingJobs { return }
+        let rule = "type='signal',sender='\(Name.systemd)',interface='\(Name.manager)',member='JobRemoved'"
+        _ = try connection.call(.bus("AddMatch"), [.string(rule)], until: deadline)
+        _ = try connection.call(.manager("Subscribe"), [], until: deadline)
+        isWatchingJobs = true
+    }
+
+    /// Queues a job and waits for its result.
+    private func run(
+        _ member: String, _ arguments: [BusValue], _ deadline: Deadline
+    ) throws(BusConnection.CallError) {
+        let reply = try connection.call(.manager(member), arguments, until: deadline)
+        let job = try reply.value { message throws(BusError) in try message.readString("o") }
+        while true {
+            // uoss: the job's number and path, the unit's name, the result.
+            let signal = try connection.signal(until: deadline) { $0.isSignal("JobRemoved", of: Name.manager) }
+            let (path, result) = try signal.value { message throws(BusError) in
+                _ = try message.readUInt32()
+                let path = try message.readString("o")
+                _ = try message.readString()
+                return (path, try message.readString())
+            }
+            guard path == job else { continue }
+            if result == "done" { return }
+            throw .refused(name: Name.jobFailed, sentence: "its job ended as \"\(result)\"")
+        }
+    }
+
+    private func unit(_ name: String, _ deadline: Deadline) throws(BusConnection.CallError) -> String? {
+        do throws(BusConnection.CallError) {
+            let reply = try connection.call(.manager("GetUnit"), [.string(name)], until: deadline)
+            return try reply.value { message throws(BusError) in try message.readString("o") }
+        } catch {
+            if case .refused(Name.noSuchUnit, _) = error { return nil }
+            throw error
+        }
+    }
+
+    private func activeState(_ name: String, _ deadline: Deadline) throws(BusConnection.CallError) -> UnitState? {
+        guard let path = try unit(name, deadline) else { return nil }
+        let reply = try connection.call(
+            .properties("Get", of: path), [.string(Name.unit), .string("ActiveState")], until: deadline)
+        let text = try reply.value { message throws(BusError) in
+            try message.readVariant("s") { inner throws(BusError) in try inner.readString() }
+        }
+        return UnitState(rawValue: text) ?? .inactive
+    }
+
+    /// Nil when it has ended already.
+    private func mainProcess(_ name: String, _ deadline: Deadline) throws(BusConnection.CallError) -> Int32? {
+        guard let path = try unit(name, deadline) else { return nil }
+        let reply = try connection.call(
+            .properties("Get", of: path), [.string(Name.service), .string("MainPID")], until: deadline)
+        let number = try reply.value { message throws(BusError) in
+            try message.readVariant("u") { inner throws(BusError) in try inner.readUInt32() }
+        }
+        return number == 0 ? nil : Int32(exactly: number)
+    }
+}

@@ -1,0 +1,19 @@
+import Testing
+
+@testable import BackhaulUserManager
+
+@Suite struct LingeringTests {
+    @Test("a user lingers when logind has noted it")
+    func noted() {
+        let scratch = Scratch()
+        let of = { Lingering.of(userName: $0, stateDirectory: scratch.path + "/lib", runtime: scratch.path + "/run") }
+        #expect(of("me") == .absent)
+        scratch.write("", to: "run/systemd/users/1000")
+        #expect(of("me") == .off)
+        scratch.write("", to: "lib/linger/me")
+        #expect(of("me") == .on)
+        #expect(of("you") == .off)
+        #expect(of("../linger/me") == .off)
+        #expect(of(nil) == .off)
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+
+/// A directory of its own for each test.
+final class Scratch {
+    let path: String
+
+    init() {
+        var template = Array("/tmp/backhaul-manager-XXXXXX".utf8CString)
+        path = mkdtemp(&template).map { String(cString: $0) } ?? ""
+    }
+
+    func write(_ text: String, to name: String) {
+        var directory = path
+        for component in name.split(separator: "/").dropLast() {
+            directory += "/" + component
+            mkdir(directory, 0o700)
+        }
+        guard let file = fopen(path + "/" + name, "w") else { return }
+        fputs(text, file)
+        fclose(file)
+    }
+
+    deinit { system("rm -rf '\(path)'") }
+}
+
+/// A socket that is bound and, unless it takes datagrams, accepts connections and never answers.
+final class SilentSocket {
+    let number: Int32
+
+    init(path: String, type: __socket_type) {
+        number = socket(AF_UNIX, Int32(type.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = bind(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        listen(number, 8)
+    }
+
+    /// The next datagram, or nil when there is none.
+    func receive() -> String? {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        let count = recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
+    }
+
+    /// Waits until whoever has connected has closed his end, and answers what he had said.
+    func hearOut() -> String? {
+        let connection = accept(number, nil, nil)
+        guard connection >= 0 else { return nil }
+        defer { close(connection) }
+        var said: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4 << 10)
+        while case let count = recv(connection, &buffer, buffer.count, 0), count > 0 { said += buffer[..<count] }
+        return String(decoding: said, as: UTF8.self)
+    }
+
+    deinit { close(number) }
+}
