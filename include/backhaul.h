@@ -19,10 +19,20 @@
  *       for (size_t i = 0; i < bh_batch_count(batch); i++) use(bh_batch_event_at(batch, i));
  *
  * Engines
- *   Whoever holds the store's lock is the engine: here a few threads inside one of the processes that have the store
- *   open. The others speak to it over a socket in the store, without noticing. When its process ends or closes its
- *   last handle, another process that has the store open takes over; when there is none, transfers pause until a
- *   process opens the store again.
+ *   Whoever holds the store's lock is the engine; everyone else speaks to it over a socket in the store, without
+ *   noticing. With daemon hosting, the default, the engine is the program backhauld: the library starts it when nobody
+ *   holds the lock, transfers go on whatever happens to the host, and it leaves when nothing is left to do. With
+ *   embedded hosting the engine is a few threads inside one of the processes that have the store open; when that one
+ *   ends or closes its last handle, another that has the store open takes over, and when there is none, transfers pause
+ *   until somebody opens the store again.
+ *
+ * Launches
+ *   An application may register a *launch command*. When no host of it is connected and one of its sessions has
+ *   finished a round, or has an open challenge, the engine starts that program (Apple:
+ *   application(_:handleEventsForBackgroundURLSession:completionHandler:)). It opens the application, asks
+ *   bh_launch_current which sessions wait and why, attaches them, polls and acknowledges their events, and says with
+ *   bh_session_complete that nothing is outstanding. A host that is connected is told through bh_application_poll
+ *   instead. It is never launched for mere progress.
  *
  * Threads
  *   Every function may be called from any thread at any time; calls on one handle from several threads are ordered by
@@ -66,7 +76,7 @@ extern "C" {
 
 /* Libraries with the same SONAME (libbackhaul.so.0) are ABI compatible; new fields go to the end of structs. */
 #define BH_VERSION_MAJOR 0
-#define BH_VERSION_MINOR 1
+#define BH_VERSION_MINOR 2
 #define BH_VERSION_PATCH 0
 #define BH_VERSION ((BH_VERSION_MAJOR << 16) | (BH_VERSION_MINOR << 8) | BH_VERSION_PATCH)
 
@@ -105,6 +115,7 @@ typedef int32_t bh_status;
     X(INVALIDATED, 12, "the session was invalidated")                                                                  \
     X(EVENTS_OUTSTANDING, 13, "events were handed out and not acknowledged")                                           \
     X(TOO_MANY, 14, "a limit of the library is reached")                                                               \
+    X(COMPLETED, 15, "the session was completed, which ended this handle; attach again")                               \
     X(STORE_UNAVAILABLE, 20, "the store cannot be opened or made")                                                     \
     X(STORE_READ_ONLY, 21, "the store cannot be written")                                                              \
     X(STORE_FULL, 22, "the store's file system is full")                                                               \
@@ -116,6 +127,7 @@ typedef int32_t bh_status;
     X(ENGINE_FAILED, 32, "the engine stopped because of an error")                                                     \
     X(OUT_OF_RESOURCES, 33, "memory, threads or descriptors are exhausted")                                            \
     X(INTERNAL, 34, "a defect of the library; please report it")                                                       \
+    X(DAEMON_UNAVAILABLE, 35, "the daemon is not found or cannot be started")                                          \
     X(CANCELLED, 40, "the task was cancelled")                                                                         \
     X(NAME_NOT_RESOLVED, 41, "the server's name cannot be resolved")                                                   \
     X(CONNECTION_FAILED, 42, "no connection to the server can be made")                                                \
@@ -130,7 +142,8 @@ typedef int32_t bh_status;
     X(DESTINATION_UNAVAILABLE, 51, "the destination cannot be written")                                                \
     X(DISK_FULL, 52, "the destination's file system is full")                                                          \
     X(DISK_FAILED, 53, "the disk reported an error")                                                                   \
-    X(TOO_LARGE, 54, "the server's answer is larger than a limit allows")
+    X(TOO_LARGE, 54, "the server's answer is larger than a limit allows")                                              \
+    X(AUTHENTICATION_REQUIRED, 55, "the server or proxy asks for a credential that was refused or does not serve")
 
 enum {
 #define BH_STATUS_ENUMERATOR(name, value, text) BH_##name = value,
@@ -182,22 +195,65 @@ typedef struct bh_error {
  * Application
  * ------------------------------------------------------------------------------------------------------------ */
 
+/* A choice whose default is documented where it is made. */
+enum { BH_DEFAULT = 0, BH_YES = 1, BH_NO = 2 };
+
+/* Where the engine runs when nobody holds the store's lock yet. Whoever holds it is used, wherever he runs. */
+enum {
+    BH_HOSTING_DEFAULT = 0, /* BH_HOSTING_DAEMON */
+    BH_HOSTING_DAEMON = 1,  /* in backhauld, which the library starts */
+    BH_HOSTING_EMBEDDED = 2 /* in threads of this process: for tests, containers, hosts that must not start processes */
+};
+
+/* A program to run when sessions need their host. No shell is involved. */
+typedef struct bh_launch_command {
+    size_t struct_size;
+    const char *program;            /* required: absolute path of an executable file */
+    const char *const *arguments;   /* those after the program's name, optional */
+    size_t argument_count;          /* at most 1,000; all texts together at most 65,536 bytes */
+    const char *const *environment; /* additions, "NAME=value", optional; the rest is PATH, HOME, USER, LOGNAME, SHELL,
+                                       LANG, LC_*, TZ, TMPDIR and XDG_* of the engine, and BACKHAUL_LAUNCH */
+    size_t environment_count;       /* at most 1,000 */
+    const char *working_directory;  /* absolute; NULL: the user's home directory */
+    uint32_t attach_timeout_ms;     /* 60,000: a launched host that has attached no session by then is asked to end
+                                       (SIGTERM, ten seconds later SIGKILL) and launched again */
+    uint32_t first_delay_ms;        /* 60,000: before the next launch when one has ended without completing; doubles */
+    uint32_t longest_delay_ms;      /* 3,600,000 */
+    uint32_t maximum_launches;      /* 8 in a row without completing, then the application is left alone until a host of
+                                       it connects of itself; its events stay */
+} bh_launch_command;
+
+#define BH_LAUNCH_COMMAND_INIT {sizeof(bh_launch_command), NULL, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0}
+
+/* This handle belongs to a tool that looks on and is no host: while only such handles are open, the application is
+ * launched as if none were, and is not told instead. */
+enum { BH_APPLICATION_OBSERVES = 1 };
+
 typedef struct bh_application_options {
     size_t struct_size;
     /* Required: the name under which hosts act, such as "org.example.photos": 1 to 255 bytes of letters, digits, '.',
      * '-' and '_', starting with a letter or digit. Session identifiers belong to it. */
     const char *identifier;
-    /* Required: absolute path of the store's directory; made with mode 0700 if its parent exists. Must be on a local
-     * file system and belong to the user. */
+    /* Absolute path of the store's directory; made with mode 0700 if its parent exists. Must be on a local file system
+     * and belong to the user. NULL: the user's default store, which all programs of the user share, so that limits hold
+     * across them: $BACKHAUL_STORE, else $XDG_STATE_HOME/backhaul, else ~/.local/state/backhaul; its parents are made,
+     * too. */
     const char *store;
+    int32_t hosting;                 /* BH_HOSTING_… */
+    uint32_t flags;                  /* BH_APPLICATION_… bits */
+    const char *daemon;              /* absolute path of backhauld; NULL: looked for at $BACKHAUL_DAEMON, beside the
+                                        library, in libexec/backhaul beside the library's directory, then below
+                                        /usr/local and /usr */
+    const bh_launch_command *launch; /* registered as by bh_application_set_launch; NULL leaves what is registered */
 } bh_application_options;
 
-#define BH_APPLICATION_OPTIONS_INIT {sizeof(bh_application_options), NULL, NULL}
+#define BH_APPLICATION_OPTIONS_INIT {sizeof(bh_application_options), NULL, NULL, 0, 0, NULL, NULL}
 
-/* Opens the application on its store and waits until an engine answers: another process's, or one in this process.
- * With timeout_ms 0 it returns at once and the first verb reports what went wrong. Several handles may be open on one
- * store, in one process and in several. A timed-out open gives no handle and no ticket.
- * Errors: BH_INVALID_ARGUMENT, BH_STORE_…, BH_ENGINE_…, BH_TIMEOUT, BH_OUT_OF_RESOURCES. */
+/* Opens the application on its store and waits until an engine answers: one that runs, the daemon, or one in this
+ * process. With timeout_ms 0 it returns at once and the first verb reports what went wrong. Several handles may be open
+ * on one store, in one process and in several. A timed-out open gives no handle and no ticket.
+ * Errors: BH_INVALID_ARGUMENT, BH_STORE_…, BH_ENGINE_…, BH_DAEMON_UNAVAILABLE (the message names the places that were
+ * searched, or why the program did not start), BH_TIMEOUT, BH_OUT_OF_RESOURCES. */
 bh_status bh_application_open(const bh_application_options *options, int32_t timeout_ms, bh_application **application,
                               bh_error *error);
 
@@ -205,6 +261,22 @@ bh_status bh_application_open(const bh_application_options *options, int32_t tim
  * hands the store's engine over, and returns when its threads have ended (bounded: about a second). NULL is accepted.
  */
 void bh_application_close(bh_application *application);
+
+typedef struct bh_engine_info {
+    size_t struct_size;
+    int64_t process_id;
+    uint32_t version;             /* of its library, in the form of BH_VERSION */
+    int32_t hosting;              /* BH_HOSTING_DAEMON or …_EMBEDDED */
+    int64_t started_ms;           /* Unix time in milliseconds */
+    const char *store;            /* the store's path, as this host opened it */
+    int32_t shares_control_group; /* 1: a daemon in the control group of this process, so that a service manager that
+                                     stops this host's service ends the daemon with it; see docs/services.md */
+    uint32_t connections;         /* handles that are open on the store, this one included */
+} bh_engine_info;
+
+/* Who the store's engine is: a batch with one bh_engine_info. */
+bh_status bh_application_engine(bh_application *application, int32_t timeout_ms, bh_batch **engine, bh_error *error);
+bh_status bh_application_engine_start(bh_application *application, bh_ticket **ticket, bh_error *error);
 
 /* A descriptor for poll(2), select(2), epoll(7) or an event loop. Level-triggered: readable while a session attached as
  * consumer by this handle has events that were not handed out, while bh_application_poll has something new to tell, or
@@ -222,14 +294,57 @@ bh_status bh_application_sessions(bh_application *application, int32_t timeout_m
 bh_status bh_application_sessions_start(bh_application *application, bh_ticket **ticket, bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
+ * Launch
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* Registers the application's launch command, durably, in place of any other; NULL removes it.
+ * Errors: BH_INVALID_ARGUMENT. That the program exists is found out at the launch. */
+bh_status bh_application_set_launch(bh_application *application, const bh_launch_command *command, int32_t timeout_ms,
+                                    bh_error *error);
+bh_status bh_application_set_launch_start(bh_application *application, const bh_launch_command *command,
+                                          bh_ticket **ticket, bh_error *error);
+
+enum {
+    BH_LAUNCH_NONE = 0,      /* no command is registered, or no session needs its host */
+    BH_LAUNCH_DUE = 1,       /* at next_launch_ms, unless a host connects before */
+    BH_LAUNCH_RUNNING = 2,   /* a launched host lives and has not completed yet */
+    BH_LAUNCH_LEFT_ALONE = 3 /* launched too often without completing: until a host connects of itself */
+};
+
+/* What is registered and how it fares, for listings. */
+typedef struct bh_launch_info {
+    size_t struct_size;
+    const char *application;
+    const char *program;
+    const char *const *arguments;
+    size_t argument_count;
+    const char *const *environment;
+    size_t environment_count;
+    const char *working_directory; /* or NULL */
+    int32_t state;                 /* BH_LAUNCH_… */
+    uint32_t launches;             /* in a row without completing */
+    int64_t next_launch_ms;        /* Unix time in milliseconds, or 0 */
+    int64_t process_id;            /* of the launched host, or 0 */
+    int64_t started_ms;            /* when it was launched, or 0 */
+    const char *error_message;     /* why the last launch failed, one sentence, or NULL */
+} bh_launch_info;
+
+/* The launch commands of all applications of the store: a batch of bh_launch_info. */
+bh_status bh_application_launches(bh_application *application, int32_t timeout_ms, bh_batch **launches,
+                                  bh_error *error);
+bh_status bh_application_launches_start(bh_application *application, bh_ticket **ticket, bh_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------
  * Session
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* What a handle may do. Reading tasks is open to all. */
 enum {
-    BH_ROLE_CONSUME = 1, /* receives the events: one at a time; may also do all the others may */
-    BH_ROLE_PRODUCE = 2, /* enqueues, controls and cancels tasks */
-    BH_ROLE_OBSERVE = 3  /* lists and watches only */
+    BH_ROLE_CONSUME = 1,          /* receives the events: one at a time; may also do all the others may */
+    BH_ROLE_PRODUCE = 2,          /* enqueues, controls and cancels tasks, answers challenges */
+    BH_ROLE_OBSERVE = 3,          /* lists and watches only */
+    BH_ROLE_CONSUME_WHEN_FREE = 4 /* as BH_ROLE_CONSUME, and waits while another handle consumes: that one is asked to
+                                     yield (BH_ATTENTION_YIELD). A ticket that is released waits no longer */
 };
 
 /* Remembered with the session from its creation; attach needs the identifier alone. A field that is 0 or NULL stands
@@ -246,9 +361,17 @@ typedef struct bh_session_configuration {
     uint32_t request_timeout_ms;     /* 60,000 without a byte from the server (Apple: timeoutIntervalForRequest) */
     uint64_t resource_timeout_ms;    /* 604,800,000 (7 days) from enqueue (Apple: timeoutIntervalForResource) */
     const char *ca_file;             /* absolute path of PEM certificates to trust instead of the system's, optional */
+    int32_t sends_launch_events;     /* BH_YES (default): its rounds and challenges launch the application; BH_NO: they
+                                        wait for a host (Apple: sessionSendsLaunchEvents) */
+    int32_t asks_for_credentials;    /* BH_YES: a 401 or 407 becomes a challenge, for which its tasks wait; BH_NO
+                                        (default): it is a failure of the task, as other statuses that are not
+                                        accepted */
+    uint32_t launch_if_stopped_ms;   /* when the consumer's process has been stopped (SIGSTOP, debugger, freezer) for so
+                                        long while the session needs it, launch all the same; 0: never. We do not
+                                        continue stopped processes */
 } bh_session_configuration;
 
-#define BH_SESSION_CONFIGURATION_INIT {sizeof(bh_session_configuration), NULL, 0, 0, 0, 0, 0, 0, 0, NULL}
+#define BH_SESSION_CONFIGURATION_INIT {sizeof(bh_session_configuration), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0}
 
 /* What bh_session_create did. */
 enum {
@@ -290,7 +413,10 @@ bh_status bh_session_update_start(bh_session *session, const bh_session_configur
                                   bh_ticket **ticket, bh_error *error);
 
 /* The host has processed what it was handed and has nothing outstanding (Apple: the completion handler of
- * handleEventsForBackgroundURLSession). Harmless when repeated. Errors: BH_EVENTS_OUTSTANDING with their number in
+ * handleEventsForBackgroundURLSession). It ends the launch for this session; a challenge that the host has seen and
+ * left open launches it no more. A handle that was attached for the launch, by the launched host, ends at once: its
+ * later calls return BH_COMPLETED, and create and attach work at once, in this process and in others. Other handles
+ * stay as they are. Harmless without a launch, and when repeated. Errors: BH_EVENTS_OUTSTANDING with their number in
  * `detail` when events handed out to this handle are not acknowledged. */
 bh_status bh_session_complete(bh_session *session, int32_t timeout_ms, bh_error *error);
 bh_status bh_session_complete_start(bh_session *session, bh_ticket **ticket, bh_error *error);
@@ -307,8 +433,10 @@ bh_status bh_session_invalidate_start(bh_session *session, int32_t mode, bh_tick
 
 /* Why a session needs attention: bits of bh_session_info.attention. */
 enum {
-    BH_ATTENTION_EVENTS = 1,  /* events wait to be acknowledged */
-    BH_ATTENTION_FINISHED = 2 /* among them a `session finished` */
+    BH_ATTENTION_EVENTS = 1,    /* events wait to be acknowledged */
+    BH_ATTENTION_FINISHED = 2,  /* among them a `session finished` */
+    BH_ATTENTION_CHALLENGE = 4, /* a challenge is open */
+    BH_ATTENTION_YIELD = 8      /* another handle waits to consume the session: finish, complete and close */
 };
 
 typedef struct bh_session_info {
@@ -321,7 +449,28 @@ typedef struct bh_session_info {
     int32_t invalidating;  /* 1 after bh_session_invalidate */
     int64_t consumer;      /* process id of the consumer, or 0 */
     int64_t created_ms;    /* Unix time in milliseconds */
+    uint64_t open_challenges;
+    int64_t consumer_stopped_ms; /* Unix time in milliseconds since when the consumer's process is seen to be stopped
+                                    (SIGSTOP, debugger, freezer), or 0 */
+    uint32_t waiting_consumers;  /* handles that wait with BH_ROLE_CONSUME_WHEN_FREE */
+    int32_t launch_state;        /* BH_LAUNCH_… of the application, as far as it concerns this session */
+    int64_t next_launch_ms;      /* Unix time in milliseconds, or 0 */
 } bh_session_info;
+
+/* The launch that a host was started by. */
+typedef struct bh_launch {
+    size_t struct_size;
+    uint64_t id;                     /* grows with each launch of the store */
+    uint32_t launches;               /* how many in a row, this one included: 1 unless earlier ones did not complete */
+    uint32_t reasons;                /* BH_ATTENTION_FINISHED and BH_ATTENTION_CHALLENGE, as any of the sessions has */
+    const bh_session_info *sessions; /* all that are concerned and not completed yet, as they are now */
+    size_t session_count;
+} bh_launch;
+
+/* Whether this process, or one that started it, was started by a launch that is not over: a batch with one bh_launch,
+ * or an empty one. The launched program finds the launch in its environment, as BACKHAUL_LAUNCH. */
+bh_status bh_launch_current(bh_application *application, int32_t timeout_ms, bh_batch **launch, bh_error *error);
+bh_status bh_launch_current_start(bh_application *application, bh_ticket **ticket, bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Enqueue
@@ -396,9 +545,42 @@ bh_status bh_session_enqueue_start(bh_session *session, const bh_request *reques
  * ------------------------------------------------------------------------------------------------------------ */
 
 enum {
-    BH_EVENT_TASK_ENDED = 1,      /* one for each task, in the order of commit */
-    BH_EVENT_SESSION_FINISHED = 2 /* the round's last task has ended (Apple: urlSessionDidFinishEvents) */
+    BH_EVENT_TASK_ENDED = 1,       /* one for each task, in the order of commit */
+    BH_EVENT_SESSION_FINISHED = 2, /* the round's last task has ended (Apple: urlSessionDidFinishEvents) */
+    BH_EVENT_CHALLENGE = 3         /* a server or proxy asks for a credential: one for each protection space, however
+                                      many tasks wait. To acknowledge it is not to answer it */
 };
+
+/* Who asks. */
+enum {
+    BH_CHALLENGE_SERVER = 1, /* the origin server: 401 */
+    BH_CHALLENGE_PROXY = 2   /* the proxy: 407 */
+};
+
+/* How the credential may be given, as bits: the schemes of WWW-Authenticate or Proxy-Authenticate (RFC 9110, section
+ * 11). */
+enum {
+    BH_SCHEME_BASIC = 1,
+    BH_SCHEME_BEARER = 2,
+    BH_SCHEME_DIGEST = 4,
+    BH_SCHEME_NEGOTIATE = 8,
+    BH_SCHEME_OTHER = 16
+};
+
+/* A question for a credential, for one protection space: the origin and the realm (RFC 9110, section 11.5). It stays
+ * open until it is answered with bh_session_respond, whatever happens to its event, and its tasks wait with
+ * BH_REASON_CREDENTIAL. */
+typedef struct bh_challenge {
+    size_t struct_size;
+    uint64_t id;            /* grows; never used twice in a store */
+    int32_t kind;           /* BH_CHALLENGE_… */
+    uint32_t schemes;       /* BH_SCHEME_… bits */
+    const char *origin;     /* "https://example.org:443", of the server or of the proxy */
+    const char *realm;      /* or NULL */
+    uint32_t failures;      /* answers in a row that did not serve */
+    int64_t time_ms;        /* Unix time of its opening in milliseconds */
+    uint64_t waiting_tasks; /* when this was read */
+} bh_challenge;
 
 enum {
     BH_TASK_WAITING = 1,
@@ -436,6 +618,7 @@ typedef struct bh_event {
     size_t header_count;
     const void *error_body; /* the first bytes of the body of an answer that was not accepted, or NULL */
     size_t error_body_size;
+    const bh_challenge *challenge; /* of BH_EVENT_CHALLENGE, NULL when it was answered meanwhile; otherwise NULL */
 } bh_event;
 
 /* Hands out up to `maximum` (1 to 10,000; fewer when they are large) events with ids greater than `after` (0: from
@@ -462,6 +645,65 @@ bh_status bh_session_acknowledge_through(bh_session *session, uint64_t id, int32
                                          bh_error *error);
 bh_status bh_session_acknowledge_through_start(bh_session *session, uint64_t id, bh_ticket **ticket, bh_error *error);
 
+/* The session's open challenges: a batch of bh_challenge. */
+bh_status bh_session_challenges(bh_session *session, int32_t timeout_ms, bh_batch **challenges, bh_error *error);
+bh_status bh_session_challenges_start(bh_session *session, bh_ticket **ticket, bh_error *error);
+
+enum {
+    BH_RESPOND_REFUSE = 1,     /* the tasks that wait fail with BH_AUTHENTICATION_REQUIRED */
+    BH_RESPOND_CREDENTIAL = 2, /* user and password, for the scheme Basic */
+    BH_RESPOND_HEADERS = 3     /* header fields to send instead, such as "Authorization: Bearer …" */
+};
+
+/* An answer to a challenge. It is used for the challenge's origin (or proxy) and this session only, is kept in the
+ * engine's memory and nowhere else, and is asked for again when an engine that had it is gone. */
+typedef struct bh_response {
+    size_t struct_size;
+    int32_t kind;             /* BH_RESPOND_… */
+    const char *user;         /* for BH_RESPOND_CREDENTIAL, without ':' (RFC 7617) */
+    const char *password;     /* for BH_RESPOND_CREDENTIAL; may be empty */
+    const bh_header *headers; /* for BH_RESPOND_HEADERS; for a proxy they are sent to the proxy only */
+    size_t header_count;
+} bh_response;
+
+#define BH_RESPONSE_INIT {sizeof(bh_response), 0, NULL, NULL, NULL, 0}
+
+/* Answers an open challenge and acknowledges its event; the tasks that wait for it are tried again, one before the
+ * others. Consumers and producers. Errors: BH_NOT_FOUND when it is not open (any more), BH_INVALID_ARGUMENT (also for a
+ * credential where the scheme Basic is not offered). */
+bh_status bh_session_respond(bh_session *session, uint64_t challenge_id, const bh_response *response,
+                             int32_t timeout_ms, bh_error *error);
+bh_status bh_session_respond_start(bh_session *session, uint64_t challenge_id, const bh_response *response,
+                                   bh_ticket **ticket, bh_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Progress: live readings of the tasks that run. They are not events: what nobody reads is replaced by what is newer.
+ * ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct bh_progress {
+    size_t struct_size;
+    uint64_t task_id;
+    int32_t state;             /* BH_TASK_… */
+    int32_t reason;            /* BH_REASON_… */
+    uint64_t offset;           /* bytes of the file that are here */
+    uint64_t size;             /* bytes of the whole file, or BH_SIZE_UNKNOWN */
+    uint64_t bytes_per_second; /* over the last seconds */
+} bh_progress;
+
+/* Streams readings of the session's running tasks to this handle, at most one for each task in interval_ms (100 to
+ * 60,000; 0 ends the stream). Any role. */
+bh_status bh_session_watch_progress(bh_session *session, uint32_t interval_ms, int32_t timeout_ms, bh_error *error);
+bh_status bh_session_watch_progress_start(bh_session *session, uint32_t interval_ms, bh_ticket **ticket,
+                                          bh_error *error);
+
+/* The newest readings of all tasks that have changed since this was last called, waiting up to timeout_ms for the
+ * first: a batch of bh_progress, which may be empty. At most 1,024 tasks are followed at a time. */
+bh_status bh_session_poll_progress(bh_session *session, int32_t timeout_ms, bh_batch **progress, bh_error *error);
+
+/* A descriptor as bh_session_event_fd gives, readable while there are readings that bh_session_poll_progress has not
+ * given. */
+bh_status bh_session_progress_fd(bh_session *session, int *descriptor, bh_error *error);
+
 /* ---------------------------------------------------------------------------------------------------------------
  * Tasks
  * ------------------------------------------------------------------------------------------------------------ */
@@ -475,7 +717,8 @@ enum {
     BH_REASON_CONNECTING = 4, /* the server has not answered yet */
     BH_REASON_STALLED = 5,   /* the server sends nothing */
     BH_REASON_FINISHING = 6, /* all bytes are here and being made durable */
-    BH_REASON_DISK_FULL = 7  /* until there is space, looked at again at next_attempt_ms */
+    BH_REASON_DISK_FULL = 7, /* until there is space, looked at again at next_attempt_ms */
+    BH_REASON_CREDENTIAL = 8 /* until its challenge is answered: bh_session_challenges */
 };
 
 /* Size of a file that no answer has told yet. */
@@ -571,6 +814,11 @@ const bh_event *bh_batch_event_at(const bh_batch *batch, size_t index);
 const bh_task *bh_batch_task_at(const bh_batch *batch, size_t index);
 const bh_session_info *bh_batch_session_at(const bh_batch *batch, size_t index);
 const bh_session_configuration *bh_batch_configuration_at(const bh_batch *batch, size_t index);
+const bh_challenge *bh_batch_challenge_at(const bh_batch *batch, size_t index);
+const bh_progress *bh_batch_progress_at(const bh_batch *batch, size_t index);
+const bh_launch *bh_batch_launch_at(const bh_batch *batch, size_t index);
+const bh_launch_info *bh_batch_launch_info_at(const bh_batch *batch, size_t index);
+const bh_engine_info *bh_batch_engine_at(const bh_batch *batch, size_t index);
 
 /* NULL is accepted. */
 void bh_batch_release(bh_batch *batch);

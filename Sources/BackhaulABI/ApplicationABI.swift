@@ -1,5 +1,6 @@
 internal import BackhaulClient
 internal import BackhaulModel
+internal import BackhaulPlatform
 public import CBackhaul
 
 // Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
@@ -20,19 +21,29 @@ public func bh_application_open(
         let application = try NumberArgument.required(application, "application")
         let identifier = try TextArgument.required(given.identifier, "options.identifier", limit: Limits.identifierSize)
         try SessionCheck.checkApplication(identifier)
-        let store = try TextArgument.required(given.store, "options.store", limit: Limits.pathSize)
-        guard store.utf8.first == UInt8(ascii: "/") else {
-            throw Failure(.invalidArgument, "options.store is a relative path; give an absolute one")
-        }
         let deadline = try Timeout.deadline(timeout_ms)
-        let client = try ApplicationClient.open(
-            application: identifier, storePath: store, until: timeout_ms == 0 ? nil : deadline)
+        let (options, launch) = try OptionsArgument.read(given, application: identifier)
+        let client = try ApplicationClient.open(options, until: timeout_ms == 0 ? nil : deadline)
         do throws(Failure) {
+            if let launch { try register(launch, client, until: timeout_ms == 0 ? nil : deadline) }
             application.pointee = try HandleTable.current.insert(.application(client))
         } catch let failure {
             client.close()
             throw failure
         }
+    }
+}
+
+/// Without a deadline the command waits for its engine like any other that the host sends.
+private func register(
+    _ launch: LaunchCommand, _ client: ApplicationClient, until deadline: Deadline?
+) throws(Failure) {
+    let ticket = client.setLaunch(launch)
+    guard let deadline else { return }
+    switch ticket.wait(until: deadline) {
+    case .failed(let failure): throw failure
+    case nil: throw client.timeoutFailure
+    default: break
     }
 }
 
@@ -83,4 +94,27 @@ public func bh_application_sessions_start(
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.started(ticket, error) { () throws(Failure) in try list(application) }
+}
+
+private func engine(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
+    let application = try ApplicationHandle(application)
+    return application.started(application.client.engine(), .batch)
+}
+
+@c @implementation
+public func bh_application_engine(
+    _ application: OpaquePointer?, _ timeout_ms: Int32, _ engine: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: engine, "engine", error) { _ throws(Failure) in
+        try BackhaulABI.engine(application)
+    }
+}
+
+@c @implementation
+public func bh_application_engine_start(
+    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try engine(application) }
 }

@@ -32,6 +32,31 @@ public func bh_batch_configuration_at(
 }
 
 @c @implementation
+public func bh_batch_challenge_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_challenge>? {
+    Batch.of(batch)?.challenge(at: index)
+}
+
+@c @implementation
+public func bh_batch_progress_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_progress>? {
+    Batch.of(batch)?.progress(at: index)
+}
+
+@c @implementation
+public func bh_batch_launch_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_launch>? {
+    Batch.of(batch)?.launch(at: index)
+}
+
+@c @implementation
+public func bh_batch_launch_info_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_launch_info>? {
+    Batch.of(batch)?.launchInfo(at: index)
+}
+
+@c @implementation
+public func bh_batch_engine_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_engine_info>? {
+    Batch.of(batch)?.engine(at: index)
+}
+
+@c @implementation
 public func bh_batch_release(_ batch: OpaquePointer?) {
     _ = HandleTable.current.remove(batch) { target -> Batch? in
         if case .batch(let batch) = target { batch } else { nil }

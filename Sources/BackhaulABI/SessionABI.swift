@@ -4,8 +4,11 @@ public import CBackhaul
 
 // Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
 
-private func role(_ role: Int32) throws(Failure) -> Role {
-    try NumberArgument.value(role, "role", of: "BH_ROLE_CONSUME, BH_ROLE_PRODUCE or BH_ROLE_OBSERVE")
+/// `waits`: the caller waits while another handle consumes the session.
+private func role(_ number: Int32) throws(Failure) -> (role: Role, waits: Bool) {
+    if Int(number) == BH_ROLE_CONSUME_WHEN_FREE { return (.consume, true) }
+    let names = "BH_ROLE_CONSUME, BH_ROLE_PRODUCE, BH_ROLE_OBSERVE or BH_ROLE_CONSUME_WHEN_FREE"
+    return (try NumberArgument.value(number, "role", of: names), false)
 }
 
 // MARK: Create and attach
@@ -15,7 +18,8 @@ private func create(
 ) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
     let configuration = try ConfigurationArgument.read(configuration)
-    return application.started(application.client.createSession(configuration, try role(number)), .session)
+    let (role, waits) = try role(number)
+    return application.started(application.client.createSession(configuration, role, waits: waits), .session)
 }
 
 @c @implementation
@@ -43,7 +47,8 @@ private func attach(
     let application = try ApplicationHandle(application)
     let identifier = try TextArgument.required(identifier, "identifier", limit: Limits.identifierSize)
     try SessionCheck.checkSession(identifier)
-    return application.started(application.client.attachSession(identifier, try role(number)), .session)
+    let (role, waits) = try role(number)
+    return application.started(application.client.attachSession(identifier, role, waits: waits), .session)
 }
 
 @c @implementation

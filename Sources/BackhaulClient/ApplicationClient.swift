@@ -9,17 +9,18 @@ internal import Glibc
 public final class ApplicationClient: Sendable {
     let state: Lock<ClientState>
     private let descriptor: WakeUp
+    public let storePath: String
     private let thread: Lock<Thread?> = Lock(nil)
 
     /// Opens the store and, with a deadline, waits until an engine answers. Without one the first verb tells what went
     /// wrong.
     public static func open(
-        application: String, storePath: String, until deadline: Deadline?
+        _ options: ApplicationOptions, until deadline: Deadline?
     ) throws(Failure) -> ApplicationClient {
-        try SessionCheck.checkApplication(application)
+        try SessionCheck.checkApplication(options.application)
         let client: ApplicationClient
         do {
-            client = try ApplicationClient(application: application, storePath: storePath)
+            client = try ApplicationClient(options)
         } catch let error as Failure {
             throw error
         } catch {
@@ -40,12 +41,13 @@ public final class ApplicationClient: Sendable {
         return client
     }
 
-    private init(application: String, storePath: String) throws {
+    private init(_ options: ApplicationOptions) throws {
         // Opened here once so that a bad path is told at once; the thread opens it for itself.
-        _ = try StoreDirectory.open(path: storePath)
+        _ = try StoreDirectory.open(path: options.storePath)
+        storePath = options.storePath
         descriptor = try WakeUp()
-        state = Lock(ClientState(application: application, descriptor: descriptor))
-        let seeker = EngineSeeker(path: storePath, state: state)
+        state = Lock(ClientState(options, descriptor: descriptor))
+        let seeker = EngineSeeker(path: options.storePath, hosting: options.hosting, state: state)
         let thread = try Thread(name: "bh-client") { seeker.run() }
         self.thread.withLock { $0 = thread }
     }
@@ -66,15 +68,27 @@ public final class ApplicationClient: Sendable {
 
     // MARK: Verbs
 
-    public func createSession(_ configuration: SessionConfiguration, _ role: Role) -> Ticket {
-        open(role, configuration.identifier) { .createSession(configuration, role, $0) }
+    /// `waits`: while another handle consumes the session, the ticket is answered when it is free.
+    public func createSession(_ configuration: SessionConfiguration, _ role: Role, waits: Bool = false) -> Ticket {
+        open(role, configuration.identifier) { .createSession(configuration, role, $0, waits: waits) }
     }
 
-    public func attachSession(_ identifier: String, _ role: Role) -> Ticket {
-        open(role, identifier) { .attachSession(identifier: identifier, role, $0) }
+    public func attachSession(_ identifier: String, _ role: Role, waits: Bool = false) -> Ticket {
+        open(role, identifier) { .attachSession(identifier: identifier, role, $0, waits: waits) }
     }
 
     public func sessions() -> Ticket { submit(.sessions) }
+
+    public func engine() -> Ticket { submit(.engine) }
+
+    /// Nil removes what is registered.
+    public func setLaunch(_ command: LaunchCommand?) -> Ticket { submit(.setLaunch(command)) }
+
+    /// Of all applications of the store.
+    public func launches() -> Ticket { submit(.launches) }
+
+    /// The launch that this process was started by.
+    public func currentLaunch() -> Ticket { submit(.currentLaunch) }
 
     /// Sessions that need attention and were not told since they began to. Waits for the first.
     public func poll(until deadline: Deadline) throws(Failure) -> [SessionInfo] {

@@ -1,4 +1,5 @@
 internal import BackhaulDisk
+internal import BackhaulStore
 internal import BackhaulEngine
 public import BackhaulModel
 
@@ -9,6 +10,12 @@ public enum RequestIntake {
     public static func check(_ request: Request) throws(Failure) -> Origin {
         try BackhaulEngine.RequestIntake.check(request)
     }
+}
+
+/// Where the store is when the host names none.
+public enum DefaultStorePath {
+    /// Makes its parents. Throws storeUnavailable.
+    public static func find() throws(Failure) -> String { try DefaultStore.path() }
 }
 
 /// Checks destinations as the host sees them. Remembers the directories that it has looked at.

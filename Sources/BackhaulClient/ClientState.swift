@@ -22,6 +22,8 @@ struct ClientState: Sendable {
     private(set) var link = Link.seeking
     let client = ClientID.random()
     let application: String
+    private let isObserver: Bool
+    private let launch: LaunchToken?
     private(set) var engineProcess: Int32?
     private(set) var isLocal = false
     private var carrier: (any Carrier)?
@@ -39,9 +41,15 @@ struct ClientState: Sendable {
     /// What the descriptor shows.
     private var isShown = false
 
-    init(application: String, descriptor: WakeUp) {
-        self.application = application
+    init(_ options: ApplicationOptions, descriptor: WakeUp) {
+        application = options.application
+        isObserver = options.isObserver
+        launch = options.launch
         self.descriptor = descriptor
+    }
+
+    func hello(process: Int32) -> Hello {
+        Hello(client: client, application: application, process: process, isObserver: isObserver, launch: launch)
     }
 
     static let closedFailure = Failure(.invalidHandle, "the application was closed")
@@ -119,7 +127,7 @@ struct ClientState: Sendable {
             carrier.send(
                 .command(
                     sequence: lastSequence, answeredThrough: 0,
-                    .attachSession(identifier: session.identifier, session.role, handle)))
+                    .attachSession(identifier: session.identifier, session.role, handle, waits: false)))
         }
         if reattaching.isEmpty { resend() }
         return true
@@ -191,6 +199,7 @@ struct ClientState: Sendable {
                 sessions[handle]?.learn(newest: newest)
             }
             updateDescriptors()
+        case .yield, .progress: break
         }
     }
 

@@ -12,6 +12,7 @@ struct EngineSeeker: Sendable {
     private static let pauseMilliseconds: Int64 = 20
 
     let path: String
+    let hosting: Hosting
     let state: Lock<ClientState>
 
     func run() {
@@ -79,8 +80,7 @@ struct EngineSeeker: Sendable {
             if case .goodbye = message { state.change { _ in } }
         }
         let process = ProcessIdentity.current.processID
-        let hello = state.withLock { Hello(client: $0.client, application: $0.application, process: process) }
-        carrier.send(.hello(hello))
+        carrier.send(.hello(state.withLock { $0.hello(process: process) }))
         // Where it was closed meanwhile, the wait ends at once.
         _ = state.change { $0.connected(carrier, engineProcess: process, isLocal: true) }
         _ = state.wait(until: nil) { $0.isClosed || end.withLock { $0.hasEnded } ? true : nil }
@@ -121,10 +121,7 @@ struct EngineSeeker: Sendable {
                 .storeUnavailable, "the store's engine, process \(peer.processID), belongs to another user",
                 domain: .process, detail: Int64(peer.processID))
         }
-        let hello = state.withLock { state in
-            Hello(client: state.client, application: state.application, process: ProcessIdentity.current.processID)
-        }
-        carrier.send(.hello(hello))
+        carrier.send(.hello(state.withLock { $0.hello(process: ProcessIdentity.current.processID) }))
         // From here on a close of the client reaches the carrier, too.
         guard state.change({ $0.opening(carrier) }) else { return true }
         var reader = FrameReader()

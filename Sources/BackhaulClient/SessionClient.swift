@@ -56,6 +56,17 @@ public final class SessionClient: Sendable {
         return submit(.complete(handle, handedOut: handedOut))
     }
 
+    public func challenges() -> Ticket { submit(.challenges(handle)) }
+
+    public func respond(_ challenge: ChallengeID, _ response: ChallengeResponse) -> Ticket {
+        submit(.respond(handle, challenge, response))
+    }
+
+    /// At most one reading of each task in the interval; 0 ends the stream.
+    public func watchProgress(intervalMilliseconds: UInt32) -> Ticket {
+        submit(.watchProgress(handle, intervalMilliseconds: intervalMilliseconds))
+    }
+
     public func invalidate(cancelTasks: Bool) -> Ticket { submit(.invalidate(handle, cancelTasks: cancelTasks)) }
 
     public func acknowledge(_ acknowledgement: Acknowledgement) -> Ticket {
@@ -156,6 +167,11 @@ extension Ticket.Answer {
         case .tasks(let tasks, let more): self = .tasks(tasks, more: more)
         case .sessions(let sessions): self = .sessions(sessions)
         case .enqueued(let items): self = .enqueued(items, nil)
+        case .completed: self = .done
+        case .engine(let engine): self = .engine(engine)
+        case .launches(let launches): self = .launches(launches)
+        case .currentLaunch(let launch): self = .currentLaunch(launch)
+        case .challenges(let challenges): self = .challenges(challenges)
         case .session: self = .failed(Failure(.internal, "the engine answered another command"))
         }
     }

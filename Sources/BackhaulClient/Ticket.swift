@@ -14,6 +14,10 @@ public final class Ticket: Sendable {
         case events([Event], more: Bool)
         case tasks([TaskInfo], more: Bool)
         case sessions([SessionInfo])
+        case engine(EngineInfo)
+        case launches([LaunchInfo])
+        case currentLaunch(CurrentLaunch?)
+        case challenges([Challenge])
     }
 
     private struct State {

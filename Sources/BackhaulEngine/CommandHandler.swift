@@ -21,14 +21,14 @@ struct CommandHandler {
 
     private func perform(_ command: Command) throws(Failure) {
         switch command {
-        case .createSession(let configuration, let role, let handle):
+        case .createSession(let configuration, let role, let handle, _):
             try SessionCheck.check(configuration)
             open(handle, role) { (transaction, application, consumer) throws(Failure) in
                 try transaction.createSession(
                     application: application, configuration: configuration, role: role, consumer: consumer,
                     now: Clock.wallMilliseconds)
             }
-        case .attachSession(let identifier, let role, let handle):
+        case .attachSession(let identifier, let role, let handle, _):
             open(handle, role) { (transaction, application, consumer) throws(Failure) in
                 try transaction.attachSession(
                     application: application, identifier: identifier, role: role, consumer: consumer)
@@ -65,7 +65,7 @@ struct CommandHandler {
                         "\(count) events were handed out and not acknowledged; acknowledge them, then complete",
                         detail: Int64(clamping: count))
                 }
-                return .done
+                return .completed(endsHandle: false)
             }
         case .tasks(let handle, let selection, let after, let maximum):
             let session = try attached(handle).session
@@ -86,6 +86,8 @@ struct CommandHandler {
         case .sessions:
             let application = connection.application ?? ""
             read { (transaction) throws(Failure) in .sessions(try transaction.sessions(application: application)) }
+        case .stopWaiting, .engine, .setLaunch, .launches, .currentLaunch, .challenges, .respond, .watchProgress:
+            throw Failure(.internal, "the engine does not know this command yet")
         }
     }
 

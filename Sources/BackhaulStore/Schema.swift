@@ -7,7 +7,7 @@ enum Schema {
     static let applicationID: Int64 = 0x4248_5331
 
     /// Step N brings a database of version N to version N + 1.
-    static let migrations = [first]
+    static let migrations = [first, second]
 
     /// Lives with the connection, in memory.
     static let temporary = """
@@ -184,5 +184,62 @@ enum Schema {
             reply BLOB NOT NULL,
             PRIMARY KEY (client_high, client_low, sequence)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Launches and challenges.
+    private static let second = """
+        ALTER TABLE sessions ADD COLUMN sends_launch_events INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE sessions ADD COLUMN asks_for_credentials INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE sessions ADD COLUMN launch_if_stopped_ms INTEGER NOT NULL DEFAULT 0;
+
+        CREATE TABLE launches (
+            application TEXT PRIMARY KEY,
+            program TEXT NOT NULL,
+            arguments BLOB,
+            environment BLOB,
+            working_directory TEXT,
+            attach_timeout_ms INTEGER NOT NULL,
+            first_delay_ms INTEGER NOT NULL,
+            longest_delay_ms INTEGER NOT NULL,
+            maximum_launches INTEGER NOT NULL,
+            -- In a row without completing.
+            launches INTEGER NOT NULL DEFAULT 0,
+            due_boot_ms INTEGER,
+            error_message TEXT,
+            -- The launch that is not over: its number, secret and process.
+            launch_id INTEGER,
+            secret INTEGER,
+            process_id INTEGER,
+            start_time INTEGER,
+            boot_id TEXT,
+            unit TEXT,
+            started_ms INTEGER,
+            has_attached INTEGER NOT NULL DEFAULT 0
+        ) STRICT, WITHOUT ROWID;
+
+        -- Sessions for which the launch that is not over was made, and which it has not completed.
+        CREATE TABLE launched_sessions (
+            session_id INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+            application TEXT NOT NULL REFERENCES launches ON DELETE CASCADE
+        ) STRICT;
+
+        -- Open ones. `told`: a host has seen it, left it open and completed, so that it launches nobody any more.
+        CREATE TABLE challenges (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            kind INTEGER NOT NULL,
+            origin TEXT NOT NULL,
+            realm TEXT NOT NULL DEFAULT '',
+            has_realm INTEGER NOT NULL,
+            schemes INTEGER NOT NULL,
+            failures INTEGER NOT NULL,
+            opened_ms INTEGER NOT NULL,
+            told INTEGER NOT NULL DEFAULT 0,
+            UNIQUE (session_id, kind, origin, has_realm, realm)
+        ) STRICT;
+
+        ALTER TABLE tasks ADD COLUMN challenge_id INTEGER REFERENCES challenges;
+        CREATE INDEX tasks_by_challenge ON tasks (challenge_id) WHERE challenge_id IS NOT NULL;
+        ALTER TABLE events ADD COLUMN challenge_id INTEGER;
         """
 }

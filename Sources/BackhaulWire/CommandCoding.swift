@@ -24,15 +24,18 @@ extension Command: WireValue {
     func encode(into encoder: inout Encoder) {
         encoder.tag(tag)
         switch self {
-        case .createSession(let configuration, let role, let handle):
+        case .createSession(let configuration, let role, let handle, let waits):
             encoder.put(configuration)
             encoder.put(code: role)
             encoder.put(handle)
-        case .attachSession(let identifier, let role, let handle):
+            encoder.put(waits)
+        case .attachSession(let identifier, let role, let handle, let waits):
             encoder.put(identifier)
             encoder.put(code: role)
             encoder.put(handle)
-        case .closeSession(let handle), .configuration(let handle):
+            encoder.put(waits)
+        case .closeSession(let handle), .configuration(let handle), .stopWaiting(let handle),
+            .challenges(let handle):
             encoder.put(handle)
         case .updateConfiguration(let handle, let configuration):
             encoder.put(handle)
@@ -67,7 +70,15 @@ extension Command: WireValue {
         case .invalidate(let handle, let cancelTasks):
             encoder.put(handle)
             encoder.put(cancelTasks)
-        case .sessions: break
+        case .setLaunch(let command): encoder.put(command)
+        case .respond(let handle, let challenge, let response):
+            encoder.put(handle)
+            encoder.put(challenge)
+            encoder.put(response)
+        case .watchProgress(let handle, let interval):
+            encoder.put(handle)
+            encoder.put(interval)
+        case .sessions, .engine, .launches, .currentLaunch: break
         }
     }
 
@@ -87,13 +98,25 @@ extension Command: WireValue {
         case .claim: 12
         case .invalidate: 13
         case .sessions: 14
+        case .stopWaiting: 15
+        case .engine: 16
+        case .setLaunch: 17
+        case .launches: 18
+        case .currentLaunch: 19
+        case .challenges: 20
+        case .respond: 21
+        case .watchProgress: 22
         }
     }
 
     init(from decoder: inout Decoder) throws(Malformed) {
         switch try decoder.byte() {
-        case 1: self = .createSession(try decoder.value(), try decoder.code(), try decoder.value())
-        case 2: self = .attachSession(identifier: try decoder.string(), try decoder.code(), try decoder.value())
+        case 1:
+            self = .createSession(
+                try decoder.value(), try decoder.code(), try decoder.value(), waits: try decoder.bool())
+        case 2:
+            self = .attachSession(
+                identifier: try decoder.string(), try decoder.code(), try decoder.value(), waits: try decoder.bool())
         case 3: self = .closeSession(try decoder.value())
         case 4: self = .configuration(try decoder.value())
         case 5: self = .updateConfiguration(try decoder.value(), try decoder.value())
@@ -108,6 +131,14 @@ extension Command: WireValue {
         case 12: self = .claim(try decoder.value(), try decoder.value(), try decoder.value(), try decoder.code())
         case 13: self = .invalidate(try decoder.value(), cancelTasks: try decoder.bool())
         case 14: self = .sessions
+        case 15: self = .stopWaiting(try decoder.value())
+        case 16: self = .engine
+        case 17: self = .setLaunch(try decoder.optional())
+        case 18: self = .launches
+        case 19: self = .currentLaunch
+        case 20: self = .challenges(try decoder.value())
+        case 21: self = .respond(try decoder.value(), try decoder.value(), try decoder.value())
+        case 22: self = .watchProgress(try decoder.value(), intervalMilliseconds: try decoder.integer())
         case let tag: throw Malformed("it has the unknown command \(tag)")
         }
     }

@@ -63,6 +63,9 @@ extension Event: WireElement {
             encoder.tag(1)
             encoder.put(task)
         case .sessionFinished: encoder.tag(2)
+        case .challenge(let challenge):
+            encoder.tag(3)
+            encoder.put(challenge)
         }
     }
     init(from decoder: inout Decoder) throws(Malformed) {
@@ -73,6 +76,7 @@ extension Event: WireElement {
             switch try decoder.byte() {
             case 1: .taskEnded(try decoder.value())
             case 2: .sessionFinished
+            case 3: .challenge(try decoder.optional())
             case let tag: throw Malformed("it has the unknown kind of event \(tag)")
             }
         self.init(id: id, round: round, timeMilliseconds: time, kind: kind)

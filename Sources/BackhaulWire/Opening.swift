@@ -25,8 +25,12 @@ extension Hello: WireValue {
         encoder.put(client)
         encoder.put(application)
         encoder.put(process)
+        encoder.put(isObserver)
+        encoder.put(launch)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(client: try decoder.value(), application: try decoder.string(), process: try decoder.integer())
+        self.init(
+            client: try decoder.value(), application: try decoder.string(), process: try decoder.integer(),
+            isObserver: try decoder.bool(), launch: try decoder.optional())
     }
 }

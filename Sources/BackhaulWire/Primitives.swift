@@ -13,7 +13,8 @@ extension UInt64: WireValue {}
 extension Int32: WireValue {}
 extension Int64: WireValue {}
 
-extension String: WireValue {
+extension String: WireElement {
+    static var minimumSize: Int { 4 }
     func encode(into encoder: inout Encoder) { encoder.put(self) }
     init(from decoder: inout Decoder) throws(Malformed) { self = try decoder.string() }
 }

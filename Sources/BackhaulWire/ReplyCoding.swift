@@ -33,6 +33,21 @@ extension Reply: WireValue {
         case .sessions(let sessions):
             encoder.tag(9)
             encoder.put(sessions)
+        case .completed(let endsHandle):
+            encoder.tag(10)
+            encoder.put(endsHandle)
+        case .engine(let engine):
+            encoder.tag(11)
+            encoder.put(engine)
+        case .launches(let launches):
+            encoder.tag(12)
+            encoder.put(launches)
+        case .currentLaunch(let launch):
+            encoder.tag(13)
+            encoder.put(launch)
+        case .challenges(let challenges):
+            encoder.tag(14)
+            encoder.put(challenges)
         }
     }
 
@@ -50,6 +65,11 @@ extension Reply: WireValue {
         case 7: self = .events(try decoder.list(), more: try decoder.bool())
         case 8: self = .tasks(try decoder.list(), more: try decoder.bool())
         case 9: self = .sessions(try decoder.list())
+        case 10: self = .completed(endsHandle: try decoder.bool())
+        case 11: self = .engine(try decoder.value())
+        case 12: self = .launches(try decoder.list())
+        case 13: self = .currentLaunch(try decoder.optional())
+        case 14: self = .challenges(try decoder.list())
         case let tag: throw Malformed("it has the unknown reply \(tag)")
         }
     }
@@ -62,12 +82,21 @@ extension Notice: WireValue {
             encoder.tag(1)
             encoder.put(identifier)
             encoder.put(newest)
+        case .yield(let identifier):
+            encoder.tag(2)
+            encoder.put(identifier)
+        case .progress(let handle, let readings):
+            encoder.tag(3)
+            encoder.put(handle)
+            encoder.put(readings)
         }
     }
 
     init(from decoder: inout Decoder) throws(Malformed) {
         switch try decoder.byte() {
         case 1: self = .event(identifier: try decoder.string(), newest: try decoder.value())
+        case 2: self = .yield(identifier: try decoder.string())
+        case 3: self = .progress(try decoder.value(), try decoder.list())
         case let tag: throw Malformed("it has the unknown notice \(tag)")
         }
     }

@@ -11,6 +11,9 @@ extension SessionConfiguration: WireValue {
         encoder.put(requestTimeoutMilliseconds)
         encoder.put(resourceTimeoutMilliseconds)
         encoder.put(caFile)
+        encoder.put(sendsLaunchEvents)
+        encoder.put(asksForCredentials)
+        encoder.put(launchIfStoppedMilliseconds)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init(identifier: try decoder.string())
@@ -22,11 +25,14 @@ extension SessionConfiguration: WireValue {
         requestTimeoutMilliseconds = try decoder.integer()
         resourceTimeoutMilliseconds = try decoder.integer()
         caFile = try decoder.optional()
+        sendsLaunchEvents = try decoder.bool()
+        asksForCredentials = try decoder.bool()
+        launchIfStoppedMilliseconds = try decoder.integer()
     }
 }
 
 extension SessionInfo: WireElement {
-    static var minimumSize: Int { 54 }
+    static var minimumSize: Int { 83 }
     func encode(into encoder: inout Encoder) {
         encoder.put(identifier)
         encoder.put(round)
@@ -37,6 +43,11 @@ extension SessionInfo: WireElement {
         encoder.put(consumer)
         encoder.put(createdMilliseconds)
         encoder.put(newestEvent)
+        encoder.put(openChallenges)
+        encoder.put(consumerStoppedMilliseconds)
+        encoder.put(waitingConsumers)
+        encoder.put(code: launchState)
+        encoder.put(nextLaunchMilliseconds)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init(
@@ -44,5 +55,10 @@ extension SessionInfo: WireElement {
             events: try decoder.integer(), hasFinishedRound: try decoder.bool(), isInvalidating: try decoder.bool(),
             consumer: try decoder.integer(), createdMilliseconds: try decoder.integer(),
             newestEvent: try decoder.value())
+        openChallenges = try decoder.integer()
+        consumerStoppedMilliseconds = try decoder.integer()
+        waitingConsumers = try decoder.integer()
+        launchState = try decoder.code()
+        nextLaunchMilliseconds = try decoder.integer()
     }
 }

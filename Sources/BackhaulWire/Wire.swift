@@ -4,7 +4,7 @@ public import BackhaulModel
 public enum Wire {
     /// Both sides must speak the same one: they are the same library on one machine, and a newer client waits until the
     /// older engine is gone rather than that both carry every old format.
-    public static let version: UInt16 = 1
+    public static let version: UInt16 = 2
 
     /// Bytes of a frame's payload. Longer ones are an error of the peer.
     public static let maximumFrame = 4 << 20

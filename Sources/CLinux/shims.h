@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/fs.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@
 extern int pthread_setname_np(pthread_t thread, const char *name);
 extern const char *strerrordesc_np(int code);
 extern char *secure_getenv(const char *name);
+static inline const char *bhl_secure_getenv(const char *name) { return secure_getenv(name); }
 extern int sync_file_range(int descriptor, __off64_t offset, __off64_t size, unsigned flags);
 #ifndef SYNC_FILE_RANGE_WRITE
 #define SYNC_FILE_RANGE_WRITE 2
@@ -62,6 +64,16 @@ static inline int bhl_unlock(int descriptor) {
 
 static inline int bhl_rename(int from_directory, const char *from, int to_directory, const char *to, int replace) {
     return (int)syscall(SYS_renameat2, from_directory, from, to_directory, to, replace ? 0 : RENAME_NOREPLACE);
+}
+
+// The calling user's home directory from the user database; reentrant, and without a static buffer of a host's libc.
+static inline int bhl_home_directory(char *out, size_t size) {
+    char buffer[4096];
+    struct passwd entry, *found = NULL;
+    if (getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &found) != 0 || !found || !found->pw_dir) return -1;
+    if (strlen(found->pw_dir) >= size) return -1;
+    strcpy(out, found->pw_dir);
+    return 0;
 }
 
 struct bhl_peer { pid_t pid; uid_t uid; gid_t gid; };

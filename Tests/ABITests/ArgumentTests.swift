@@ -90,8 +90,10 @@ struct StructArgumentTests {
     }
 
     private var filled: bh_application_options {
-        bh_application_options(
-            struct_size: 0, identifier: UnsafePointer(bitPattern: 0x10), store: UnsafePointer(bitPattern: 0x20))
+        var options = bh_application_options()
+        options.identifier = UnsafePointer(bitPattern: 0x10)
+        options.store = UnsafePointer(bitPattern: 0x20)
+        return options
     }
 
     @Test("is copied whole when its size is ours")

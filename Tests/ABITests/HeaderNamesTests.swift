@@ -48,7 +48,10 @@ struct HeaderNamesTests {
     func domains() { expectEqual(FailureDomain.self, "BH_DOMAIN_") }
 
     @Test("roles")
-    func roles() { expectEqual(Role.self, "BH_ROLE_") }
+    func roles() { expectEqual(Role.self, "BH_ROLE_", except: { $0 == "BH_ROLE_CONSUME_WHEN_FREE" }) }
+
+    @Test("launch states")
+    func launchStates() { expectEqual(LaunchState.self, "BH_LAUNCH_") }
 
     @Test("task states")
     func states() { expectEqual(TaskState.self, "BH_TASK_") }

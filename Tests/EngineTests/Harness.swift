@@ -50,7 +50,9 @@ final class TestStore {
     }
 
     func open(_ application: String = "org.example.test") throws -> ApplicationClient {
-        try ApplicationClient.open(application: application, storePath: store, until: .after(milliseconds: 20_000))
+        try ApplicationClient.open(
+            ApplicationOptions(application: application, storePath: store, hosting: .embedded),
+            until: .after(milliseconds: 20_000))
     }
 
     func request(_ url: String, _ name: String, key: String? = nil) throws -> Request {

@@ -4,13 +4,13 @@ import Testing
 
 /// The bytes that docs/wire.md gives: a change of these is a change of `Wire.version`.
 @Suite struct FormatTests {
-    @Test("hello is an opening, the client's number, its application and its process")
+    @Test("hello is an opening, the client's number, its application, its process, whether it observes, and its launch")
     func hello() throws {
         let hello = Hello(client: ClientID(high: 1, low: 0x0203), application: "org.a", process: 7)
         #expect(
             try Wire.encode(.hello(hello))
-                == [36, 0, 0, 0] + [1] + Array("bhul".utf8) + [1, 0] + [1, 0, 0, 0, 0, 0, 0, 0]
-                + [3, 2, 0, 0, 0, 0, 0, 0] + [5, 0, 0, 0] + Array("org.a".utf8) + [7, 0, 0, 0])
+                == [38, 0, 0, 0] + [1] + Array("bhul".utf8) + [2, 0] + [1, 0, 0, 0, 0, 0, 0, 0]
+                + [3, 2, 0, 0, 0, 0, 0, 0] + [5, 0, 0, 0] + Array("org.a".utf8) + [7, 0, 0, 0] + [0] + [0])
     }
 
     @Test("a command has its two numbers and its tag before its fields")
@@ -36,6 +36,6 @@ import Testing
 
     @Test("a stored reply begins with the version")
     func storedReply() {
-        #expect(Wire.encodeReply(.count(9)) == [1, 0] + [3] + [9, 0, 0, 0, 0, 0, 0, 0])
+        #expect(Wire.encodeReply(.count(9)) == [2, 0] + [3] + [9, 0, 0, 0, 0, 0, 0, 0])
     }
 }

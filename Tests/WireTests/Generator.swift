@@ -82,13 +82,72 @@ extension Generator {
         configuration.requestTimeoutMilliseconds = integer()
         configuration.resourceTimeoutMilliseconds = integer()
         configuration.caFile = optional { $0.text() }
+        configuration.sendsLaunchEvents = bool()
+        configuration.asksForCredentials = bool()
+        configuration.launchIfStoppedMilliseconds = integer()
         return configuration
     }
 
     mutating func session() -> SessionInfo {
-        SessionInfo(
+        var session = SessionInfo(
             identifier: text(), round: integer(), liveTasks: integer(), events: integer(), hasFinishedRound: bool(),
             isInvalidating: bool(), consumer: integer(), createdMilliseconds: integer(), newestEvent: id())
+        session.openChallenges = integer()
+        session.consumerStoppedMilliseconds = integer()
+        session.waitingConsumers = integer()
+        session.launchState = any()
+        session.nextLaunchMilliseconds = integer()
+        return session
+    }
+
+    mutating func launchCommand() -> LaunchCommand {
+        var command = LaunchCommand(program: text())
+        command.arguments = list { $0.text() }
+        command.environment = list { $0.text() }
+        command.workingDirectory = optional { $0.text() }
+        command.attachTimeoutMilliseconds = integer()
+        command.firstDelayMilliseconds = integer()
+        command.longestDelayMilliseconds = integer()
+        command.maximumLaunches = integer()
+        return command
+    }
+
+    mutating func launch() -> LaunchInfo {
+        var launch = LaunchInfo(application: text(), command: launchCommand())
+        launch.state = any()
+        launch.launches = integer()
+        launch.nextLaunchMilliseconds = integer()
+        launch.processID = integer()
+        launch.startedMilliseconds = integer()
+        launch.errorMessage = optional { $0.text() }
+        return launch
+    }
+
+    mutating func engine() -> EngineInfo {
+        EngineInfo(
+            processID: integer(), version: integer(), isDaemon: bool(), startedMilliseconds: integer(),
+            connections: integer())
+    }
+
+    mutating func challenge() -> Challenge {
+        Challenge(
+            id: id(), space: ProtectionSpace(kind: any(), origin: text(), realm: optional { $0.text() }),
+            schemes: AuthenticationSchemes(rawValue: integer()), failures: integer(), timeMilliseconds: integer(),
+            waitingTasks: integer())
+    }
+
+    mutating func response() -> ChallengeResponse {
+        switch Int.random(in: 0..<3, using: &self) {
+        case 0: .refuse
+        case 1: .credential(user: text(), password: text())
+        default: .headers(list { $0.header() })
+        }
+    }
+
+    mutating func progress() -> Progress {
+        Progress(
+            task: id(), state: any(), reason: any(), offset: integer(), size: optional { $0.integer() },
+            bytesPerSecond: integer())
     }
 
     mutating func selection() -> TaskSelection {
@@ -105,9 +164,13 @@ extension Generator {
     }
 
     mutating func event() -> Event {
-        Event(
-            id: id(), round: integer(), timeMilliseconds: integer(),
-            kind: bool() ? .sessionFinished : .taskEnded(endedTask()))
+        let kind: Event.Kind =
+            switch Int.random(in: 0..<3, using: &self) {
+            case 0: .sessionFinished
+            case 1: .challenge(optional { $0.challenge() })
+            default: .taskEnded(endedTask())
+            }
+        return Event(id: id(), round: integer(), timeMilliseconds: integer(), kind: kind)
     }
 
     mutating func endedTask() -> EndedTask {
@@ -131,7 +194,10 @@ extension Generator {
     /// One of each case.
     mutating func commands() -> [Command] {
         [
-            .createSession(configuration(), any(), id()), .attachSession(identifier: text(), any(), id()),
+            .createSession(configuration(), any(), id(), waits: bool()),
+            .attachSession(identifier: text(), any(), id(), waits: bool()), .stopWaiting(id()), .engine,
+            .setLaunch(optional { $0.launchCommand() }), .launches, .currentLaunch, .challenges(id()),
+            .respond(id(), id(), response()), .watchProgress(id(), intervalMilliseconds: integer()),
             .closeSession(id()), .configuration(id()), .updateConfiguration(id(), configuration()),
             .enqueue(id(), list { $0.request() }), .poll(id(), after: id(), maximum: integer()),
             .acknowledge(id(), .ids(list { $0.id() })), .acknowledge(id(), .through(id())),
@@ -149,20 +215,26 @@ extension Generator {
             .configuration(configuration()),
             .enqueued(list { Enqueued(task: $0.id(), disposition: $0.any()) }),
             .events(list { $0.event() }, more: bool()), .tasks(list { $0.task() }, more: bool()),
-            .sessions(list { $0.session() }),
+            .sessions(list { $0.session() }), .completed(endsHandle: bool()), .engine(engine()),
+            .launches(list { $0.launch() }),
+            .currentLaunch(
+                optional { CurrentLaunch(id: $0.id(), launches: $0.integer(), sessions: $0.list { $0.session() }) }),
+            .challenges(list { $0.challenge() }),
         ]
     }
 
     mutating func clientMessages() -> [ClientMessage] {
         let hello = Hello(
-            client: ClientID(high: integer(), low: integer()), application: text(), process: integer())
+            client: ClientID(high: integer(), low: integer()), application: text(), process: integer(),
+            isObserver: bool(), launch: optional { LaunchToken(id: $0.id(), secret: $0.integer()) })
         return [.hello(hello)]
             + commands().map { .command(sequence: integer(), answeredThrough: integer(), $0) }
     }
 
     mutating func engineMessages() -> [EngineMessage] {
         [
-            .welcome(process: integer()), .notice(.event(identifier: text(), newest: id())), .goodbye(nil),
+            .welcome(process: integer()), .notice(.event(identifier: text(), newest: id())),
+            .notice(.yield(identifier: text())), .notice(.progress(id(), list { $0.progress() })), .goodbye(nil),
             .goodbye(failure()),
         ] + replies().map { .reply(sequence: integer(), $0) }
     }

@@ -149,12 +149,15 @@ import Testing
         #expect(clientFailure(frame([1] + Array("http".utf8) + [1, 0]))?.status == .invalidArgument)
     }
 
+    /// As the store has it, so many versions later.
+    private func version(_ later: UInt16) -> [UInt8] { [UInt8(Wire.version + later), 0] }
+
     @Test("a stored reply that is damaged or of another version is told apart")
     func storedReplies() {
         #expect(throws: Failure.self) { try Wire.decodeReply([]) }
-        let damaged = #expect(throws: Failure.self) { try Wire.decodeReply([1, 0, 200]) }
+        let damaged = #expect(throws: Failure.self) { try Wire.decodeReply(version(0) + [200]) }
         #expect(damaged?.status == .storeDamaged)
-        let newer = #expect(throws: Failure.self) { try Wire.decodeReply([2, 0, 2]) }
+        let newer = #expect(throws: Failure.self) { try Wire.decodeReply(version(1) + [2]) }
         #expect(newer?.status == .engineIncompatible)
     }
 }

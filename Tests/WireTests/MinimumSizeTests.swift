@@ -23,6 +23,16 @@ import Testing
             identifier: "", round: 0, liveTasks: 0, events: 0, hasFinishedRound: false, isInvalidating: false,
             consumer: 0, createdMilliseconds: 0, newestEvent: .zero)
         #expect(size(session) == SessionInfo.minimumSize)
+        #expect(size("") == String.minimumSize)
+        #expect(
+            size(LaunchInfo(application: "", command: LaunchCommand(program: ""))) == LaunchInfo.minimumSize)
+        let challenge = Challenge(
+            id: ChallengeID(rawValue: 0), space: ProtectionSpace(kind: .server, origin: "", realm: nil), schemes: [],
+            failures: 0, timeMilliseconds: 0, waitingTasks: 0)
+        #expect(size(challenge) == Challenge.minimumSize)
+        let progress = Progress(
+            task: .zero, state: .running, reason: .none, offset: 0, size: nil, bytesPerSecond: 0)
+        #expect(size(progress) == Progress.minimumSize)
         let task = TaskInfo(
             id: .zero, round: 0, state: .waiting, reason: .none, reasonText: nil, nextAttemptMilliseconds: 0, url: "",
             destinationPath: nil, idempotencyKey: nil, userData: nil, priority: 0, failure: nil, httpStatus: 0,

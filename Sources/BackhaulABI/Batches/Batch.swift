@@ -7,6 +7,11 @@ enum BatchContent: Sendable {
     case tasks([TaskInfo], more: Bool)
     case sessions([SessionInfo])
     case configuration(SessionConfiguration)
+    case challenges([Challenge])
+    case progress([Progress])
+    case currentLaunch(CurrentLaunch?)
+    case launches([LaunchInfo])
+    case engine(EngineInfo, storePath: String)
 }
 
 /// A `bh_batch`: an array of C structs and all they point to, laid out once.
@@ -17,6 +22,11 @@ final class Batch: @unchecked Sendable {
         case tasks(UnsafePointer<bh_task>)
         case sessions(UnsafePointer<bh_session_info>)
         case configurations(UnsafePointer<bh_session_configuration>)
+        case challenges(UnsafePointer<bh_challenge>)
+        case progress(UnsafePointer<bh_progress>)
+        case currentLaunches(UnsafePointer<bh_launch>)
+        case launches(UnsafePointer<bh_launch_info>)
+        case engines(UnsafePointer<bh_engine_info>)
     }
 
     let count: Int
@@ -40,6 +50,22 @@ final class Batch: @unchecked Sendable {
             (count, more) = (1, false)
             items = .configurations(
                 Batch.lay([configuration], in: &arena) { bh_session_configuration($0, in: &$1) })
+        case .challenges(let challenges):
+            (count, more) = (challenges.count, false)
+            items = .challenges(Batch.lay(challenges, in: &arena) { bh_challenge($0, in: &$1) })
+        case .progress(let readings):
+            (count, more) = (readings.count, false)
+            items = .progress(Batch.lay(readings, in: &arena) { reading, _ in bh_progress(reading) })
+        case .currentLaunch(let launch):
+            (count, more) = (launch == nil ? 0 : 1, false)
+            items = .currentLaunches(Batch.lay(launch.map { [$0] } ?? [], in: &arena) { bh_launch($0, in: &$1) })
+        case .launches(let launches):
+            (count, more) = (launches.count, false)
+            items = .launches(Batch.lay(launches, in: &arena) { bh_launch_info($0, in: &$1) })
+        case .engine(let engine, let storePath):
+            (count, more) = (1, false)
+            items = .engines(
+                Batch.lay([engine], in: &arena) { bh_engine_info($0, storePath: storePath, in: &$1) })
         }
         self.arena = arena
     }
@@ -71,6 +97,31 @@ final class Batch: @unchecked Sendable {
 
     func configuration(at index: Int) -> UnsafePointer<bh_session_configuration>? {
         guard case .configurations(let items) = items else { return nil }
+        return item(items, index)
+    }
+
+    func challenge(at index: Int) -> UnsafePointer<bh_challenge>? {
+        guard case .challenges(let items) = items else { return nil }
+        return item(items, index)
+    }
+
+    func progress(at index: Int) -> UnsafePointer<bh_progress>? {
+        guard case .progress(let items) = items else { return nil }
+        return item(items, index)
+    }
+
+    func launch(at index: Int) -> UnsafePointer<bh_launch>? {
+        guard case .currentLaunches(let items) = items else { return nil }
+        return item(items, index)
+    }
+
+    func launchInfo(at index: Int) -> UnsafePointer<bh_launch_info>? {
+        guard case .launches(let items) = items else { return nil }
+        return item(items, index)
+    }
+
+    func engine(at index: Int) -> UnsafePointer<bh_engine_info>? {
+        guard case .engines(let items) = items else { return nil }
         return item(items, index)
     }
 

@@ -12,6 +12,12 @@ extension bh_event {
         time_ms = event.timeMilliseconds
         switch event.kind {
         case .sessionFinished: kind = Int32(BH_EVENT_SESSION_FINISHED)
+        case .challenge(let open):
+            kind = Int32(BH_EVENT_CHALLENGE)
+            guard let open else { return }
+            let room = arena.room(for: 1, of: bh_challenge.self)
+            room.initialize(to: bh_challenge(open, in: &arena))
+            challenge = UnsafePointer(room)
         case .taskEnded(let task):
             kind = Int32(BH_EVENT_TASK_ENDED)
             set(task, in: &arena)

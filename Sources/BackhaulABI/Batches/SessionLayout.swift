@@ -14,6 +14,13 @@ extension bh_session_info {
         invalidating = session.isInvalidating ? 1 : 0
         consumer = session.consumer
         created_ms = session.createdMilliseconds
+        open_challenges = session.openChallenges
+        if session.openChallenges > 0 { attention |= UInt32(BH_ATTENTION_CHALLENGE) }
+        if session.waitingConsumers > 0 { attention |= UInt32(BH_ATTENTION_YIELD) }
+        consumer_stopped_ms = session.consumerStoppedMilliseconds
+        waiting_consumers = session.waitingConsumers
+        launch_state = session.launchState.rawValue
+        next_launch_ms = session.nextLaunchMilliseconds
     }
 }
 
@@ -30,5 +37,8 @@ extension bh_session_configuration {
         request_timeout_ms = configuration.requestTimeoutMilliseconds
         resource_timeout_ms = configuration.resourceTimeoutMilliseconds
         ca_file = arena.place(configuration.caFile)
+        sends_launch_events = Int32(configuration.sendsLaunchEvents ? BH_YES : BH_NO)
+        asks_for_credentials = Int32(configuration.asksForCredentials ? BH_YES : BH_NO)
+        launch_if_stopped_ms = configuration.launchIfStoppedMilliseconds
     }
 }

@@ -23,6 +23,10 @@ enum ConfigurationArgument {
         set(&configuration.requestTimeoutMilliseconds, given.request_timeout_ms)
         set(&configuration.resourceTimeoutMilliseconds, given.resource_timeout_ms)
         configuration.caFile = try TextArgument.optional(given.ca_file, "ca_file", limit: Limits.pathSize)
+        configuration.sendsLaunchEvents = try choice(given.sends_launch_events, "sends_launch_events", unless: true)
+        configuration.asksForCredentials = try choice(
+            given.asks_for_credentials, "asks_for_credentials", unless: false)
+        configuration.launchIfStoppedMilliseconds = given.launch_if_stopped_ms
         try SessionCheck.check(configuration)
         return configuration
     }
@@ -38,6 +42,15 @@ enum ConfigurationArgument {
                 "\(name) is \"\(given)\", but the session's is \"\(session)\" and stays; give that or NULL")
         }
         return session
+    }
+
+    private static func choice(_ given: Int32, _ name: String, unless standard: Bool) throws(Failure) -> Bool {
+        switch Int(given) {
+        case BH_DEFAULT: return standard
+        case BH_YES: return true
+        case BH_NO: return false
+        default: throw Failure(.invalidArgument, "\(name) is \(given); give BH_DEFAULT, BH_YES or BH_NO")
+        }
     }
 
     /// 0 leaves the default.

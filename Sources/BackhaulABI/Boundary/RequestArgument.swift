@@ -51,7 +51,7 @@ private struct RequestReader {
         var request = Request(url: try TextArgument.required(given.url, "url", limit: Limits.urlSize))
         request.idempotencyKey = try TextArgument.optional(
             given.idempotency_key, "idempotency_key", limit: Limits.keySize)
-        request.headers = try headers(given)
+        request.headers = try HeaderArgument.read(given.headers, given.header_count)
         request.userData = try userData(given)
         request.ifExists = try RequestArgument.policy(given.if_exists)
         request.priority = given.priority
@@ -69,20 +69,6 @@ private struct RequestReader {
             request.destination = try destinations.check(path: path, ifExists: policy)
         }
         return request
-    }
-
-    private func headers(_ given: bh_request) throws(Failure) -> [HeaderField] {
-        let array = try NumberArgument.array(
-            given.headers, "headers", count: given.header_count, "header_count", limit: Limits.headerCount)
-        var fields: [HeaderField] = []
-        for header in array {
-            let name = try TextArgument.required(header.name, "a header's name", limit: Limits.headersSize)
-            let value = try TextArgument.bounded(
-                NumberArgument.required(header.value, "the value of header \(name)"), "the value of header \(name)",
-                limit: Limits.headersSize)
-            fields.append(HeaderField(name, value))
-        }
-        return fields
     }
 
     private func userData(_ given: bh_request) throws(Failure) -> [UInt8]? {

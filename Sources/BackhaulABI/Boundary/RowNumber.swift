@@ -8,3 +8,7 @@ extension TaskID {
 extension EventID {
     init(ofHost number: UInt64) { self.init(rawValue: min(number, UInt64(Int64.max))) }
 }
+
+extension ChallengeID {
+    init(ofHost number: UInt64) { self.init(rawValue: min(number, UInt64(Int64.max))) }
+}

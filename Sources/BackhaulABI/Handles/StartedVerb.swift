@@ -40,6 +40,9 @@ final class StartedVerb: Sendable {
     /// Nil when the engine has not answered by then. A nil deadline does not wait.
     func outcome(until deadline: Deadline?) throws(Failure) -> Outcome? {
         guard let answer = ticket.wait(until: deadline) else { return nil }
+        if kind == .batch, case .engine(let engine) = answer {
+            return .batch(.engine(engine, storePath: application.client.storePath))
+        }
         return try StartedVerb.outcome(of: answer, kind)
     }
 
@@ -78,6 +81,9 @@ final class StartedVerb: Sendable {
         case (.batch, .tasks(let tasks, let more)): return .batch(.tasks(tasks, more: more))
         case (.batch, .sessions(let sessions)): return .batch(.sessions(sessions))
         case (.batch, .configuration(let configuration)): return .batch(.configuration(configuration))
+        case (.batch, .launches(let launches)): return .batch(.launches(launches))
+        case (.batch, .currentLaunch(let launch)): return .batch(.currentLaunch(launch))
+        case (.batch, .challenges(let challenges)): return .batch(.challenges(challenges))
         case (.oneTask, .tasks(let tasks, _)):
             guard tasks.count == 1 else { throw Failure(.notFound, "the session has no such task") }
             return .batch(.tasks(tasks, more: false))

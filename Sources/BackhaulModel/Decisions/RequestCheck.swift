@@ -37,12 +37,15 @@ public enum RequestCheck {
     }
 
     /// Names that belong to the transport: a host that set them would break ranges, framing or connections.
-    private static let reserved: Set<String> = [
+    static let reserved: Set<String> = [
         "range", "if-range", "host", "content-length", "transfer-encoding", "connection", "accept-encoding", "te",
         "upgrade", "keep-alive", "proxy-connection", "proxy-authorization", "trailer", "expect",
     ]
 
-    private static func checkHeaders(_ headers: [HeaderField]) throws(Failure) {
+    /// `reserved`: names that may not be among them.
+    static func checkHeaders(
+        _ headers: [HeaderField], reserved: Set<String> = RequestCheck.reserved
+    ) throws(Failure) {
         guard headers.count <= Limits.headerCount else {
             throw invalid("the request has \(headers.count) headers; at most \(Limits.headerCount) are allowed")
         }

@@ -46,6 +46,9 @@ public enum SessionCheck {
         guard (1...decade).contains(configuration.resourceTimeoutMilliseconds) else {
             throw invalid("resource_timeout_ms is outside of 1 to \(decade)")
         }
+        if configuration.launchIfStoppedMilliseconds > 0 {
+            try checkRange(configuration.launchIfStoppedMilliseconds, 1...day, "launch_if_stopped_ms")
+        }
         if let file = configuration.caFile {
             let bytes = file.utf8
             guard bytes.first == UInt8(ascii: "/"), bytes.count <= Limits.pathSize, !bytes.contains(0) else {

@@ -1,8 +1,11 @@
 /// What a client asks of the engine. Each is answered by one `Reply`. Sent again with the same `CommandID`, it is
 /// answered again and not applied again.
 public enum Command: Equatable, Sendable {
-    case createSession(SessionConfiguration, Role, HandleID)
-    case attachSession(identifier: String, Role, HandleID)
+    /// `waits`: while another handle consumes the session, the answer waits until it is free.
+    case createSession(SessionConfiguration, Role, HandleID, waits: Bool)
+    case attachSession(identifier: String, Role, HandleID, waits: Bool)
+    /// Ends the waiting of a create or attach with this handle, whose answer is a failure then.
+    case stopWaiting(HandleID)
     case closeSession(HandleID)
     case configuration(HandleID)
     case updateConfiguration(HandleID, SessionConfiguration)
@@ -18,6 +21,17 @@ public enum Command: Equatable, Sendable {
     case invalidate(HandleID, cancelTasks: Bool)
     /// All sessions of the client's application.
     case sessions
+    case engine
+    /// Registers the application's launch command; nil removes it.
+    case setLaunch(LaunchCommand?)
+    /// Of all applications of the store.
+    case launches
+    /// The launch that the client's process was started by.
+    case currentLaunch
+    case challenges(HandleID)
+    case respond(HandleID, ChallengeID, ChallengeResponse)
+    /// 0 ends the stream.
+    case watchProgress(HandleID, intervalMilliseconds: UInt32)
 }
 
 public enum Acknowledgement: Equatable, Sendable {
@@ -37,12 +51,22 @@ public enum Reply: Equatable, Sendable {
     case events([Event], more: Bool)
     case tasks([TaskInfo], more: Bool)
     case sessions([SessionInfo])
+    /// The answer to complete. `endsHandle`: the handle was attached for a launch and is over.
+    case completed(endsHandle: Bool)
+    case engine(EngineInfo)
+    case launches([LaunchInfo])
+    case currentLaunch(CurrentLaunch?)
+    case challenges([Challenge])
 }
 
 /// What the engine tells a client without having been asked.
 public enum Notice: Equatable, Sendable {
     /// An event was committed in a session of the client's application, attached or not.
     case event(identifier: String, newest: EventID)
+    /// Another handle waits to consume a session that this client consumes.
+    case yield(identifier: String)
+    /// Readings of tasks that have changed, for a handle that watches.
+    case progress(HandleID, [Progress])
 }
 
 /// What opens a connection: who speaks, and which versions it understands.
@@ -50,10 +74,19 @@ public struct Hello: Equatable, Sendable {
     public var client: ClientID
     public var application: String
     public var process: Int32
-    public init(client: ClientID, application: String, process: Int32) {
+    /// A tool that looks on: it does not count as a host.
+    public var isObserver: Bool
+    /// What the process has in its environment from a launch.
+    public var launch: LaunchToken?
+
+    public init(
+        client: ClientID, application: String, process: Int32, isObserver: Bool = false, launch: LaunchToken? = nil
+    ) {
         self.client = client
         self.application = application
         self.process = process
+        self.isObserver = isObserver
+        self.launch = launch
     }
 }
 

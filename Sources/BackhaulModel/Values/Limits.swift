@@ -18,6 +18,14 @@ public enum Limits {
     public static let chunkCount = 4_096
     /// Bytes of one chunk, so that a frame of the wire stays small.
     public static let chunkSize = 1 << 20
+    /// Bytes of a user name or password.
+    public static let credentialSize = 4_096
+    /// Arguments of a launch command, and additions to its environment.
+    public static let launchTextCount = 1_000
+    /// Bytes of all texts of a launch command together.
+    public static let launchTextSize = 65_536
+    /// Milliseconds between two readings of one task.
+    public static let progressInterval: ClosedRange<UInt32> = 100...60_000
     /// Bytes kept of the body of an answer that was not accepted.
     public static let errorBodySize = 4_096
 }

@@ -37,6 +37,8 @@ public struct Event: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
         case taskEnded(EndedTask)
         case sessionFinished
+        /// Nil when it was answered meanwhile.
+        case challenge(Challenge?)
     }
     public var id: EventID
     public var round: UInt64

@@ -13,6 +13,12 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var resourceTimeoutMilliseconds: UInt64 = 604_800_000
     /// Absolute path of PEM certificates to trust instead of the system's.
     public var caFile: String?
+    /// Its rounds and challenges launch the application.
+    public var sendsLaunchEvents = true
+    /// A 401 or 407 becomes a challenge; otherwise it is a failure.
+    public var asksForCredentials = false
+    /// Launch all the same when the consumer's process has been stopped for so long; 0: never.
+    public var launchIfStoppedMilliseconds: UInt32 = 0
 
     public init(identifier: String) { self.identifier = identifier }
 }
@@ -40,6 +46,15 @@ public struct SessionInfo: Equatable, Sendable {
     public var createdMilliseconds: Int64
     /// The newest committed event, acknowledged or not; zero when there was none.
     public var newestEvent: EventID
+    public var openChallenges: UInt64 = 0
+    /// Unix milliseconds since when the consumer's process is seen to be stopped, or 0.
+    public var consumerStoppedMilliseconds: Int64 = 0
+    /// Handles that wait to consume.
+    public var waitingConsumers: UInt32 = 0
+    /// Of the application, as far as it concerns this session.
+    public var launchState = LaunchState.none
+    /// Unix milliseconds, or 0.
+    public var nextLaunchMilliseconds: Int64 = 0
 
     public init(
         identifier: String, round: UInt64, liveTasks: UInt64, events: UInt64, hasFinishedRound: Bool,
@@ -56,5 +71,5 @@ public struct SessionInfo: Equatable, Sendable {
         self.newestEvent = newestEvent
     }
 
-    public var needsAttention: Bool { events > 0 }
+    public var needsAttention: Bool { events > 0 || openChallenges > 0 || waitingConsumers > 0 }
 }

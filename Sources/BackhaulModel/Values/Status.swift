@@ -16,6 +16,7 @@ public enum Status: Int32, Sendable, CaseIterable {
     case invalidated = 12
     case eventsOutstanding = 13
     case tooMany = 14
+    case completed = 15
     case storeUnavailable = 20
     case storeReadOnly = 21
     case storeFull = 22
@@ -27,6 +28,7 @@ public enum Status: Int32, Sendable, CaseIterable {
     case engineFailed = 32
     case outOfResources = 33
     case `internal` = 34
+    case daemonUnavailable = 35
     case cancelled = 40
     case nameNotResolved = 41
     case connectionFailed = 42
@@ -42,6 +44,7 @@ public enum Status: Int32, Sendable, CaseIterable {
     case diskFull = 52
     case diskFailed = 53
     case tooLarge = 54
+    case authenticationRequired = 55
 }
 
 /// What `Failure.detail` counts in: `BH_DOMAIN_…`.

@@ -32,6 +32,7 @@ public enum WaitReason: Int32, Sendable, CaseIterable {
     case stalled = 5
     case finishing = 6
     case diskFull = 7
+    case credential = 8
 }
 
 /// A task as listings show it: `bh_task`.

@@ -9,6 +9,7 @@ extension WaitReason {
         case .connecting: "the server has not answered yet"
         case .stalled: "the server sends nothing"
         case .finishing: "all bytes are here and are being made durable"
+        case .credential: "a server or proxy asks for a credential, and its challenge is not answered"
         case .diskFull: "the file system is full, and is looked at again after a while"
         }
     }

@@ -46,6 +46,8 @@ struct Row {
     mutating func sessionID() -> SessionID { SessionID(rawValue: number()) }
     mutating func taskID() -> TaskID { TaskID(rawValue: number()) }
     mutating func eventID() -> EventID { EventID(rawValue: number()) }
+    mutating func challengeID() -> ChallengeID { ChallengeID(rawValue: number()) }
+    mutating func launchID() -> LaunchID { LaunchID(rawValue: number()) }
     mutating func laneID() -> LaneID { LaneID(rawValue: number()) }
 
     private mutating func next() -> Int32 {

@@ -20,5 +20,7 @@ enum Value {
     static func id(_ id: SessionID) -> Value { .number(id.rawValue) }
     static func id(_ id: TaskID) -> Value { .number(id.rawValue) }
     static func id(_ id: EventID) -> Value { .number(id.rawValue) }
+    static func id(_ id: ChallengeID) -> Value { .number(id.rawValue) }
+    static func id(_ id: LaunchID) -> Value { .number(id.rawValue) }
     static func id(_ id: LaneID) -> Value { .number(id.rawValue) }
 }

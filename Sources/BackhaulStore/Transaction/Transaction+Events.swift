@@ -119,8 +119,10 @@ extension Row {
         let id = eventID()
         let round = bits()
         let time = integer()
-        guard integer() == 1 else {
-            return Event(id: id, round: round, timeMilliseconds: time, kind: .sessionFinished)
+        switch integer() {
+        case 1: break
+        case 3: return Event(id: id, round: round, timeMilliseconds: time, kind: .challenge(nil))
+        default: return Event(id: id, round: round, timeMilliseconds: time, kind: .sessionFinished)
         }
         var task = EndedTask(
             id: taskID(), url: text(), idempotencyKey: optionalText(), userData: optionalBlob(),

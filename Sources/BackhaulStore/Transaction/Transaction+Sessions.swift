@@ -18,7 +18,8 @@ extension Transaction {
             configuration.maximumAttempts.map { .number($0) } ?? .null,
             .number(configuration.firstRetryDelayMilliseconds), .number(configuration.longestRetryDelayMilliseconds),
             .number(configuration.requestTimeoutMilliseconds), .number(configuration.resourceTimeoutMilliseconds),
-            .optional(configuration.caFile), .integer(now))
+            .optional(configuration.caFile), .flag(configuration.sendsLaunchEvents),
+            .flag(configuration.asksForCredentials), .number(configuration.launchIfStoppedMilliseconds), .integer(now))
         let id = SessionID(rawValue: UInt64(clamping: connection.lastInsertedRow))
         return try open(
             OpenedSession(
@@ -61,7 +62,8 @@ extension Transaction {
             .number(configuration.maximumRunningTasks), configuration.maximumAttempts.map { .number($0) } ?? .null,
             .number(configuration.firstRetryDelayMilliseconds), .number(configuration.longestRetryDelayMilliseconds),
             .number(configuration.requestTimeoutMilliseconds), .number(configuration.resourceTimeoutMilliseconds),
-            .optional(configuration.caFile))
+            .optional(configuration.caFile), .flag(configuration.sendsLaunchEvents),
+            .flag(configuration.asksForCredentials), .number(configuration.launchIfStoppedMilliseconds))
     }
 
     /// Those with live tasks or unacknowledged events: what an engine has to know when it starts.
@@ -112,19 +114,20 @@ extension Transaction {
 
     private static let configurationColumns = """
         identifier, connections_per_origin, maximum_running_tasks, maximum_attempts, first_retry_delay_ms,
-        longest_retry_delay_ms, request_timeout_ms, resource_timeout_ms, ca_file
+        longest_retry_delay_ms, request_timeout_ms, resource_timeout_ms, ca_file, sends_launch_events,
+        asks_for_credentials, launch_if_stopped_ms
         """
     private static let insertSession = Query(
         """
         INSERT INTO sessions (application, \(configurationColumns), created_ms)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
     private static let selectConfiguration = Query("SELECT \(configurationColumns) FROM sessions WHERE id = ?")
     private static let updateConfiguration = Query(
         """
         UPDATE sessions SET connections_per_origin = ?2, maximum_running_tasks = ?3, maximum_attempts = ?4,
             first_retry_delay_ms = ?5, longest_retry_delay_ms = ?6, request_timeout_ms = ?7, resource_timeout_ms = ?8,
-            ca_file = ?9
+            ca_file = ?9, sends_launch_events = ?10, asks_for_credentials = ?11, launch_if_stopped_ms = ?12
         WHERE id = ?1
         """)
     private static let selectByIdentifier = Query(
@@ -155,6 +158,9 @@ extension Row {
         configuration.requestTimeoutMilliseconds = number()
         configuration.resourceTimeoutMilliseconds = number()
         configuration.caFile = optionalText()
+        configuration.sendsLaunchEvents = flag()
+        configuration.asksForCredentials = flag()
+        configuration.launchIfStoppedMilliseconds = number()
         return configuration
     }
 }

@@ -23,7 +23,7 @@ def wheel(tmp_path_factory):
 
 
 def test_it_is_for_any_python_3_on_this_platform(wheel):
-    assert wheel.name.startswith("backhaul-0.1.0-py3-none-linux_")
+    assert wheel.name.startswith("backhaul-0.2.0-py3-none-linux_")
 
 
 def test_it_holds_the_package_its_types_and_the_library(wheel):
@@ -43,7 +43,7 @@ def test_it_works_by_itself(wheel, tmp_path):
         environment.pop(name, None)
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program, tmp_path / "store"], env=environment,
                           capture_output=True, text=True, timeout=60, check=False)
-    assert done.stdout.split() == ["0.1.0", "True", str(tmp_path / "installed/backhaul/__init__.py")], done.stderr
+    assert done.stdout.split() == ["0.2.0", "True", str(tmp_path / "installed/backhaul/__init__.py")], done.stderr
 
 
 def test_without_the_library_it_is_not_built(tmp_path):

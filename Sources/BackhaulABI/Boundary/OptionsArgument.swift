@@ -1,0 +1,56 @@
+internal import BackhaulClient
+internal import BackhaulModel
+internal import CBackhaul
+
+// Unsafe: the host promises that what its options point to can be read until the call returns; all of it is copied.
+
+/// `bh_application_options` with its defaults filled in.
+enum OptionsArgument {
+    static func read(
+        _ given: bh_application_options, application: String
+    ) throws(Failure) -> (ApplicationOptions, LaunchCommand?) {
+        let unknown = given.flags & ~UInt32(BH_APPLICATION_OBSERVES)
+        guard unknown == 0 else {
+            throw Failure(.invalidArgument, "options.flags has the unknown bits 0x\(String(unknown, radix: 16))")
+        }
+        let hosting = try hosting(given)
+        let launch = try given.launch.map { pointer throws(Failure) in try LaunchArgument.read(pointer) }
+        var options = ApplicationOptions(application: application, storePath: try store(given), hosting: hosting)
+        options.isObserver = given.flags & UInt32(BH_APPLICATION_OBSERVES) != 0
+        options.launch = ApplicationOptions.inheritedLaunch
+        return (options, launch)
+    }
+
+    private static func store(_ given: bh_application_options) throws(Failure) -> String {
+        guard let store = try TextArgument.optional(given.store, "options.store", limit: Limits.pathSize) else {
+            return try DefaultStorePath.find()
+        }
+        return try absolute(store, "options.store")
+    }
+
+    private static func hosting(_ given: bh_application_options) throws(Failure) -> Hosting {
+        let daemon = try TextArgument.optional(given.daemon, "options.daemon", limit: Limits.pathSize)
+        switch Int(given.hosting) {
+        case BH_HOSTING_DEFAULT, BH_HOSTING_DAEMON:
+            return .daemon(path: try daemon.map { path throws(Failure) in try absolute(path, "options.daemon") })
+        case BH_HOSTING_EMBEDDED:
+            guard daemon == nil else {
+                throw Failure(
+                    .invalidArgument,
+                    "options.daemon is given, but options.hosting is BH_HOSTING_EMBEDDED; leave one of them out")
+            }
+            return .embedded
+        default:
+            throw Failure(
+                .invalidArgument,
+                "options.hosting is \(given.hosting); give BH_HOSTING_DAEMON or BH_HOSTING_EMBEDDED")
+        }
+    }
+
+    private static func absolute(_ path: String, _ name: String) throws(Failure) -> String {
+        guard path.utf8.first == UInt8(ascii: "/") else {
+            throw Failure(.invalidArgument, "\(name) is a relative path; give an absolute one")
+        }
+        return path
+    }
+}

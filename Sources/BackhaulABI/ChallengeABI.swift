@@ -1,0 +1,49 @@
+internal import BackhaulClient
+internal import BackhaulModel
+public import CBackhaul
+
+// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+
+private func list(_ session: OpaquePointer?) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    return session.started(session.client.challenges(), .batch)
+}
+
+@c @implementation
+public func bh_session_challenges(
+    _ session: OpaquePointer?, _ timeout_ms: Int32, _ challenges: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: challenges, "challenges", error) { _ throws(Failure) in try list(session) }
+}
+
+@c @implementation
+public func bh_session_challenges_start(
+    _ session: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try list(session) }
+}
+
+private func respond(
+    _ session: OpaquePointer?, _ challenge: UInt64, _ response: UnsafePointer<bh_response>?
+) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    let response = try ResponseArgument.read(response)
+    return session.started(session.client.respond(ChallengeID(ofHost: challenge), response), .nothing)
+}
+
+@c @implementation
+public func bh_session_respond(
+    _ session: OpaquePointer?, _ challenge_id: UInt64, _ response: UnsafePointer<bh_response>?, _ timeout_ms: Int32,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, error, { _ throws(Failure) in try respond(session, challenge_id, response) })
+}
+
+@c @implementation
+public func bh_session_respond_start(
+    _ session: OpaquePointer?, _ challenge_id: UInt64, _ response: UnsafePointer<bh_response>?,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try respond(session, challenge_id, response) }
+}

@@ -1,0 +1,71 @@
+internal import BackhaulClient
+internal import BackhaulModel
+public import CBackhaul
+
+// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+
+private func set(
+    _ application: OpaquePointer?, _ command: UnsafePointer<bh_launch_command>?
+) throws(Failure) -> StartedVerb {
+    let application = try ApplicationHandle(application)
+    let command = try command.map { pointer throws(Failure) in try LaunchArgument.read(pointer) }
+    return application.started(application.client.setLaunch(command), .nothing)
+}
+
+@c @implementation
+public func bh_application_set_launch(
+    _ application: OpaquePointer?, _ command: UnsafePointer<bh_launch_command>?, _ timeout_ms: Int32,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, error, { _ throws(Failure) in try set(application, command) })
+}
+
+@c @implementation
+public func bh_application_set_launch_start(
+    _ application: OpaquePointer?, _ command: UnsafePointer<bh_launch_command>?,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try set(application, command) }
+}
+
+private func list(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
+    let application = try ApplicationHandle(application)
+    return application.started(application.client.launches(), .batch)
+}
+
+@c @implementation
+public func bh_application_launches(
+    _ application: OpaquePointer?, _ timeout_ms: Int32, _ launches: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: launches, "launches", error) { _ throws(Failure) in try list(application) }
+}
+
+@c @implementation
+public func bh_application_launches_start(
+    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try list(application) }
+}
+
+private func current(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
+    let application = try ApplicationHandle(application)
+    return application.started(application.client.currentLaunch(), .batch)
+}
+
+@c @implementation
+public func bh_launch_current(
+    _ application: OpaquePointer?, _ timeout_ms: Int32, _ launch: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: launch, "launch", error) { _ throws(Failure) in try current(application) }
+}
+
+@c @implementation
+public func bh_launch_current_start(
+    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try current(application) }
+}

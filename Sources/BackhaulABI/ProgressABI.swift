@@ -1,0 +1,54 @@
+internal import BackhaulClient
+internal import BackhaulModel
+public import CBackhaul
+
+// Unsafe: the host promises that its out parameters can be written until the call returns.
+
+private func watch(_ session: OpaquePointer?, _ interval: UInt32) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    guard interval == 0 || Limits.progressInterval.contains(interval) else {
+        throw Failure(
+            .invalidArgument,
+            "interval_ms is \(interval); give \(Limits.progressInterval.lowerBound) to "
+                + "\(Limits.progressInterval.upperBound), or 0 to end the stream")
+    }
+    return session.started(session.client.watchProgress(intervalMilliseconds: interval), .nothing)
+}
+
+@c @implementation
+public func bh_session_watch_progress(
+    _ session: OpaquePointer?, _ interval_ms: UInt32, _ timeout_ms: Int32, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, error, { _ throws(Failure) in try watch(session, interval_ms) })
+}
+
+@c @implementation
+public func bh_session_watch_progress_start(
+    _ session: OpaquePointer?, _ interval_ms: UInt32, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try watch(session, interval_ms) }
+}
+
+@c @implementation
+public func bh_session_poll_progress(
+    _ session: OpaquePointer?, _ timeout_ms: Int32, _ progress: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.immediate(error) { () throws(Failure) in
+        let session = try SessionHandle(session)
+        let progress = try NumberArgument.required(progress, "progress")
+        let readings = try session.client.pollProgress(until: Timeout.deadline(timeout_ms))
+        progress.pointee = try Batch(.progress(readings)).handle()
+    }
+}
+
+@c @implementation
+public func bh_session_progress_fd(
+    _ session: OpaquePointer?, _ descriptor: UnsafeMutablePointer<Int32>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.immediate(error) { () throws(Failure) in
+        let session = try SessionHandle(session)
+        try NumberArgument.required(descriptor, "descriptor").pointee = session.client.progressDescriptor
+    }
+}

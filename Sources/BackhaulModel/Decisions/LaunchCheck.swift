@@ -1,0 +1,57 @@
+/// Checks of what an application registers to be launched.
+public enum LaunchCheck {
+    public static func check(_ command: LaunchCommand) throws(Failure) {
+        try checkPath(command.program, "launch.program")
+        if let directory = command.workingDirectory { try checkPath(directory, "launch.working_directory") }
+        try checkCount(command.arguments.count, "launch.argument_count")
+        try checkCount(command.environment.count, "launch.environment_count")
+        for addition in command.environment { try checkAddition(addition) }
+        let texts = command.arguments + command.environment
+        let size = texts.reduce(0) { $0 + $1.utf8.count + 1 }
+        guard size <= Limits.launchTextSize else {
+            throw invalid(
+                "the launch's arguments and environment have \(size) bytes together; "
+                    + "at most \(Limits.launchTextSize) are allowed")
+        }
+        guard texts.allSatisfy({ !$0.utf8.contains(0) }) else { throw invalid("a text of the launch has a NUL byte") }
+        let day: ClosedRange<UInt32> = 1...86_400_000
+        try checkRange(command.attachTimeoutMilliseconds, day, "launch.attach_timeout_ms")
+        try checkRange(command.firstDelayMilliseconds, day, "launch.first_delay_ms")
+        try checkRange(command.longestDelayMilliseconds, day, "launch.longest_delay_ms")
+        try checkRange(command.maximumLaunches, 1...UInt32.max, "launch.maximum_launches")
+        guard command.firstDelayMilliseconds <= command.longestDelayMilliseconds else {
+            throw invalid("launch.first_delay_ms is larger than launch.longest_delay_ms")
+        }
+    }
+
+    private static func checkPath(_ path: String, _ name: String) throws(Failure) {
+        let bytes = path.utf8
+        guard bytes.first == UInt8(ascii: "/"), bytes.count <= Limits.pathSize, !bytes.contains(0) else {
+            throw invalid("\(name) is not an absolute path of at most \(Limits.pathSize) bytes without NUL")
+        }
+    }
+
+    private static func checkAddition(_ addition: String) throws(Failure) {
+        let name = addition.utf8.prefix { $0 != UInt8(ascii: "=") }
+        guard !name.isEmpty, name.count < addition.utf8.count else {
+            throw invalid("an addition to the launch's environment has not the form NAME=value")
+        }
+        guard !name.elementsEqual(LaunchToken.variable.utf8) else {
+            throw invalid("\(LaunchToken.variable) in the launch's environment is set by the engine; leave it out")
+        }
+    }
+
+    private static func checkCount(_ count: Int, _ name: String) throws(Failure) {
+        guard count <= Limits.launchTextCount else {
+            throw invalid("\(name) is \(count); at most \(Limits.launchTextCount) are allowed")
+        }
+    }
+
+    private static func checkRange(_ value: UInt32, _ range: ClosedRange<UInt32>, _ name: String) throws(Failure) {
+        guard range.contains(value) else {
+            throw invalid("\(name) is \(value), outside of \(range.lowerBound) to \(range.upperBound)")
+        }
+    }
+
+    private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }
+}

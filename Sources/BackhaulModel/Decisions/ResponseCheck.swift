@@ -1,0 +1,30 @@
+/// Checks of what a host answers to a challenge. No message repeats what it was given: it may be a secret.
+public enum ResponseCheck {
+    public static func check(_ response: ChallengeResponse) throws(Failure) {
+        switch response {
+        case .refuse: break
+        case .credential(let user, let password):
+            guard !user.isEmpty, user.utf8.count <= Limits.credentialSize,
+                password.utf8.count <= Limits.credentialSize
+            else {
+                throw invalid(
+                    "the user name is empty, or it or the password has more than \(Limits.credentialSize) bytes")
+            }
+            // The colon ends the user name (RFC 7617, section 2).
+            guard !user.utf8.contains(UInt8(ascii: ":")) else { throw invalid("the user name contains a colon") }
+            guard isPlain(user), isPlain(password) else {
+                throw invalid("the user name or the password has a control character (RFC 7617, section 2)")
+            }
+        case .headers(let headers):
+            guard !headers.isEmpty else { throw invalid("the response has no headers; refuse instead") }
+            try RequestCheck.checkHeaders(headers, reserved: reserved)
+        }
+    }
+
+    /// Here alone a host may set what identifies it to a proxy.
+    private static let reserved = RequestCheck.reserved.subtracting(["proxy-authorization"])
+
+    private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+
+    private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }
+}

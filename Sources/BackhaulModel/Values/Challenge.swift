@@ -1,0 +1,80 @@
+/// Row number of a challenge in its store; grows, never used twice.
+public struct ChallengeID: RawRepresentable, Hashable, Comparable, Sendable {
+    public var rawValue: UInt64
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    public static func < (left: ChallengeID, right: ChallengeID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// How a credential may be given: `BH_SCHEME_…` bits.
+public struct AuthenticationSchemes: OptionSet, Hashable, Sendable {
+    public var rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    public static let basic = AuthenticationSchemes(rawValue: 1)
+    public static let bearer = AuthenticationSchemes(rawValue: 2)
+    public static let digest = AuthenticationSchemes(rawValue: 4)
+    public static let negotiate = AuthenticationSchemes(rawValue: 8)
+    public static let other = AuthenticationSchemes(rawValue: 16)
+}
+
+/// What a credential is for (RFC 9110, section 11.5): one challenge is open for each, however many tasks wait.
+public struct ProtectionSpace: Hashable, Sendable {
+    /// `BH_CHALLENGE_…`
+    public enum Kind: Int32, Sendable, CaseIterable {
+        case server = 1
+        case proxy = 2
+    }
+    public var kind: Kind
+    /// "https://example.org:443", of the server or of the proxy.
+    public var origin: String
+    public var realm: String?
+
+    public init(kind: Kind, origin: String, realm: String?) {
+        self.kind = kind
+        self.origin = origin
+        self.realm = realm
+    }
+}
+
+/// A question for a credential: `bh_challenge`.
+public struct Challenge: Equatable, Sendable {
+    public var id: ChallengeID
+    public var space: ProtectionSpace
+    public var schemes: AuthenticationSchemes
+    /// Answers in a row that did not serve.
+    public var failures: UInt32
+    /// Unix milliseconds of its opening.
+    public var timeMilliseconds: Int64
+    /// When this was read.
+    public var waitingTasks: UInt64
+
+    public init(
+        id: ChallengeID, space: ProtectionSpace, schemes: AuthenticationSchemes, failures: UInt32,
+        timeMilliseconds: Int64, waitingTasks: UInt64
+    ) {
+        self.id = id
+        self.space = space
+        self.schemes = schemes
+        self.failures = failures
+        self.timeMilliseconds = timeMilliseconds
+        self.waitingTasks = waitingTasks
+    }
+}
+
+/// An answer to a challenge: `bh_response`. Lives in memory only, and its text never shows it.
+public enum ChallengeResponse: Equatable, Sendable {
+    case refuse
+    case credential(user: String, password: String)
+    case headers([HeaderField])
+}
+
+extension ChallengeResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String {
+        switch self {
+        case .refuse: "refusal"
+        case .credential: "credential"
+        case .headers: "headers"
+        }
+    }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,20 @@
+/// A live reading of one task: `bh_progress`.
+public struct Progress: Equatable, Sendable {
+    public var task: TaskID
+    public var state: TaskState
+    public var reason: WaitReason
+    public var offset: UInt64
+    public var size: UInt64?
+    public var bytesPerSecond: UInt64
+
+    public init(
+        task: TaskID, state: TaskState, reason: WaitReason, offset: UInt64, size: UInt64?, bytesPerSecond: UInt64
+    ) {
+        self.task = task
+        self.state = state
+        self.reason = reason
+        self.offset = offset
+        self.size = size
+        self.bytesPerSecond = bytesPerSecond
+    }
+}

@@ -1,0 +1,58 @@
+public import BackhaulModel
+internal import BackhaulPlatform
+internal import CLinux
+internal import Glibc
+
+/// The store that all programs of a user share unless they choose another.
+public enum DefaultStore {
+    /// `$BACKHAUL_STORE`, else `backhaul` in `$XDG_STATE_HOME` or `~/.local/state` (XDG Base Directory Specification).
+    /// Its parents are made with mode 0700 where they are missing.
+    ///
+    /// Throws storeUnavailable when none of them is an absolute path or a parent cannot be made.
+    public static func path() throws(Failure) -> String {
+        if let chosen = variable("BACKHAUL_STORE") { return chosen }
+        let state: String
+        if let directory = variable("XDG_STATE_HOME") {
+            state = directory
+        } else if let home = home() {
+            state = home + "/.local/state"
+        } else {
+            throw Failure(
+                .storeUnavailable,
+                "this user has no home directory, and neither BACKHAUL_STORE nor XDG_STATE_HOME is an absolute path; "
+                    + "set one of them, or the option `store`")
+        }
+        try makeDirectories(state)
+        return state + "/backhaul"
+    }
+
+    /// Relative paths are passed over, as the specification wants it.
+    private static func variable(_ name: String) -> String? {
+        Environment.variable(name).flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }
+    }
+
+    /// Of services, which have no HOME, the user database knows it.
+    private static func home() -> String? {
+        if let home = variable("HOME") { return home }
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        guard bhl_home_directory(&buffer, buffer.count) == 0 else { return nil }
+        let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return text.utf8.first == UInt8(ascii: "/") ? text : nil
+    }
+
+    private static func makeDirectories(_ path: String) throws(Failure) {
+        var made = ""
+        for name in path.split(separator: "/") {
+            made += "/" + name
+            guard mkdir(made, 0o700) != 0 else { continue }
+            let code = bhl_errno()
+            var status = stat()
+            // Where nothing may be made an existing directory reports another error than EEXIST.
+            guard stat(made, &status) != 0 else { continue }
+            throw Failure.system(
+                .storeUnavailable, code: code,
+                "the directory \(made) of the default store cannot be made: \(SystemError.reason(of: code)); "
+                    + "set the option `store`")
+        }
+    }
+}

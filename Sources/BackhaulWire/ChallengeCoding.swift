@@ -1,0 +1,49 @@
+internal import BackhaulModel
+
+extension ChallengeID: WireValue {}
+
+extension Challenge: WireElement {
+    static var minimumSize: Int { 38 }
+    func encode(into encoder: inout Encoder) {
+        encoder.put(id)
+        encoder.put(code: space.kind)
+        encoder.put(space.origin)
+        encoder.put(space.realm)
+        encoder.put(schemes.rawValue)
+        encoder.put(failures)
+        encoder.put(timeMilliseconds)
+        encoder.put(waitingTasks)
+    }
+    init(from decoder: inout Decoder) throws(Malformed) {
+        self.init(
+            id: try decoder.value(),
+            space: ProtectionSpace(
+                kind: try decoder.code(), origin: try decoder.string(), realm: try decoder.optional()),
+            schemes: AuthenticationSchemes(rawValue: try decoder.integer()), failures: try decoder.integer(),
+            timeMilliseconds: try decoder.integer(), waitingTasks: try decoder.integer())
+    }
+}
+
+extension ChallengeResponse: WireValue {
+    func encode(into encoder: inout Encoder) {
+        switch self {
+        case .refuse: encoder.tag(1)
+        case .credential(let user, let password):
+            encoder.tag(2)
+            encoder.put(user)
+            encoder.put(password)
+        case .headers(let headers):
+            encoder.tag(3)
+            encoder.put(headers)
+        }
+    }
+    init(from decoder: inout Decoder) throws(Malformed) {
+        switch try decoder.byte() {
+        case 1: self = .refuse
+        case 2: self = .credential(user: try decoder.string(), password: try decoder.string())
+        case 3: self = .headers(try decoder.list())
+        // The bytes behind it may be a secret: they are not named.
+        default: throw Malformed("it has an unknown form of response")
+        }
+    }
+}
