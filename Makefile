@@ -6,6 +6,7 @@ DESTDIR ?=
 BUILD := build
 LIBRARY := $(BUILD)/lib/libbackhaul.so.0
 COMMAND := $(BUILD)/bin/backhaul
+DAEMON := $(BUILD)/libexec/backhaul/backhauld
 SWIFT_SOURCES := $(shell find Sources include -type f) Package.swift packaging/symbols.map
 VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", d, $$3; d = "."}' include/backhaul.h)
 
@@ -22,7 +23,7 @@ C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
 .PHONY: all demo test soak bench install clean help setup-build
 
-all: $(LIBRARY) $(COMMAND) ## build the library and the command line
+all: $(LIBRARY) $(COMMAND) $(DAEMON) ## build the library, the command line and the daemon
 
 setup-build:
 	@scripts/setup build
@@ -33,11 +34,16 @@ $(LIBRARY): $(SWIFT_SOURCES) | setup-build
 	cp $(BUILD)/swift/release/release/libBackhaulLibrary.so $@
 	@ln -sf libbackhaul.so.0 $(@D)/libbackhaul.so
 
-# After the library, not beside it: both come out of one scratch folder.
+# One after the other, not beside each other: they come out of one scratch folder.
 $(COMMAND): $(SWIFT_SOURCES) $(LIBRARY)
 	$(SWIFT_RELEASE) --product backhaul
 	@mkdir -p $(@D)
 	cp $(BUILD)/swift/release/release/backhaul $@
+
+$(DAEMON): $(SWIFT_SOURCES) $(LIBRARY) $(COMMAND)
+	$(SWIFT_RELEASE) --product backhauld
+	@mkdir -p $(@D)
+	cp $(BUILD)/swift/release/release/backhauld $@
 
 $(BUILD)/examples/photos: examples/c/photos.c include/backhaul.h $(LIBRARY)
 	@mkdir -p $(@D)
@@ -70,6 +76,9 @@ install: all ## install below PREFIX (default /usr/local), inside DESTDIR
 	ln -sf libbackhaul.so.0 $(DESTDIR)$(PREFIX)/lib/libbackhaul.so
 	install -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/backhaul
 	strip $(DESTDIR)$(PREFIX)/bin/backhaul
+	install -d $(DESTDIR)$(PREFIX)/libexec/backhaul
+	install -m 755 $(DAEMON) $(DESTDIR)$(PREFIX)/libexec/backhaul/backhauld
+	strip $(DESTDIR)$(PREFIX)/libexec/backhaul/backhauld
 	install -m 644 include/backhaul.h $(DESTDIR)$(PREFIX)/include/backhaul.h
 	# In a folder of its own: a module map in include/ itself would speak for every header there.
 	sed 's|"backhaul.h"|"../backhaul.h"|' include/module.modulemap >$(DESTDIR)$(PREFIX)/include/backhaul/module.modulemap

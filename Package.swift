@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .library(name: "BackhaulLibrary", type: .dynamic, targets: ["BackhaulABI"]),
         .executable(name: "backhaul", targets: ["backhaul"]),
+        .executable(name: "backhauld", targets: ["backhauld"]),
     ],
     targets: [
         // System modules: a module map and typed inline shims for what Swift cannot call (variadic functions, macros).
@@ -61,7 +62,8 @@ let package = Package(
         .target(
             name: "BackhaulClient",
             dependencies: [
-                "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulDisk", "BackhaulEngine",
+                "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulDisk",
+                "BackhaulEngine", "BackhaulUserManager",
             ],
             swiftSettings: strict),
         // One function per declaration of include/backhaul.h.
@@ -74,6 +76,14 @@ let package = Package(
         // The command line, written against the C API like any other host.
         .executableTarget(
             name: "backhaul", dependencies: ["CBackhaul", "CLinux", "BackhaulABI"], swiftSettings: strict),
+        // The daemon: an engine without a host.
+        .executableTarget(
+            name: "backhauld",
+            dependencies: [
+                "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulStore",
+                "BackhaulEngine", "BackhaulUserManager",
+            ],
+            swiftSettings: strict),
 
         .testTarget(
             name: "ModelTests", dependencies: ["BackhaulModel"],

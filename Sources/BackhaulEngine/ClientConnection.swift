@@ -45,7 +45,9 @@ extension EngineCore {
 
     /// The client has closed, or its process has ended: its sessions have no consumer by it any more.
     func closed(_ id: ConnectionID) {
-        guard let connection = connections.removeValue(forKey: id), let hello = connection.hello else { return }
+        guard let connection = connections.removeValue(forKey: id) else { return }
+        considerLeaving()
+        guard let hello = connection.hello else { return }
         store({ (transaction) throws(Failure) in try transaction.releaseClient(hello.client) }, then: { _, _ in })
     }
 

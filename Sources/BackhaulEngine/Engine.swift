@@ -21,9 +21,11 @@ public final class Engine: Sendable {
     /// How long a stopping engine gives its downloads to write and sync what they have.
     private static let stopMilliseconds: Int64 = 1_000
 
-    /// - ended: called once, on the engine's thread, when it cannot go on, with the reason. It must not call back.
+    /// - ended: called at most once, on the engine's thread, when it is to be stopped, with the reason. It must not
+    ///   call back.
     public init(
-        directory: StoreDirectory, lock storeLock: StoreLock, ended: @escaping @Sendable (Failure) -> Void
+        directory: StoreDirectory, lock storeLock: StoreLock, options: EngineOptions = .embedded,
+        ended: @escaping @Sendable (EngineEnd) -> Void
     ) throws(Failure) {
         self.directory = directory
         store = try StoreThread(directory: directory, lock: storeLock)
@@ -34,7 +36,7 @@ public final class Engine: Sendable {
             throw Failure(.outOfResources, "the engine's disk threads cannot be started; lower the number of threads")
         }
         let outbox = Outbox()
-        let services = Services(store: store, disk: disk, directory: directory, outbox: outbox)
+        let services = Services(store: store, disk: disk, directory: directory, outbox: outbox, options: options)
         do {
             loop = try LoopThread(
                 name: "bh-loop",

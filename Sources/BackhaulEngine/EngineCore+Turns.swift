@@ -105,6 +105,7 @@ extension EngineCore {
         if runner.wasCancelled { sweepLeftovers() }
         leaveIfDone()
         planPump()
+        considerLeaving()
     }
 
     func tick() {
@@ -135,6 +136,7 @@ extension EngineCore {
                 core.tasksWait(in: lanes, reload: false)
                 core.planPump()
                 core.due(at: next)
+                core.considerLeaving()
             case .failure:
                 // The store is full or failing for now: look again.
                 core.due(at: now + 1_000)

@@ -18,7 +18,8 @@ final class EngineCore {
     var lanes: [LaneID: Lane] = [:]
     var runners: [TaskID: DownloadRunner] = [:]
     var server: SocketServer?
-    private let ended: @Sendable (Failure) -> Void
+    private let ended: @Sendable (EngineEnd) -> Void
+    private var hasEnded = false
     /// Tells this store's part files from those of others.
     private(set) var tag = ""
     static let bytesToWriteLimit = 24 << 20
@@ -29,7 +30,9 @@ final class EngineCore {
         didSet { if oldValue > Self.bytesToWriteLimit, !diskIsBehind { planPump() } }
     }
     private(set) var kept: Destination
-    var isSweeping = false
+    var isSweeping = false {
+        didSet { if oldValue, !isSweeping { considerLeaving() } }
+    }
     private(set) var failure: Failure?
     var hasFailed: Bool { failure != nil }
     private(set) var isLeaving = false
@@ -37,13 +40,15 @@ final class EngineCore {
     var ticker: LoopTimer?
     var tickerRuns = false
     var dueTimer: LoopTimer?
+    var leaveTimer: LoopTimer?
+    var storeWatch: Watch?
     var nextDue: Int64?
     var pumpIsPlanned = false
     /// The newest events of this turn.
     var unannounced: [NamedSession: EventID] = [:]
     var lastAttempt: UInt64 = 0
 
-    init(loop: Loop, services: Services, ended: @escaping @Sendable (Failure) -> Void) throws(Failure) {
+    init(loop: Loop, services: Services, ended: @escaping @Sendable (EngineEnd) -> Void) throws(Failure) {
         self.loop = loop
         self.services = services
         self.ended = ended
@@ -57,6 +62,8 @@ final class EngineCore {
     func begin() {
         ticker = loop.timer { [unowned self] in tick() }
         dueTimer = loop.timer { [unowned self] in releaseDue() }
+        leaveTimer = loop.timer { [unowned self] in leaveIfNothingIsLeft() }
+        watchStore()
         do {
             server = try SocketServer(directory: services.directory, loop: loop, core: self)
         } catch {
@@ -94,6 +101,7 @@ final class EngineCore {
         due(at: opening.nextDue)
         pump()
         sweepLeftovers()
+        considerLeaving()
     }
 
     func remember(_ configuration: SessionConfiguration, of session: SessionID) {
@@ -116,7 +124,14 @@ final class EngineCore {
         server?.close()
         for connection in connections.values { connection.deliver(.goodbye(failure)) }
         connections = [:]
-        ended(failure)
+        end(.failed(failure))
+    }
+
+    /// Asks whoever holds this engine to stop it.
+    func end(_ reason: EngineEnd) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        ended(reason)
     }
 
     /// Lets every download write and sync what it has, then calls `whenLeft`.
@@ -141,6 +156,8 @@ final class EngineCore {
         runners = [:]
         ticker?.stop()
         dueTimer?.stop()
+        leaveTimer?.stop()
+        storeWatch?.cancel()
         services.outbox.close()
     }
 

@@ -10,6 +10,7 @@ struct Services: Sendable {
     let disk: DiskThreads
     let directory: StoreDirectory
     let outbox: Outbox
+    let options: EngineOptions
 }
 
 /// The way back to the loop for answers of the store and disk threads, which exist before the loop does.

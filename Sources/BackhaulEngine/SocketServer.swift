@@ -37,7 +37,7 @@ final class SocketServer {
         listener.remove()
     }
 
-    private func acceptAll() {
+    func acceptAll() {
         while true {
             switch listener.accept() {
             case .stream(let stream): accept(stream)

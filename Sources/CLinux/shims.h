@@ -28,6 +28,9 @@
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK 37
 #endif
+#ifndef F_OFD_GETLK
+#define F_OFD_GETLK 36
+#endif
 extern int pthread_setname_np(pthread_t thread, const char *name);
 extern const char *strerrordesc_np(int code);
 extern char *secure_getenv(const char *name);
@@ -53,6 +56,15 @@ static inline int bhl_lock_exclusive(int descriptor) {
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
     return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+// 1 when another open file description has the lock, 0 when none has it. Takes nothing.
+static inline int bhl_is_locked(int descriptor) {
+    struct flock lock;
+    memset(&lock, 0, sizeof lock);
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
+    return lock.l_type != F_UNLCK;
 }
 static inline int bhl_unlock(int descriptor) {
     struct flock lock;

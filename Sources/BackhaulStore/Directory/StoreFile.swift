@@ -25,6 +25,18 @@ extension StoreDirectory {
         throw fileFailure(name)
     }
 
+    /// The last bytes of a file of the store as text, or nil when there is none to read.
+    public func endOfFile(_ name: String, size: Int) -> String? {
+        let number = bhl_openat(descriptor.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
+        guard number >= 0 else { return nil }
+        let file = Descriptor(owning: number)
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { return nil }
+        var buffer = [UInt8](repeating: 0, count: size)
+        let count = pread(file.number, &buffer, size, max(0, status.st_size - off_t(size)))
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+    }
+
     /// Why the last system call on something inside the store failed.
     private func fileFailure(_ name: String) -> Failure {
         let code = bhl_errno()

@@ -11,6 +11,11 @@ extension Transaction {
         try connection.first(Self.select, .id(id)) { row throws(Failure) in row.lane() }
     }
 
+    /// Whether there is a task that starts without a command, now or after a delay.
+    public func tasksWait() throws(Failure) -> Bool {
+        try connection.first(Self.selectAnyWaiting) { row throws(Failure) in row.flag() } ?? false
+    }
+
     func findOrMakeLane(_ session: SessionID, _ origin: Origin) throws(Failure) -> LaneID {
         let found = try connection.first(
             Self.find, .id(session), .text(origin.scheme), .text(origin.server), .number(origin.port)
@@ -33,6 +38,12 @@ extension Transaction {
         SELECT \(columns) FROM lanes
         WHERE EXISTS (SELECT 1 FROM tasks WHERE lane_id = lanes.id AND state = 1 AND due_boot_ms IS NULL)
         ORDER BY id
+        """)
+    // By session, because the index is.
+    private static let selectAnyWaiting = Query(
+        """
+        SELECT EXISTS (SELECT 1 FROM sessions
+            WHERE EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND state = 1))
         """)
     private static let find = Query(
         "SELECT id FROM lanes WHERE session_id = ? AND scheme = ? AND server = ? AND port = ?")

@@ -1,0 +1,42 @@
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// When a daemon ends by itself.
+extension EngineCore {
+    /// After anything that may have been the last thing to do. Looked at in earnest when nothing has come for a while.
+    func considerLeaving() {
+        guard let linger = services.options.lingerMilliseconds, LeaveDecision.mayLeave(leaveFacts()) else { return }
+        leaveTimer?.start(milliseconds: linger)
+    }
+
+    /// What the engine knows without asking the store.
+    private func leaveFacts() -> LeaveDecision.Facts {
+        var facts = LeaveDecision.Facts()
+        facts.connections = connections.count
+        facts.runningTasks = runners.count
+        facts.isCleaning = isSweeping
+        return facts
+    }
+
+    func leaveIfNothingIsLeft() {
+        guard !hasFailed, !isLeaving, LeaveDecision.mayLeave(leaveFacts()) else { return }
+        store({ (transaction) throws(Failure) in try transaction.tasksWait() }, then: { core, result in
+            // A store that cannot be read for now is asked again at the next occasion, by this or a later daemon.
+            guard case .success(let tasksWait) = result else { return core.considerLeaving() }
+            var facts = core.leaveFacts()
+            facts.tasksWait = tasksWait
+            if !core.hasFailed, !core.isLeaving, LeaveDecision.mayLeave(facts) { core.leave() }
+        })
+    }
+
+    /// Still under the store's lock: a client that connected up to now is served. One that comes later finds no socket,
+    /// or sees its connection end unanswered; it waits for the lock and starts the next daemon.
+    private func leave() {
+        server?.acceptAll()
+        guard connections.isEmpty else { return }
+        server?.close()
+        server = nil
+        end(.nothingLeft)
+    }
+}

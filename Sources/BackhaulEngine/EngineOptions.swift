@@ -1,0 +1,26 @@
+public import BackhaulModel
+
+/// How an engine runs, and whom it tells of itself.
+public struct EngineOptions: Sendable {
+    /// A daemon ends when nothing was left to do for so long. Nil: inside of a host, with which it ends.
+    public var lingerMilliseconds: Int64?
+    /// Called on the engine's threads; must not block for long.
+    public var log: @Sendable (LogEntry) -> Void
+
+    public var isDaemon: Bool { lingerMilliseconds != nil }
+
+    public static let embedded = EngineOptions(lingerMilliseconds: nil, log: { _ in })
+
+    public init(lingerMilliseconds: Int64?, log: @escaping @Sendable (LogEntry) -> Void) {
+        self.lingerMilliseconds = lingerMilliseconds
+        self.log = log
+    }
+}
+
+/// Why an engine wants to be stopped by whoever made it.
+public enum EngineEnd: Equatable, Sendable {
+    /// It cannot go on.
+    case failed(Failure)
+    /// A daemon without anything to do. It takes no clients any more.
+    case nothingLeft
+}

@@ -1,0 +1,66 @@
+/// A line of a daemon's log. Its text is clean: no control characters, whoever chose a name or a path that is in it, no
+/// passwords and no queries of URLs, where tokens are, and a bounded length.
+public struct LogEntry: Equatable, Sendable {
+    /// Values of syslog(3).
+    public enum Level: Int32, Sendable {
+        case error = 3
+        case warning = 4
+        case notice = 5
+    }
+
+    public static let longestMessage = 1_000
+
+    public let level: Level
+    public let message: String
+
+    public init(_ level: Level, _ message: String) {
+        self.level = level
+        self.message = LogEntry.clean(message)
+    }
+
+    private static func clean(_ message: String) -> String {
+        var cleaned = ""
+        var size = 0
+        for scalar in withoutSecrets(message).unicodeScalars {
+            size += UTF8.width(scalar)
+            if size > longestMessage { return cleaned + "…" }
+            cleaned.unicodeScalars.append(isPlain(scalar) ? scalar : "?")
+        }
+        return cleaned
+    }
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        // Among the format characters are those that turn the direction of a line around.
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
+        default: true
+        }
+    }
+
+    /// Of each URL, the user information and everything from its query on is left out (RFC 3986, section 3).
+    private static func withoutSecrets(_ message: String) -> String {
+        let words = message.split(separator: " ", omittingEmptySubsequences: false)
+        return words.map { word in
+            guard let mark = firstRange(of: "://", in: word) else { return String(word) }
+            var rest = word[mark...]
+            var tail = ""
+            if let query = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) {
+                rest = rest[..<query]
+                tail = "?…"
+            }
+            let authority = rest.prefix { $0 != "/" }
+            if let at = authority.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
+            return word[..<mark] + rest + tail
+        }.joined(separator: " ")
+    }
+
+    /// The index behind it.
+    private static func firstRange(of mark: String, in word: Substring) -> Substring.Index? {
+        var start = word.startIndex
+        while start < word.endIndex {
+            if word[start...].hasPrefix(mark) { return word.index(start, offsetBy: mark.count) }
+            start = word.index(after: start)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,83 @@
+import BackhaulEngine
+import BackhaulModel
+import BackhaulPlatform
+import BackhaulStore
+import Glibc
+
+/// The engine of a store, without a host.
+struct Daemon {
+    let options: Options
+    let signals: StopSignals
+
+    /// Saving what was received is given a second; what hangs for longer is a disk, and a crash is a normal stop.
+    private static let stopMilliseconds: Int64 = 3_000
+
+    func run() -> Int32 {
+        umask(0o077)
+        let directory: StoreDirectory
+        do {
+            directory = try StoreDirectory.open(path: options.store ?? "")
+        } catch {
+            return failed(error, nil)
+        }
+        let log = DaemonLog(directory)
+        do {
+            guard let lock = try directory.acquireLock() else { return 0 }
+            return try serve(directory, lock, log)
+        } catch {
+            return failed(error, log)
+        }
+    }
+
+    private func serve(_ directory: StoreDirectory, _ lock: StoreLock, _ log: DaemonLog) throws(Failure) -> Int32 {
+        let wake: WakeUp
+        do {
+            wake = try WakeUp()
+        } catch {
+            throw Failure.system(.outOfResources, code: error.code, error.description)
+        }
+        let end = Lock<EngineEnd?>(nil)
+        let engine = try Engine(
+            directory: directory, lock: lock,
+            options: EngineOptions(lingerMilliseconds: options.lingerMilliseconds, log: { log.write($0) }),
+            ended: { reason in
+                end.withLock { $0 = reason }
+                wake.set()
+            })
+        log.write(LogEntry(.notice, "serves \(directory.path)"))
+        let signal = signals.wait(orSet: wake)
+        stop(engine, log)
+        if let signal {
+            log.write(LogEntry(.notice, "leaves on signal \(signal)"))
+            return 0
+        }
+        switch end.withLock({ $0 }) {
+        case .failed(let failure):
+            log.write(LogEntry(.error, "ends: \(failure.message)"))
+            return 1
+        case .nothingLeft, nil:
+            log.write(LogEntry(.notice, "leaves, nothing is left to do"))
+            return 0
+        }
+    }
+
+    private func stop(_ engine: Engine, _ log: DaemonLog) {
+        let isStopped = Lock(false)
+        let watch = try? Thread(name: "bh-stop") {
+            if isStopped.wait(until: .after(milliseconds: Self.stopMilliseconds), { $0 ? true : nil }) == nil {
+                log.write(LogEntry(.warning, "leaves without waiting for the disk any longer"))
+                _exit(0)
+            }
+        }
+        engine.stop()
+        isStopped.change { $0 = true }
+        watch?.join()
+    }
+
+    private func failed(_ failure: Failure, _ log: DaemonLog?) -> Int32 {
+        let entry = LogEntry(.error, failure.message)
+        Program.say("backhauld: \(entry.message)\n", to: STDERR_FILENO)
+        log?.write(entry)
+        return 1
+    }
+}

@@ -1,0 +1,40 @@
+import CBackhaulTables
+import Glibc
+
+/// From the command line to an exit code: 0 the store was served, or another engine serves it; 1 it cannot be; 2 the
+/// command line is wrong.
+enum Program {
+    static func run(_ words: [String]) -> Int32 {
+        // Before any thread exists, so that all threads block them.
+        let signals = StopSignals()
+        switch Options.parse(words) {
+        case .run(let options):
+            return Daemon(options: options, signals: signals).run()
+        case .help:
+            return show(Options.help)
+        case .version:
+            return show("backhauld \(bht_version_string().map { String(cString: $0) } ?? "")\n")
+        case .wrong(let sentence):
+            // Where getopt_long has found the mistake it has said so.
+            if !sentence.isEmpty { say("backhauld: \(sentence)\n", to: STDERR_FILENO) }
+            say("Try `backhauld --help`.\n", to: STDERR_FILENO)
+            return 2
+        }
+    }
+
+    private static func show(_ text: String) -> Int32 {
+        say(text, to: STDOUT_FILENO) ? 0 : 1
+    }
+
+    /// Not through stdio, whose streams are mutable globals.
+    @discardableResult
+    static func say(_ text: String, to descriptor: Int32) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { return false }
+            bytes = bytes.dropFirst(count)
+        }
+        return true
+    }
+}

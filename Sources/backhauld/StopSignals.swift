@@ -1,0 +1,39 @@
+import BackhaulPlatform
+import CLinux
+import Glibc
+
+/// SIGTERM and SIGINT as a descriptor. All signals are blocked: none of the others has anything to tell a daemon.
+struct StopSignals {
+    private let descriptor: Int32
+
+    /// Call before any thread exists.
+    init() {
+        var all = sigset_t()
+        sigfillset(&all)
+        // Those of a defect in the program itself end it.
+        for number in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&all, number) }
+        sigprocmask(SIG_SETMASK, &all, nil)
+        var stopping = sigset_t()
+        sigemptyset(&stopping)
+        sigaddset(&stopping, SIGTERM)
+        sigaddset(&stopping, SIGINT)
+        descriptor = signalfd(-1, &stopping, Int32(SFD_CLOEXEC))
+    }
+
+    /// Waits for such a signal or for `other`. Its number, or nil when it was `other`.
+    func wait(orSet other: WakeUp) -> Int32? {
+        while true {
+            var polled = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: other.number, events: Int16(POLLIN), revents: 0),
+            ]
+            poll(&polled, 2, -1)
+            if polled[0].revents != 0 {
+                var information = signalfd_siginfo()
+                let size = MemoryLayout<signalfd_siginfo>.size
+                if read(descriptor, &information, size) == size { return Int32(information.ssi_signo) }
+            }
+            if polled[1].revents != 0 { return nil }
+        }
+    }
+}
