@@ -52,6 +52,17 @@ CALL_OUT(bh_tasks_suspend_start, SESSION, bh_session, bh_ticket, NULL, SELF_OUT)
 CALL_OUT(bh_tasks_resume_start, SESSION, bh_session, bh_ticket, NULL, SELF_OUT)
 CALL_OUT(bh_tasks_set_priority_start, SESSION, bh_session, bh_ticket, NULL, 1, SELF_OUT)
 CALL_OUT(bh_task_claim_start, SESSION, bh_session, bh_ticket, 1, "/tmp/claimed", 0, SELF_OUT)
+CALL_OUT(bh_application_engine, APPLICATION, bh_application, bh_batch, 5000, SELF_OUT)
+CALL_OUT(bh_application_engine_start, APPLICATION, bh_application, bh_ticket, SELF_OUT)
+CALL_OUT(bh_application_launches, APPLICATION, bh_application, bh_batch, 5000, SELF_OUT)
+CALL_OUT(bh_application_launches_start, APPLICATION, bh_application, bh_ticket, SELF_OUT)
+CALL_OUT(bh_application_set_launch_start, APPLICATION, bh_application, bh_ticket, NULL, SELF_OUT)
+CALL_OUT(bh_launch_current, APPLICATION, bh_application, bh_batch, 5000, SELF_OUT)
+CALL_OUT(bh_launch_current_start, APPLICATION, bh_application, bh_ticket, SELF_OUT)
+CALL_OUT(bh_session_challenges, SESSION, bh_session, bh_batch, 5000, SELF_OUT)
+CALL_OUT(bh_session_challenges_start, SESSION, bh_session, bh_ticket, SELF_OUT)
+CALL_OUT(bh_session_watch_progress_start, SESSION, bh_session, bh_ticket, 100, SELF_OUT)
+CALL_OUT(bh_session_poll_progress, SESSION, bh_session, bh_batch, 0, SELF_OUT)
 CALL_OUT(bh_ticket_batch, TICKET, bh_ticket, bh_batch, SELF_OUT)
 
 CALL(bh_session_complete, SESSION, bh_session, return bh_session_complete(self, 5000, error);)
@@ -65,6 +76,18 @@ CALL(bh_tasks_suspend, SESSION, bh_session, return bh_tasks_suspend(self, NULL, 
 CALL(bh_tasks_resume, SESSION, bh_session, return bh_tasks_resume(self, NULL, 5000, NULL, error);)
 CALL(bh_tasks_set_priority, SESSION, bh_session, return bh_tasks_set_priority(self, NULL, 1, 5000, NULL, error);)
 CALL(bh_task_claim, SESSION, bh_session, return bh_task_claim(self, 1, "/tmp/claimed", 0, 5000, error);)
+CALL(bh_application_set_launch, APPLICATION, bh_application,
+     return bh_application_set_launch(self, NULL, 5000, error);)
+CALL(bh_session_watch_progress, SESSION, bh_session, return bh_session_watch_progress(self, 100, 5000, error);)
+CALL(bh_session_respond, SESSION, bh_session, bh_response response = BH_RESPONSE_INIT;
+     response.kind = BH_RESPOND_REFUSE; return bh_session_respond(self, 1, &response, 5000, error);)
+CALL(bh_session_respond_start, SESSION, bh_session, bh_response response = BH_RESPONSE_INIT;
+     bh_ticket *ticket = UNTOUCHED; response.kind = BH_RESPOND_REFUSE;
+     bh_status status = bh_session_respond_start(self, 1, &response, &ticket, error);
+     CHECK(status == BH_OK || ticket == UNTOUCHED); return status;)
+CALL(bh_session_progress_fd, SESSION, bh_session, int descriptor = -7;
+     bh_status status = bh_session_progress_fd(self, &descriptor, error);
+     CHECK((status == BH_OK) == (descriptor != -7)); return status;)
 CALL(bh_ticket_wait, TICKET, bh_ticket, return bh_ticket_wait(self, 5000, error);)
 
 CALL(bh_application_event_fd, APPLICATION, bh_application, int descriptor = -7;
@@ -118,6 +141,16 @@ CALL(bh_batch_session_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_session_a
      return BH_INVALID_HANDLE;)
 CALL(bh_batch_configuration_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_configuration_at(self, 0) == NULL);
      return BH_INVALID_HANDLE;)
+CALL(bh_batch_challenge_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_challenge_at(self, 0) == NULL);
+     return BH_INVALID_HANDLE;)
+CALL(bh_batch_progress_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_progress_at(self, 0) == NULL);
+     return BH_INVALID_HANDLE;)
+CALL(bh_batch_launch_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_launch_at(self, 0) == NULL);
+     return BH_INVALID_HANDLE;)
+CALL(bh_batch_launch_info_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_launch_info_at(self, 0) == NULL);
+     return BH_INVALID_HANDLE;)
+CALL(bh_batch_engine_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_engine_at(self, 0) == NULL);
+     return BH_INVALID_HANDLE;)
 CALL(bh_application_close, APPLICATION, bh_application, (void)error; bh_application_close(self);
      return BH_INVALID_HANDLE;)
 CALL(bh_session_close, SESSION, bh_session, (void)error; bh_session_close(self); return BH_INVALID_HANDLE;)
@@ -135,6 +168,22 @@ static const struct call calls[] = {
     ENTRY(bh_session_create_start, APPLICATION),
     ENTRY(bh_session_attach, APPLICATION),
     ENTRY(bh_session_attach_start, APPLICATION),
+    ENTRY(bh_application_engine, APPLICATION),
+    ENTRY(bh_application_engine_start, APPLICATION),
+    ENTRY(bh_application_launches, APPLICATION),
+    ENTRY(bh_application_launches_start, APPLICATION),
+    ENTRY(bh_application_set_launch, APPLICATION),
+    ENTRY(bh_application_set_launch_start, APPLICATION),
+    ENTRY(bh_launch_current, APPLICATION),
+    ENTRY(bh_launch_current_start, APPLICATION),
+    ENTRY(bh_session_challenges, SESSION),
+    ENTRY(bh_session_challenges_start, SESSION),
+    ENTRY(bh_session_respond, SESSION),
+    ENTRY(bh_session_respond_start, SESSION),
+    ENTRY(bh_session_watch_progress, SESSION),
+    ENTRY(bh_session_watch_progress_start, SESSION),
+    ENTRY(bh_session_poll_progress, SESSION),
+    ENTRY(bh_session_progress_fd, SESSION),
     ENTRY(bh_session_event_fd, SESSION),
     ENTRY(bh_session_get_configuration, SESSION),
     ENTRY(bh_session_get_configuration_start, SESSION),
@@ -177,6 +226,11 @@ static const struct call calls[] = {
     ENTRY(bh_batch_task_at, BATCH),
     ENTRY(bh_batch_session_at, BATCH),
     ENTRY(bh_batch_configuration_at, BATCH),
+    ENTRY(bh_batch_challenge_at, BATCH),
+    ENTRY(bh_batch_progress_at, BATCH),
+    ENTRY(bh_batch_launch_at, BATCH),
+    ENTRY(bh_batch_launch_info_at, BATCH),
+    ENTRY(bh_batch_engine_at, BATCH),
     ENTRY(bh_application_close, APPLICATION),
     ENTRY(bh_session_close, SESSION),
     ENTRY(bh_ticket_release, TICKET),

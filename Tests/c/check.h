@@ -58,6 +58,7 @@ static inline bh_application *open_application(void) {
     bh_error error = BH_ERROR_INIT;
     options.identifier = "org.example.tests";
     options.store = store;
+    options.hosting = BH_HOSTING_EMBEDDED;
     if (bh_application_open(&options, 20000, &application, &error) != BH_OK)
         FAIL("cannot open: %s: %s", bh_status_name(error.status), error.message);
     CHECK(application != NULL);

@@ -43,13 +43,20 @@ static void an_application_needs_its_options(void) {
     CHECK_REFUSED("identifier", bh_application_open(CHANGED(identifier, "caf\xC3\xA9"), 0, &application, &error));
     CHECK_REFUSED("UTF-8", bh_application_open(CHANGED(identifier, "caf\xE9"), 0, &application, &error));
     CHECK_REFUSED("255", bh_application_open(CHANGED(identifier, repeated('a', 256)), 0, &application, &error));
-    CHECK_REFUSED("store is NULL", bh_application_open(CHANGED(store, NULL), 0, &application, &error));
     CHECK_REFUSED("store", bh_application_open(CHANGED(store, ""), 0, &application, &error));
     CHECK_REFUSED("store", bh_application_open(CHANGED(store, "relative/store"), 0, &application, &error));
     CHECK_REFUSED("UTF-8", bh_application_open(CHANGED(store, "/tmp/\xFF"), 0, &application, &error));
     char *path = repeated('a', 5000);
     path[0] = '/';
     CHECK_REFUSED("4095", bh_application_open(CHANGED(store, path), 0, &application, &error));
+    CHECK_REFUSED("hosting is 3", bh_application_open(CHANGED(hosting, 3), 0, &application, &error));
+    CHECK_REFUSED("hosting is -1", bh_application_open(CHANGED(hosting, -1), 0, &application, &error));
+    CHECK_REFUSED("flags", bh_application_open(CHANGED(flags, 2), 0, &application, &error));
+    CHECK_REFUSED("daemon", bh_application_open(CHANGED(daemon, "backhauld"), 0, &application, &error));
+    options = good;
+    options.hosting = BH_HOSTING_EMBEDDED;
+    options.daemon = "/usr/libexec/backhaul/backhauld";
+    CHECK_REFUSED("options.daemon", bh_application_open(&options, 0, &application, &error));
     CHECK_REFUSED("timeout_ms is -2", bh_application_open(&good, -2, &application, &error));
     CHECK_REFUSED("timeout_ms", bh_application_open(&good, BH_WAIT_MAXIMUM + 1, &application, &error));
     CHECK(application == (void *)&error);
@@ -67,6 +74,7 @@ static void a_newer_host_with_longer_structs_is_understood(void) {
     options.known.struct_size = sizeof options;
     options.known.identifier = "org.example.tests";
     options.known.store = store;
+    options.known.hosting = BH_HOSTING_EMBEDDED;
     CHECK_STATUS(BH_OK, bh_application_open(&options.known, 20000, &application, &error));
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     struct {
@@ -99,7 +107,7 @@ static void a_session_needs_an_identifier_and_a_role(void) {
     CHECK_REFUSED("configuration", CREATE(NULL, BH_ROLE_CONSUME));
     CHECK_REFUSED("session", bh_session_create(application, &good, BH_ROLE_CONSUME, 5000, NULL, NULL, &error));
     CHECK_REFUSED("role is 0", CREATE(&good, 0));
-    CHECK_REFUSED("role is 4", CREATE(&good, 4));
+    CHECK_REFUSED("role is 5", CREATE(&good, 5));
     CHECK_REFUSED("role", CREATE(&good, INT32_MIN));
     CHECK_REFUSED("struct_size", CREATE(CHANGED(struct_size, 8), BH_ROLE_CONSUME));
     CHECK_REFUSED("identifier", CREATE(CHANGED(identifier, NULL), BH_ROLE_CONSUME));
@@ -111,6 +119,9 @@ static void a_session_needs_an_identifier_and_a_role(void) {
     CHECK_REFUSED("maximum_running_tasks", CREATE(CHANGED(maximum_running_tasks, 1025), BH_ROLE_CONSUME));
     CHECK_REFUSED("resource_timeout_ms", CREATE(CHANGED(resource_timeout_ms, UINT64_MAX), BH_ROLE_CONSUME));
     CHECK_REFUSED("ca_file", CREATE(CHANGED(ca_file, "ca.pem"), BH_ROLE_CONSUME));
+    CHECK_REFUSED("sends_launch_events is 3", CREATE(CHANGED(sends_launch_events, 3), BH_ROLE_CONSUME));
+    CHECK_REFUSED("asks_for_credentials is -1", CREATE(CHANGED(asks_for_credentials, -1), BH_ROLE_CONSUME));
+    CHECK_REFUSED("launch_if_stopped_ms", CREATE(CHANGED(launch_if_stopped_ms, UINT32_MAX), BH_ROLE_CONSUME));
     CHECK_REFUSED("timeout_ms", bh_session_create(application, &good, BH_ROLE_CONSUME, -5, &session, NULL, &error));
     CHECK_REFUSED("identifier", bh_session_attach(application, NULL, BH_ROLE_CONSUME, 5000, &session, &error));
     CHECK_REFUSED("identifier", bh_session_attach(application, "", BH_ROLE_CONSUME, 5000, &session, &error));

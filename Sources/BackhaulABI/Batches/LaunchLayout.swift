@@ -1,4 +1,5 @@
 internal import BackhaulModel
+internal import BackhaulPlatform
 internal import CBackhaul
 
 // Unsafe: what the pointers of an item point to lies in its batch's arena, and lives as long.
@@ -50,6 +51,8 @@ extension bh_engine_info {
         started_ms = engine.startedMilliseconds
         store = arena.place(storePath)
         connections = engine.connections
+        let process = ProcessIdentity.current.processID
+        if engine.isDaemon, ControlGroup.shared(by: engine.processID, and: process) { shares_control_group = 1 }
     }
 }
 
