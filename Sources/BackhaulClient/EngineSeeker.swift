@@ -4,12 +4,14 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// The client's own thread: finds the store's engine or becomes it, moves the messages of a socket, and starts over
-/// when the engine is gone.
+/// The client's own thread: finds the store's engine, starts it or becomes it, moves the messages of a socket, and starts
+/// over when the engine is gone.
 struct EngineSeeker: Sendable {
     /// An engine that holds the lock and does not answer for so long is an error that names its process.
     private static let answerMilliseconds: Int64 = 5_000
     private static let pauseMilliseconds: Int64 = 20
+    /// A daemon needs about ten milliseconds to begin.
+    private static let startingPauseMilliseconds: Int64 = 2
 
     let path: String
     let hosting: Hosting
@@ -17,11 +19,14 @@ struct EngineSeeker: Sendable {
 
     func run() {
         var directory: StoreDirectory?
+        var starter = DaemonStarter(path: hosting.daemonPath)
         while waitUntilWanted() {
             do {
                 // The host may have closed our descriptor of it, or the store may be another directory by now.
-                if directory?.descriptor.isOurs != true { directory = try StoreDirectory.open(path: path) }
-                if let directory { try seek(directory) }
+                if directory?.descriptor.isOurs != true || directory?.isAtItsPath != true {
+                    directory = try StoreDirectory.open(path: path)
+                }
+                if let directory { try seek(directory, &starter) }
             } catch {
                 directory = nil
                 let waiting = state.change { $0.failed(error) }
@@ -42,17 +47,29 @@ struct EngineSeeker: Sendable {
     }
 
     /// Serves one engine until it ends, or throws why there can be none.
-    private func seek(_ directory: StoreDirectory) throws(Failure) {
+    private func seek(_ directory: StoreDirectory, _ starter: inout DaemonStarter) throws(Failure) {
         let deadline = Deadline.after(milliseconds: Self.answerMilliseconds)
         while state.withLock({ !$0.isClosed }) {
-            if let lease = try LocalEngines.current.lease(directory) {
+            if let lease = try lease(directory) {
                 try serveLocal(lease)
                 return
             }
-            if try serveSocket(directory, answerBefore: deadline) { return }
-            if deadline.hasPassed { throw unresponsive(directory) }
+            if try serveSocket(directory, answerBefore: deadline, &starter) { return }
+            if hosting.isDaemon { try starter.tend(directory) }
+            if deadline.hasPassed { throw starter.failure ?? unresponsive(directory) }
+            // Another store has the path by now, or none: `run` opens it.
+            guard directory.isAtItsPath else { return }
             // The engine's process starts or ends just now: its lock and its socket do not change in one step.
-            _ = state.wait(until: .after(milliseconds: Self.pauseMilliseconds)) { $0.isClosed ? true : nil }
+            let pause = starter.isStarting ? Self.startingPauseMilliseconds : Self.pauseMilliseconds
+            _ = state.wait(until: .after(milliseconds: pause)) { $0.isClosed ? true : nil }
+        }
+    }
+
+    /// A share in an engine of this process, however it came to be one.
+    private func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
+        switch hosting {
+        case .embedded: try LocalEngines.current.lease(directory)
+        case .daemon: try LocalEngines.current.existing(directory)
         }
     }
 
@@ -72,7 +89,7 @@ struct EngineSeeker: Sendable {
 
     /// Throws the reason when the engine ends and another one would end the same way.
     private func serveLocal(_ lease: EngineLease) throws(Failure) {
-        let end = Lock(LocalEnd())
+        let end = Lock(Ending())
         let carrier = LocalCarrier(lease: lease) { [state] message in
             end.withLock { $0.note(message) }
             EngineSeeker.deliver(message, state)
@@ -90,13 +107,15 @@ struct EngineSeeker: Sendable {
         if let failure = final.failure, final.wouldRepeat(failure) { throw failure }
     }
 
-    private struct LocalEnd: Sendable {
+    private struct Ending: Sendable {
         /// An engine that ends sooner is not started again until the host asks for something.
         static let shortLifeMilliseconds: Int64 = 5_000
 
-        private let shortLife = Deadline.after(milliseconds: LocalEnd.shortLifeMilliseconds)
+        private let shortLife = Deadline.after(milliseconds: Ending.shortLifeMilliseconds)
         private(set) var hasEnded = false
         private(set) var failure: Failure?
+
+        var isShort: Bool { !shortLife.hasPassed }
 
         /// Whether the next engine would end the same way: the store is damaged, or this one lived too short a life.
         func wouldRepeat(_ failure: Failure) -> Bool { failure.status == .storeDamaged || !shortLife.hasPassed }
@@ -114,7 +133,9 @@ struct EngineSeeker: Sendable {
     // MARK: An engine of another process
 
     /// False when there is no one to talk to yet.
-    private func serveSocket(_ directory: StoreDirectory, answerBefore deadline: Deadline) throws(Failure) -> Bool {
+    private func serveSocket(
+        _ directory: StoreDirectory, answerBefore deadline: Deadline, _ starter: inout DaemonStarter
+    ) throws(Failure) -> Bool {
         guard let carrier = try? SocketCarrier(directory: directory), let peer = carrier.peer else { return false }
         guard peer.isSameUser else {
             throw Failure(
@@ -141,12 +162,16 @@ struct EngineSeeker: Sendable {
         guard welcomed else { return false }
         let isWanted = state.change { $0.connected(carrier, engineProcess: peer.processID, isLocal: false) }
         guard isWanted else { return true }
+        starter.succeeded()
+        var end = Ending()
         _ = carrier.run(until: nil, &reader) { message in
+            end.note(message)
             EngineSeeker.deliver(message, state)
-            if case .goodbye = message { return false }
-            return true
+            return !end.hasEnded
         }
         state.change { $0.disconnected() }
+        if end.isShort { starter.endedEarly() } else { starter.endedLate() }
+        if let failure = end.failure, end.wouldRepeat(failure) { throw failure }
         return true
     }
 

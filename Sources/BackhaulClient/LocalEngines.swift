@@ -43,6 +43,13 @@ final class LocalEngines: Sendable {
         }
     }
 
+    /// A share in the engine of this store if this process has one; it is not made.
+    func existing(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
+        let store = StoreIdentity(directory)
+        guard state.withLock({ $0.entries[store] != nil }) else { return nil }
+        return try lease(directory)
+    }
+
     /// Nil: it is the caller who starts it now.
     private func join(_ store: StoreIdentity) throws(Failure) -> EngineLease? {
         enum Found {

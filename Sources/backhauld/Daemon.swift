@@ -15,13 +15,17 @@ struct Daemon {
     func run() -> Int32 {
         umask(0o077)
         let directory: StoreDirectory
-        do {
-            directory = try StoreDirectory.open(path: options.store ?? "")
+        do throws(Failure) {
+            if let store = options.store {
+                directory = try StoreDirectory.open(path: store)
+            } else {
+                directory = try StoreDirectory.open(path: try DefaultStore.path())
+            }
         } catch {
             return failed(error, nil)
         }
         let log = DaemonLog(directory)
-        do {
+        do throws(Failure) {
             guard let lock = try directory.acquireLock() else { return 0 }
             return try serve(directory, lock, log)
         } catch {

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 /// A store in a directory of its own, removed at the end.
-final class TestStore {
+final class TestStore: Sendable {
     let path: String
     var files: String { path + "/files" }
     var store: String { path + "/store" }

@@ -1,0 +1,52 @@
+internal import BackhaulPlatform
+internal import BackhaulStore
+internal import BackhaulUserManager
+
+/// A daemon that this process has started.
+enum DaemonProcess {
+    /// Nobody's child, in this process's control group.
+    case detached(DetachedProcess)
+    /// A service of the user manager, which restarts it and keeps it when this process's own service is stopped.
+    case service(StartedService)
+
+    var processID: Int32? {
+        switch self {
+        case .detached(let process): process.processID
+        case .service(let service): service.process?.processID
+        }
+    }
+
+    var hasEnded: Bool {
+        switch self {
+        case .detached(let process): process.hasEnded
+        case .service(let service): service.process?.isAlive != true
+        }
+    }
+
+    /// By the user manager where one answers that sees what this process sees, else detached.
+    static func start(_ program: String, _ directory: StoreDirectory) throws(SystemError) -> DaemonProcess {
+        if let service = startService(program, directory) { return .service(service) }
+        let process = try DetachedProcess.start(
+            program: program, arguments: ["--store", directory.path], environment: DaemonEnvironment.current)
+        return .detached(process)
+    }
+
+    private static func startService(_ program: String, _ directory: StoreDirectory) -> StartedService? {
+        let store = directory.realPath
+        guard let manager = UserManager.connect(), manager.sees(store) != false else { return nil }
+        var service = TransientService(
+            name: DaemonService.name(store: store), description: "Backhaul transfers of \(store)", program: program,
+            arguments: ["--store", store])
+        service.environment = Dictionary(
+            DaemonEnvironment.current.compactMap { entry in
+                entry.firstIndex(of: "=").map { (String(entry[..<$0]), String(entry[entry.index(after: $0)...])) }
+            }, uniquingKeysWith: { first, _ in first })
+        service.workingDirectory = "/"
+        // A wrong command line, or a store that cannot be served, stays so; those are told to whoever asks next.
+        service.restart = .init(
+            delayMilliseconds: 1_000, attempts: 5, withinMilliseconds: 60_000, exitCodesWithout: [1, 2])
+        service.stopMilliseconds = 10_000
+        // It is not there, or refuses: the detached process needs nobody's leave.
+        return try? manager.startService(service)
+    }
+}

@@ -1,0 +1,95 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Starts the daemon of a store when nobody holds its lock, and watches that it comes up.
+struct DaemonStarter {
+    private let path: String?
+    private var started: (program: String, process: DaemonProcess)?
+    private var pause = RestartPause()
+    private var complaint: Failure?
+
+    /// - path: the host's option.
+    init(path: String?) { self.path = path }
+
+    /// An engine answered: whatever ended before is forgotten.
+    mutating func succeeded() {
+        started = nil
+        complaint = nil
+        // A long pause was for one that never answered.
+        if pause.isLong { pause = RestartPause() }
+    }
+
+    /// One that answered has ended soon after: the next one is given a moment, in case it ends the same way.
+    mutating func endedEarly() {
+        started = nil
+        pause.failed(longestMilliseconds: 250)
+    }
+
+    mutating func endedLate() { self = DaemonStarter(path: path) }
+
+    var isStarting: Bool { started != nil }
+
+    /// Why there is none, at the end of the patience for one that starts.
+    var failure: Failure? { complaint }
+
+    /// Looks after it. Returns when there is something to wait for. Throws daemonUnavailable: no program, or one that
+    /// cannot be run, or ends with a complaint.
+    mutating func tend(_ directory: StoreDirectory) throws(Failure) {
+        // A daemon that was started here or elsewhere, or an engine that is ending.
+        guard !directory.isLocked else { return }
+        if let (program, process) = started {
+            guard process.hasEnded else { return }
+            started = nil
+            pause.failed()
+            let said = process.processID.flatMap { DaemonComplaint.read(directory, process: $0) }
+            let failure = Failure(
+                .daemonUnavailable,
+                "the daemon \(program) ended at once" + (said.map { ": \($0)" } ?? ", and its log says nothing"),
+                domain: .process, detail: Int64(process.processID ?? 0))
+            complaint = failure
+            // One without a word was killed, or has found another one: the next may live.
+            if said != nil { throw failure }
+        }
+        guard pause.isOver else {
+            // It was said, and it would only be said again.
+            if let complaint, pause.isLong { throw complaint }
+            return
+        }
+        let program = try DaemonFinder(path: path).find()
+        do {
+            started = (program, try DaemonProcess.start(program, directory))
+        } catch {
+            pause.failed()
+            let failure = Failure.system(
+                .daemonUnavailable, code: error.code,
+                "the daemon cannot be started: \(error.description); let this process start programs, start the daemon "
+                    + "before it, or choose embedded hosting")
+            complaint = failure
+            throw failure
+        }
+    }
+}
+
+/// The growing pause between two starts of something that ends at once.
+struct RestartPause {
+    private static let firstMilliseconds: Int64 = 20
+    private static let longestMilliseconds: Int64 = 30_000
+    private var milliseconds: Int64 = 0
+    private var end: Deadline?
+
+    var isOver: Bool { end?.hasPassed ?? true }
+    /// Too long for anyone to wait for its end.
+    var isLong: Bool { milliseconds > 1_000 }
+
+    mutating func failed(longestMilliseconds: Int64 = RestartPause.longestMilliseconds) {
+        milliseconds = milliseconds == 0 ? Self.firstMilliseconds : min(milliseconds * 2, longestMilliseconds)
+        end = .after(milliseconds: milliseconds)
+    }
+}
+
+extension Hosting {
+    var isDaemon: Bool { if case .daemon = self { true } else { false } }
+
+    var daemonPath: String? { if case .daemon(let path) = self { path } else { nil } }
+}

@@ -1,0 +1,139 @@
+import BackhaulClient
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+/// The daemon that was built with these tests.
+private let daemonPath: String = {
+    var buffer = [CChar](repeating: 0, count: 4_096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+    let path = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return path.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/backhauld"
+}()
+
+extension TestStore {
+    fileprivate func openWithDaemon(_ path: String = daemonPath) throws -> ApplicationClient {
+        try ApplicationClient.open(
+            ApplicationOptions(application: "org.example.test", storePath: store, hosting: .daemon(path: path)),
+            until: .after(milliseconds: 20_000))
+    }
+
+    /// The process that has the store's lock.
+    fileprivate var holder: Int32? {
+        bytes(of: store + "/lock").flatMap { Int32(String(decoding: $0, as: UTF8.self).split(separator: " ")[0]) }
+    }
+
+    fileprivate func endDaemon() {
+        if let holder, holder != getpid() { kill(holder, SIGKILL) }
+    }
+}
+
+/// Real daemons of stores of their own. They are not this process's children.
+@Suite("A daemon", .enabled(if: access(daemonPath, X_OK) == 0, "backhauld is built beside the tests"))
+struct DaemonTests {
+    let store: TestStore
+    let origin: TestOrigin
+
+    init() throws {
+        store = try TestStore()
+        origin = try TestOrigin()
+    }
+
+    @Test("is started by the first host, is no child of it, and goes on when the host has closed")
+    func goesOn() throws {
+        defer { store.endDaemon() }
+        origin.serve("/a", .init(bytes: pattern(500_000), entityTag: nil))
+        let application = try store.openWithDaemon()
+        let session = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
+        _ = try enqueue(session, [try store.request(origin.url("/a"), "a")])
+        let daemon = try #require(store.holder)
+        #expect(daemon != getpid())
+        var status: Int32 = 0
+        #expect(waitpid(daemon, &status, WNOHANG) == -1)
+        application.close()
+        #expect(waitUntil { store.bytes(of: store.files + "/a") == pattern(500_000) })
+        let again = try store.openWithDaemon()
+        defer { again.close() }
+        let attached = try attach(again)
+        #expect(try eventsOfRound(attached).count == 2)
+    }
+
+    @Test("leaves when nothing is left to do, and the next host starts another")
+    func leaves() throws {
+        defer { store.endDaemon() }
+        let application = try store.openWithDaemon()
+        _ = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
+        let first = try #require(store.holder)
+        application.close()
+        #expect(waitUntil { ProcessIdentity.of(processID: first) == nil })
+        let again = try store.openWithDaemon()
+        defer { again.close() }
+        _ = try session(again.attachSession("s", .consume))
+        #expect(store.holder != first)
+    }
+
+    @Test("that is killed is followed by another, and a session stays attached")
+    func killed() throws {
+        defer { store.endDaemon() }
+        let application = try store.openWithDaemon()
+        defer { application.close() }
+        let session = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
+        for index in 0..<5 {
+            let daemon = try #require(store.holder)
+            kill(daemon, SIGKILL)
+            origin.serve("/\(index)", .init(bytes: pattern(1_000), entityTag: nil))
+            _ = try enqueue(session, [try store.request(origin.url("/\(index)"), "\(index)")])
+            #expect(store.holder != daemon)
+        }
+        #expect(waitUntil { store.names(in: store.files).count == 5 })
+    }
+
+    @Test("that cannot be found is an error that names the places")
+    func notFound() {
+        let failure = #expect(throws: Failure.self) { _ = try store.openWithDaemon("/no/such/backhauld") }
+        #expect(failure?.status == .daemonUnavailable)
+        #expect(failure?.message.contains("/no/such/backhauld") == true)
+    }
+
+    @Test("that ends at once is reported with what it says")
+    func complains() throws {
+        mkdir(store.store, 0o700)
+        let number = open(store.store + "/backhaul.sqlite3", O_RDWR | O_CREAT, 0o600)
+        write(number, "this is no database, and it is long enough to be seen as none by anyone who reads it", 80)
+        close(number)
+        let failure = #expect(throws: Failure.self) { _ = try store.openWithDaemon() }
+        #expect(failure?.status == .daemonUnavailable)
+        #expect(failure?.message.contains("ended at once") == true)
+        #expect(failure?.message.contains("database") == true)
+    }
+
+    @Test("is not started where an engine of this process has the store")
+    func embeddedFirst() throws {
+        let embedded = try store.open()
+        defer { embedded.close() }
+        let application = try store.openWithDaemon("/no/such/backhauld")
+        defer { application.close() }
+        #expect(store.holder == getpid())
+    }
+
+    @Test("exists once, however many hosts start it at the same time")
+    func once() throws {
+        defer { store.endDaemon() }
+        let opened = Lock<[ApplicationClient]>([])
+        let threads = try (0..<12).map { [store] _ in
+            try Thread(name: "host") {
+                guard let application = try? store.openWithDaemon() else { return }
+                opened.withLock { $0.append(application) }
+            }
+        }
+        for thread in threads { thread.join() }
+        let applications = opened.withLock { $0 }
+        #expect(applications.count == 12)
+        for application in applications { application.close() }
+    }
+}
+
+private func attach(_ application: ApplicationClient) throws -> SessionClient {
+    try session(application.attachSession("s", .consume))
+}
