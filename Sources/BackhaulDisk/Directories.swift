@@ -17,13 +17,15 @@ struct Directories {
         let directory = try directory(at: destination.directory)
         guard directory.status.device == destination.directoryDevice,
             directory.status.inode == destination.directoryInode
-        else {
-            throw Failure(
-                .destinationUnavailable,
-                "The engine sees another directory at \(destination.directory) than the program that asked for the "
-                    + "download; start both in the same mount namespace, and do not replace the directory.")
-        }
+        else { throw Directories.another(destination.directory) }
         return directory
+    }
+
+    static func another(_ path: String) -> Failure {
+        Failure(
+            .destinationUnavailable,
+            "The engine sees another directory at \(path) than the program that asked for the download; start both in "
+                + "the same mount namespace, and do not replace the directory.")
     }
 
     mutating func directory(at path: String) throws(Failure) -> OpenDirectory {

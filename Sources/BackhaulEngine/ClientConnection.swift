@@ -8,15 +8,22 @@ final class ClientConnection {
     let deliver: (EngineMessage) -> Void
     private(set) var hello: Hello?
     private(set) var process: ProcessIdentity?
+    /// In this process, so that it sees every directory as the engine does.
+    let isLocal: Bool
     private(set) var handles: [HandleID: AttachedHandle] = [:]
+    /// The disk is asked about the destinations of an enqueue; what came after it waits, so that a client's commands
+    /// keep their order.
+    var isInspecting = false
+    private var held: [ClientMessage] = []
 
     struct AttachedHandle: Sendable {
         var session: SessionID
         var role: Role
     }
 
-    init(id: ConnectionID, deliver: @escaping (EngineMessage) -> Void) {
+    init(id: ConnectionID, isLocal: Bool, deliver: @escaping (EngineMessage) -> Void) {
         self.id = id
+        self.isLocal = isLocal
         self.deliver = deliver
     }
 
@@ -27,6 +34,10 @@ final class ClientConnection {
         self.process = process
     }
 
+    func hold(_ message: ClientMessage) { held.append(message) }
+
+    func takeHeld() -> ClientMessage? { held.isEmpty ? nil : held.removeFirst() }
+
     func attach(_ handle: HandleID, _ attached: AttachedHandle) { handles[handle] = attached }
 
     func detach(_ handle: HandleID) -> AttachedHandle? { handles.removeValue(forKey: handle) }
@@ -35,12 +46,12 @@ final class ClientConnection {
 }
 
 extension EngineCore {
-    func accept(_ id: ConnectionID, deliver: @escaping (EngineMessage) -> Void) {
+    func accept(_ id: ConnectionID, isLocal: Bool, deliver: @escaping (EngineMessage) -> Void) {
         if let failure {
             deliver(.goodbye(failure))
             return
         }
-        connections[id] = ClientConnection(id: id, deliver: deliver)
+        connections[id] = ClientConnection(id: id, isLocal: isLocal, deliver: deliver)
     }
 
     /// The client has closed, or its process has ended: its sessions have no consumer by it any more.
@@ -53,6 +64,7 @@ extension EngineCore {
 
     func received(_ message: ClientMessage, from id: ConnectionID) {
         guard let connection = connections[id] else { return }
+        guard !connection.isInspecting else { return connection.hold(message) }
         switch message {
         case .hello(let hello): introduce(connection, hello)
         case .command(let sequence, let answeredThrough, let command):

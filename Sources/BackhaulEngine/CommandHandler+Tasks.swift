@@ -19,7 +19,41 @@ extension CommandHandler {
             }
         }
         let items = checked
-        let hasPriority = requests.contains { $0.priority > 0 }
+        inspect(requests) { handler in handler.insert(items, into: session) }
+    }
+
+    /// Asks the disk about each directory once, unless client and engine are one process. A refusal names the request.
+    private func inspect(_ requests: [Request], then: @escaping @Sendable (CommandHandler) -> Void) {
+        guard !connection.isLocal else { return then(self) }
+        var seen: Set<DirectoryIdentity> = []
+        var positions: [Int] = []
+        for (index, request) in requests.enumerated() {
+            guard let destination = request.destination else { continue }
+            if seen.insert(DirectoryIdentity(destination)).inserted { positions.append(index) }
+        }
+        guard !positions.isEmpty else { return then(self) }
+        connection.isInspecting = true
+        let (id, sequence, answeredThrough) = (connection.id, sequence, answeredThrough)
+        let (outbox, first) = (core.services.outbox, positions)
+        core.services.disk.inspect(positions.compactMap { requests[$0].destination }) { failure in
+            outbox.post { core in
+                guard let connection = core.connections[id] else { return }
+                connection.isInspecting = false
+                if var failure {
+                    failure.index = failure.index.map { UInt64(first[Int($0)]) }
+                    connection.reply(sequence, .failed(failure))
+                } else {
+                    then(
+                        CommandHandler(
+                            core: core, connection: connection, sequence: sequence, answeredThrough: answeredThrough))
+                }
+                core.receiveHeld(by: connection)
+            }
+        }
+    }
+
+    private func insert(_ items: [(Request, Origin)], into session: SessionID) {
+        let hasPriority = items.contains { $0.0.priority > 0 }
         let lanes = Lock(Set<LaneID>())
         once({ (transaction) throws(Failure) in
             let applied = try transaction.enqueue(session: session, items, now: Clock.wallMilliseconds)
@@ -114,7 +148,22 @@ extension CommandHandler {
     }
 }
 
+/// A directory as the host saw it.
+private struct DirectoryIdentity: Hashable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    init(_ destination: Destination) {
+        device = destination.directoryDevice
+        inode = destination.directoryInode
+    }
+}
+
 extension EngineCore {
+    func receiveHeld(by connection: ClientConnection) {
+        while !connection.isInspecting, let message = connection.takeHeld() { received(message, from: connection.id) }
+    }
+
     func runningTasks(of session: SessionID) -> Set<TaskID> {
         Set(runners.values.filter { $0.task.session == session }.map(\.task.id))
     }

@@ -56,7 +56,7 @@ public final class Engine: Sendable {
     /// A client of this process. `deliver` is called on the engine's thread and must neither block nor call back.
     public func connect(_ deliver: @escaping @Sendable (EngineMessage) -> Void) -> LocalPort {
         let id = ConnectionID.next()
-        loop.post { core in core.accept(id, deliver: deliver) }
+        loop.post { core in core.accept(id, isLocal: true, deliver: deliver) }
         return LocalPort(id: id, loop: loop)
     }
 

@@ -56,7 +56,7 @@ final class SocketServer {
         let id = ConnectionID.next()
         guard let socketPeer = SocketPeer(id: id, stream: stream, peer: peer, server: self, core: core) else { return }
         peers[id] = socketPeer
-        core.accept(id, deliver: { [weak socketPeer] in socketPeer?.send($0) })
+        core.accept(id, isLocal: false, deliver: { [weak socketPeer] in socketPeer?.send($0) })
     }
 
     func ended(_ id: ConnectionID) {

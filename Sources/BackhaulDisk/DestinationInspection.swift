@@ -1,0 +1,47 @@
+public import BackhaulModel
+internal import BackhaulPlatform
+internal import Glibc
+
+extension DiskThreads {
+    /// Whether this process sees the destinations' directories as the host saw them, and may write there: the two may
+    /// live in different mount namespaces, or belong to different groups. `then` gets nil, or `destinationUnavailable`
+    /// with the position of the first destination that is not so.
+    public func inspect(_ destinations: [Destination], then: @escaping @Sendable (Failure?) -> Void) {
+        guard let first = destinations.first else { return then(nil) }
+        worker(for: first.directory).post { context in
+            for (index, destination) in destinations.enumerated() {
+                guard var failure = DestinationInspection.failure(destination, context.files) else { continue }
+                failure.index = UInt64(index)
+                return then(failure)
+            }
+            then(nil)
+        }
+    }
+}
+
+enum DestinationInspection {
+    static func failure(_ destination: Destination, _ files: FileSystem) -> Failure? {
+        let path = destination.directory
+        do throws(SystemError) {
+            guard let status = try files.status(of: path) else {
+                return unavailable(
+                    ENOENT, "The engine does not see the directory \(path), which the program that asked for the "
+                        + "download sees; start both in the same mount namespace.")
+            }
+            guard status.device == destination.directoryDevice, status.inode == destination.directoryInode else {
+                return Directories.another(path)
+            }
+            try files.checkAccess(path, R_OK | W_OK | X_OK)
+            return nil
+        } catch {
+            guard error.code == EACCES || error.code == EROFS else { return .disk(error, path) }
+            return unavailable(
+                error.code, "The engine may not write into the directory \(path), although the program that asked for "
+                    + "the download may; start the engine with the same groups and mounts, or let its user write.")
+        }
+    }
+
+    private static func unavailable(_ code: Int32, _ message: String) -> Failure {
+        .system(.destinationUnavailable, code: code, message)
+    }
+}

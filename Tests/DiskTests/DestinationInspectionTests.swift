@@ -1,0 +1,53 @@
+import BackhaulDisk
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+@Suite("What an engine in another process says of a host's destinations")
+struct DestinationInspectionTests {
+    let scratch: Scratch
+    let threads: DiskThreads
+
+    init() throws {
+        scratch = try Scratch()
+        threads = try DiskThreads(count: 1)
+    }
+
+    private func inspect(_ destinations: [Destination]) -> Failure? {
+        let answer = Lock<Failure??>(nil)
+        threads.inspect(destinations) { failure in answer.change { $0 = .some(failure) } }
+        return answer.wait(until: .after(milliseconds: 10_000)) { $0 } ?? Failure(.timeout, "no answer")
+    }
+
+    private func destination(in directory: String) throws -> Destination {
+        mkdir(scratch.path(directory), 0o700)
+        return try DestinationCheck.check(path: scratch.path(directory + "/file"), ifExists: .fail)
+    }
+
+    @Test("directories that both see are fine, and none at all, too")
+    func same() throws {
+        #expect(inspect([try destination(in: "a"), try destination(in: "b")]) == nil)
+        #expect(inspect([]) == nil)
+    }
+
+    @Test("another directory at the same path is unavailable, and the first such destination is named")
+    func another() throws {
+        var other = try destination(in: "b")
+        other.directoryInode += 1
+        let failure = inspect([try destination(in: "a"), other])
+        #expect(failure?.status == .destinationUnavailable)
+        #expect(failure?.index == 1)
+        #expect(failure?.message.contains("mount namespace") == true)
+    }
+
+    @Test("a directory that only the host sees is unavailable")
+    func absent() throws {
+        let gone = try destination(in: "a")
+        #expect(rmdir(scratch.path("a")) == 0)
+        let failure = inspect([gone])
+        #expect(failure?.status == .destinationUnavailable)
+        #expect(failure?.detail == Int64(ENOENT))
+        #expect(failure?.message.contains("mount namespace") == true)
+    }
+}
