@@ -15,8 +15,9 @@ struct Directories {
     /// The destination's directory, which must be the one that the host saw.
     mutating func directory(of destination: Destination) throws(Failure) -> OpenDirectory {
         let directory = try directory(at: destination.directory)
-        guard directory.status.device == destination.directoryDevice,
-            directory.status.inode == destination.directoryInode
+        guard directory.status.inode == destination.directoryInode,
+            // 0: it was seen in another boot, where the file system may have had another number.
+            [0, directory.status.device].contains(destination.directoryDevice)
         else { throw Directories.another(destination.directory) }
         return directory
     }

@@ -59,6 +59,7 @@ struct Placing {
     }
 
     private func isIntended(_ status: FileStatus) -> Bool {
-        status.isRegular && status.device == intent.device && status.inode == intent.inode && status.size == intent.size
+        status.isRegular && [0, status.device].contains(intent.device) && status.inode == intent.inode
+            && status.size == intent.size
     }
 }

@@ -107,7 +107,8 @@ struct Database {
         }
     }
 
-    /// Delays count by the clock that starts with a boot: after another boot they mean nothing.
+    /// Delays count by the clock that starts with a boot, and file systems may get other numbers: after another boot
+    /// both mean nothing.
     private static func forgetOtherBoots(_ connection: Connection) throws(Failure) {
         let boot = ProcessIdentity.currentBootID
         let known = try connection.first(Self.readBoot) { row throws(Failure) in row.text() }
@@ -115,6 +116,8 @@ struct Database {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(Failure) {
             try connection.run(Self.clearDelays)
+            try connection.run(Self.clearDevices)
+            try connection.run(Self.writeFirstTask)
             try connection.run(Self.writeBoot, .text(boot))
             try connection.execute("COMMIT")
         } catch {
@@ -127,6 +130,13 @@ struct Database {
     private static let writeBoot = Query("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot_id', ?)")
     private static let clearDelays = Query(
         "UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE due_boot_ms IS NOT NULL")
+
+    private static let clearDevices = Query("UPDATE intents SET device = 0")
+    private static let writeFirstTask = Query(
+        """
+        INSERT OR REPLACE INTO meta (key, value)
+        SELECT 'first_task_of_boot', 1 + ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'tasks'), 0)
+        """)
 
     private static func number(_ connection: Connection, _ sql: String) throws(Failure) -> Int64 {
         try connection.pragma(sql).flatMap { Int64($0) } ?? 0

@@ -56,6 +56,19 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
+    @Test("our own file is known after another boot, in which its file system has another number")
+    func otherBoot() async throws {
+        var location = try scratch.location("file")
+        let part = threads.partFile(location)
+        var intent = try await part.seal([1])
+        intent.device = 0
+        location.destination.directoryDevice = 0
+        #expect(try Placement.look(location, intent) == .partThere)
+        let later = threads.partFile(location)
+        try await later.place(intent)
+        #expect(scratch.names() == ["file"])
+    }
+
     @Test("our own file, linked before a crash and not yet unlinked, loses its old name", arguments: [true, false])
     func linkedBefore(replace: Bool) async throws {
         let location = try scratch.location("file", replace: replace)

@@ -202,4 +202,33 @@ struct DatabaseTests {
         #expect(try other.run { (transaction) throws(Failure) in try transaction.nextDue() } == nil)
         #expect(try other.run { (transaction) throws(Failure) in try transaction.lanesWithWaitingTasks().count } == 1)
     }
+
+    @Test("forgets the numbers that file systems had in another boot, and knows those of this one")
+    func otherDevices() throws {
+        var store = try TestStore(scratch.path)
+        let session = try store.session()
+        func request(_ number: Int) -> Request {
+            .numbered(number) {
+                $0.destination = Destination(path: "/d/\(number)", directoryDevice: 7, directoryInode: 8)
+            }
+        }
+        func device(of task: TaskID) throws -> UInt64? {
+            try store.run { (transaction) throws(Failure) in try transaction.task(task) }?
+                .task.request.destination?.directoryDevice
+        }
+        let before = try store.enqueue([request(1)], in: session)[0]
+        let intent = FinishIntent(device: 7, inode: 9, size: 1)
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.recordIntent(before, intent, answer: AnswerSummary(), attempts: 1, bytesReceived: 1)
+            try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
+        }
+        #expect(try device(of: before) == 7)
+        store.close()
+        store = try TestStore(scratch.path)
+        let after = try store.enqueue([request(2)], in: session)[0]
+        #expect(try device(of: before) == 0)
+        #expect(try device(of: after) == 7)
+        let sealed = try store.run { (transaction) throws(Failure) in try transaction.tasksWithIntent() }
+        #expect(sealed.map(\.intent) == [FinishIntent(device: 0, inode: 9, size: 1)])
+    }
 }

@@ -39,6 +39,7 @@ public struct Checkpoint: Equatable, Sendable {
 /// Which file will be renamed to the destination: recorded before the rename, so that after a crash our own file under
 /// the final name is not taken for a stranger's.
 public struct FinishIntent: Equatable, Sendable {
+    /// 0: not known, because it was recorded in another boot.
     public var device: UInt64
     public var inode: UInt64
     public var size: UInt64

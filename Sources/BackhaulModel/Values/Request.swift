@@ -19,6 +19,7 @@ public enum ExistsPolicy: Int32, Sendable, CaseIterable {
 public struct Destination: Equatable, Sendable {
     /// Absolute, without a trailing slash.
     public var path: String
+    /// 0: not known, because the host saw it in another boot.
     public var directoryDevice: UInt64
     public var directoryInode: UInt64
     /// A file had the path when the host handed the request over. Only an enqueue asks for it, and it is not stored.

@@ -51,10 +51,14 @@ extension Transaction {
         SELECT id FROM tasks WHERE lane_id = ? AND state = 1 AND due_boot_ms IS NULL ORDER BY priority DESC, id
         """)
 
+    /// 0, for "not known", for what was enqueued in another boot: a file system may get another number at each.
+    private static let device = """
+        iif(tasks.id < (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'first_task_of_boot'), 0, directory_device)
+        """
     private static let columns = """
         tasks.id, tasks.session_id, lane_id, round, attempts, attempts_without_progress, bytes_received, enqueued_ms,
         tasks.priority, idempotency_key, destination,
-        url, directory_device, directory_inode, if_exists, starts_suspended, mode, requests.headers, user_data,
+        url, \(device), directory_inode, if_exists, starts_suspended, mode, requests.headers, user_data,
         scheme, server, port,
         entity_tag, last_modified, checkpoints.final_url, checkpoints.size, synced_offset, boot_id,
         intents.device, intents.inode, intents.size
