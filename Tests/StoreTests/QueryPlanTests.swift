@@ -12,7 +12,8 @@ struct QueryPlanTests {
 
     /// Tables that stay small however many tasks there are, and may be walked.
     private static let small: Set<String> = [
-        "sessions", "lanes", "selected", "running", "clients", "applied", "meta", "pending", "intents", "leftovers", "intents", "sqlite_sequence",
+        "sessions", "lanes", "selected", "running", "clients", "applied", "meta", "pending", "intents", "leftovers",
+        "sqlite_sequence",
     ]
 
     private func exerciseEverything(_ store: TestStore) throws {
