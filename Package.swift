@@ -75,7 +75,8 @@ let package = Package(
             swiftSettings: strict),
         // The command line, written against the C API like any other host.
         .executableTarget(
-            name: "backhaul", dependencies: ["CBackhaul", "CLinux", "BackhaulABI"], swiftSettings: strict),
+            name: "backhaul", dependencies: ["CBackhaul", "CLinux", "BackhaulABI", "BackhaulUserManager"],
+            swiftSettings: strict),
         // The daemon: an engine without a host.
         .executableTarget(
             name: "backhauld",

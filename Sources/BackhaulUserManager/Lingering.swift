@@ -4,7 +4,7 @@ internal import Glibc
 /// manager ends with the user's last session, and everything that it runs with it.
 public enum Lingering: String, Sendable {
     case on, off
-    /// There is no systemd-logind, so that nothing ends at logout for its sake.
+    /// systemd does not run this machine (sd_booted(3)): nobody ends what a user has left running.
     case absent
 
     public static var current: Lingering { of(userName: userName, stateDirectory: "/var/lib/systemd", runtime: "/run") }
@@ -25,11 +25,11 @@ public enum Lingering: String, Sendable {
 
     /// - Parameters:
     ///   - stateDirectory: Where logind keeps what outlives a reboot: `linger/USER`.
-    ///   - runtime: Where it says that it is there: `systemd/users`.
+    ///   - runtime: Where systemd says that it is there: `systemd/system`.
     static func of(userName: String?, stateDirectory: String, runtime: String) -> Lingering {
         if let userName, !userName.contains("/"), access("\(stateDirectory)/linger/\(userName)", F_OK) == 0 {
             return .on
         }
-        return access("\(runtime)/systemd/users", F_OK) == 0 ? .off : .absent
+        return access("\(runtime)/systemd/system", F_OK) == 0 ? .off : .absent
     }
 }

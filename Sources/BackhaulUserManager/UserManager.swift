@@ -22,8 +22,18 @@ public final class UserManager {
     /// Nil where none answers.
     public static func connect() -> UserManager? { try? reach() }
 
+    public enum Finding {
+        case manager(UserManager)
+        /// One sentence.
+        case none(reason: String)
+    }
+
     /// As `connect`, telling why there is none.
-    public static func reach() throws(Failure) -> UserManager {
+    public static func find() -> Finding {
+        do { return .manager(try reach()) } catch { return .none(reason: error.message) }
+    }
+
+    private static func reach() throws(Failure) -> UserManager {
         guard let address = BusAddress.user else {
             throw Failure(
                 .notFound,

@@ -8,7 +8,7 @@ import Testing
         let scratch = Scratch()
         let of = { Lingering.of(userName: $0, stateDirectory: scratch.path + "/lib", runtime: scratch.path + "/run") }
         #expect(of("me") == .absent)
-        scratch.write("", to: "run/systemd/users/1000")
+        scratch.write("", to: "run/systemd/system/x")
         #expect(of("me") == .off)
         scratch.write("", to: "lib/linger/me")
         #expect(of("me") == .on)

@@ -9,7 +9,8 @@ import pytest
 
 from conftest import COMMAND, PROJECT
 
-COMMANDS = ["get", "add", "wait", "tasks", "info", "events", "sessions", "cancel", "suspend", "resume", "claim"]
+COMMANDS = ["get", "add", "wait", "tasks", "info", "events", "sessions", "cancel", "suspend", "resume", "claim",
+            "service"]
 
 
 def run(*words, **variables):

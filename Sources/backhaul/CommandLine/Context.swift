@@ -21,10 +21,13 @@ struct Context {
         store = try arguments.value("store").map { path throws(CommandError) in try Paths.absolute(path) }
     }
 
+    /// The store's directory, absolute. Makes the default one.
+    func storePath() throws(CommandError) -> String { if let store { store } else { try Paths.defaultStore() } }
+
     func withApplication<Result>(
         _ body: (Application) throws(CommandError) -> Result
     ) throws(CommandError) -> Result {
-        let store = if let store { store } else { try Paths.defaultStore() }
+        let store = try storePath()
         let application = try Application(identifier: applicationName, store: store, signals: signals)
         do {
             let result = try body(application)

@@ -17,6 +17,23 @@ enum Paths {
         directory.hasSuffix("/") ? directory + name : directory + "/" + name
     }
 
+    /// Without symbolic links, `.` and `..`. The last component need not be there.
+    static func resolved(_ path: String) throws(CommandError) -> String {
+        if let found = real(path) { return found }
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let name = path[slash...].dropFirst()
+        guard bhl_errno() == ENOENT, !name.isEmpty, name != "..", let above = real(String(path[...slash])) else {
+            throw .stopped(.storeUnusable, "\(path) cannot be found: \(reasonOfLastError()).")
+        }
+        return join(above, String(name))
+    }
+
+    private static func real(_ path: String) -> String? {
+        guard let found = realpath(path, nil) else { return nil }
+        defer { free(found) }
+        return String(cString: found)
+    }
+
     static func isRegularFile(_ path: String, size: UInt64) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && UInt64(max(0, status.st_size)) == size
@@ -38,7 +55,7 @@ enum Paths {
         return store
     }
 
-    private static func makeDirectories(_ path: String) throws(CommandError) {
+    static func makeDirectories(_ path: String) throws(CommandError) {
         var prefix = ""
         for component in path.split(separator: "/") {
             prefix += "/" + component

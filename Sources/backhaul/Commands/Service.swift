@@ -1,0 +1,116 @@
+import BackhaulUserManager
+import Glibc
+
+struct Service: Command {
+    static let description = CommandDescription(
+        name: "service", operands: "install | status | uninstall",
+        summary: "have transfers resumed after a reboot",
+        examples: ["backhaul service install", "backhaul service status --json", "backhaul service uninstall"],
+        details: """
+            Writes and enables a unit of the systemd user manager, which starts the store's daemon at boot or, without \
+            lingering, at the first login. The daemon resumes what waits and ends when nothing is left to do.
+
+            Without systemd, `install` prints a line for the user's crontab and changes nothing.
+
+            With --json one document: {"unit", "file", "installed", "enabled", "systemd", \
+            "state", "lingering", "crontab"}.
+            """)
+
+    private enum Action: String { case install, status, uninstall }
+
+    private let action: Action
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.count == 1, let action = Action(rawValue: arguments.operands[0]) else {
+            throw .usage("`service` takes one of: install, status, uninstall.")
+        }
+        self.action = action
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        let store = try Paths.resolved(context.storePath())
+        let file = try ServiceFile(store: store)
+        switch action {
+        case .install: return try install(file, store, context)
+        case .status: return try status(file, store, context)
+        case .uninstall: return try uninstall(file, store, context)
+        }
+    }
+
+    private func install(_ file: ServiceFile, _ store: String, _ context: Context) throws(CommandError) -> ExitCode {
+        let unit = ServiceUnit(program: try DaemonProgram.find(), store: store)
+        if case .none(let reason) = UserManager.find() {
+            if Service.hasSystemd { throw Service.unreachable(reason) }
+            return try printCrontab(unit, file, context)
+        }
+        guard unit.canBeUnit else {
+            throw .stopped(
+                .refused,
+                "systemd runs no program from a unit file whose path has quotes or backslashes in it: \(unit.program)")
+        }
+        let wasThere = file.exists
+        try file.write(unit.text)
+        do throws(CommandError) {
+            try Service.manage(["daemon-reload"], context)
+            try Service.manage(["enable", file.name], context)
+        } catch {
+            if !wasThere { try file.remove() }
+            throw error
+        }
+        let report = ServiceReport(file, crontabLine: nil)
+        try context.output.isJSON ? context.output.result(report.json) : context.output.result(file.path)
+        context.output.note("Installed and enabled. \(report.lingeringSentence)")
+        return .done
+    }
+
+    /// Nothing is there that could be installed into: the line is the result, so that it can be piped into a crontab.
+    private func printCrontab(
+        _ unit: ServiceUnit, _ file: ServiceFile, _ context: Context
+    ) throws(CommandError) -> ExitCode {
+        let report = ServiceReport(file, crontabLine: unit.crontabLine)
+        try context.output.isJSON ? context.output.result(report.json) : context.output.result(unit.crontabLine)
+        context.output.note("There is no systemd here: add this line to your crontab with `crontab -e`.")
+        return .done
+    }
+
+    private func status(_ file: ServiceFile, _ store: String, _ context: Context) throws(CommandError) -> ExitCode {
+        let program = Service.hasSystemd ? nil : try? DaemonProgram.find()
+        let report = ServiceReport(
+            file, crontabLine: program.map { ServiceUnit(program: $0, store: store).crontabLine })
+        if context.output.isJSON {
+            try context.output.result(report.json)
+        } else {
+            try context.output.result(lines: report.lines)
+        }
+        return report.isInstalled ? .done : .notFound
+    }
+
+    private func uninstall(_ file: ServiceFile, _ store: String, _ context: Context) throws(CommandError) -> ExitCode {
+        let wasThere = file.exists
+        try file.remove()
+        if wasThere, UserManager.connect() != nil { try Service.manage(["daemon-reload"], context) }
+        if context.output.isJSON { try context.output.result(ServiceReport(file, crontabLine: nil).json) }
+        context.output.note(
+            wasThere
+                ? "Removed. A daemon that runs goes on until nothing is left to do."
+                : "It was not installed.")
+        return .done
+    }
+
+    /// sd_booted(3)
+    static var hasSystemd: Bool { access("/run/systemd/system", F_OK) == 0 }
+
+    private static func manage(_ words: [String], _ context: Context) throws(CommandError) {
+        let command = ["systemctl", "--user"] + words
+        if let complaint = try Subprocess.run(command, signals: context.signals) {
+            throw .stopped(.tryAgainLater, "`\(command.joined(separator: " "))` failed: \(complaint)")
+        }
+    }
+
+    private static func unreachable(_ reason: String) -> CommandError {
+        .stopped(
+            .tryAgainLater,
+            "\(reason) Log in as the user (`machinectl shell USER@` from root), so that the user manager runs and "
+                + "XDG_RUNTIME_DIR leads to it.")
+    }
+}

@@ -1,0 +1,73 @@
+import BackhaulUserManager
+
+/// How a store's service fares.
+struct ServiceReport {
+    let unit: String
+    let path: String
+    let isInstalled: Bool
+    let isEnabled: Bool
+    /// systemd's version, or why there is no user manager.
+    let manager: Manager
+    let state: UnitState?
+    let lingering: Lingering
+    /// For cron, where there is no systemd.
+    let crontabLine: String?
+
+    enum Manager {
+        case version(Int)
+        case none(reason: String)
+    }
+
+    init(_ file: ServiceFile, crontabLine: String?) {
+        unit = file.name
+        path = file.path
+        isInstalled = file.exists
+        isEnabled = file.isEnabled
+        switch UserManager.find() {
+        case .manager(let found):
+            manager = .version(found.version)
+            state = try? found.state(of: file.name)
+        case .none(let reason):
+            manager = .none(reason: reason)
+            state = nil
+        }
+        lingering = Lingering.current
+        self.crontabLine = crontabLine
+    }
+
+    var json: JSON {
+        let version: JSON =
+            switch manager {
+            case .version(let number): .integer(Int64(number))
+            case .none: .null
+            }
+        return .object([
+            ("unit", .string(unit)), ("file", .string(path)), ("installed", .bool(isInstalled)),
+            ("enabled", .bool(isEnabled)), ("systemd", version), ("state", .optional(state?.rawValue)),
+            ("lingering", lingering == .absent ? .null : .bool(lingering == .on)),
+            ("crontab", .optional(crontabLine)),
+        ])
+    }
+
+    var lines: [String] {
+        var rows = [
+            ("unit", unit), ("file", isInstalled ? path : "not installed; `backhaul service install` does it"),
+            ("enabled", isEnabled ? "yes" : "no"),
+        ]
+        switch manager {
+        case .version(let number): rows += [("manager", "systemd \(number)"), ("state", state?.rawValue ?? "inactive")]
+        case .none(let reason): rows += [("manager", reason)]
+        }
+        if lingering != .absent { rows.append(("at boot", lingeringSentence)) }
+        if let crontabLine { rows.append(("crontab", crontabLine)) }
+        return rows.map { Text.padded($0.0, columns: 10) + Text.visible($0.1) }
+    }
+
+    var lingeringSentence: String {
+        switch lingering {
+        case .on: "Lingering is on: it starts at boot."
+        case .off: "Lingering is off: it starts at your first login; `loginctl enable-linger` makes it start at boot."
+        case .absent: "It starts when your user manager does."
+        }
+    }
+}

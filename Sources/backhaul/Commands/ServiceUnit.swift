@@ -1,0 +1,72 @@
+/// What starts the daemon of a store at boot, as text: a unit of the user manager, or a line for cron.
+struct ServiceUnit: Equatable {
+    /// Absolute paths.
+    let program: String
+    let store: String
+
+    /// systemd takes no program from a unit file whose path has quotes, backslashes or control characters in it,
+    /// however they are written.
+    var canBeUnit: Bool {
+        let refused = "\"'\\\u{7f}".unicodeScalars
+        return program.unicodeScalars.allSatisfy { $0.value >= 0x20 && !refused.contains($0) }
+    }
+
+    /// A unit file (systemd.unit(5), systemd.service(5)).
+    var text: String {
+        """
+        # Written by `backhaul service install`; `backhaul service uninstall` removes it.
+        # It resumes what waits in the store, and ends when nothing is left to do.
+        [Unit]
+        Description=\(ServiceUnit.plain("Backhaul, transfers of \(store)"))
+        StartLimitIntervalSec=5min
+        StartLimitBurst=5
+
+        [Service]
+        Type=exec
+        ExecStart=\(ServiceUnit.quoted(program)) --store \(ServiceUnit.argument(store))
+        Restart=on-failure
+        RestartPreventExitStatus=1 2
+        RestartSec=2s
+        TimeoutStopSec=10s
+
+        [Install]
+        WantedBy=default.target
+
+        """
+    }
+
+    /// For `crontab -e`, where there is no user manager (crontab(5)).
+    var crontabLine: String {
+        let command = "@reboot " + ServiceUnit.shellQuoted(program) + " --store " + ServiceUnit.shellQuoted(store)
+        // cron makes a new line of a percent sign, also of a quoted one.
+        return command.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "\\%")
+    }
+
+    /// An argument of ExecStart=: quoted, and without the meaning of `$`.
+    private static func argument(_ word: String) -> String {
+        quoted(word).split(separator: "$", omittingEmptySubsequences: false).joined(separator: "$$")
+    }
+
+    /// systemd.syntax(7), "Quoting", and `%` doubled (systemd.unit(5), "Specifiers").
+    private static func quoted(_ word: String) -> String {
+        var result = "\""
+        for scalar in word.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\" + String(scalar)
+            case "%": result += "%%"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7f:
+                result += "\\x" + Text.hexadecimal(scalar.value, digits: 2)
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    private static func plain(_ text: String) -> String {
+        Text.visible(text).split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
+    }
+
+    private static func shellQuoted(_ word: String) -> String {
+        "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}
