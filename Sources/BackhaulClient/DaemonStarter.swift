@@ -1,6 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
+internal import BackhaulUserManager
 
 /// Starts the daemon of a store when nobody holds its lock, and watches that it comes up.
 struct DaemonStarter {

@@ -58,6 +58,6 @@ enum Subprocess {
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         // Unsafe: the strings live as long as the arena, the array as long as the call.
         let arguments: [UnsafeMutablePointer<CChar>?] = words.map { UnsafeMutablePointer(mutating: arena.string($0)) }
-        return posix_spawnp(&process, words[0], &actions, &attributes, arguments + [nil], environ)
+        return posix_spawnp(&process, words[0], &actions, &attributes, arguments + [nil], Glibc.environ)
     }
 }

@@ -38,7 +38,14 @@ struct Service: Command {
     }
 
     private func install(_ file: ServiceFile, _ store: String, _ context: Context) throws(CommandError) -> ExitCode {
-        let unit = ServiceUnit(program: try DaemonProgram.find(), store: store)
+        let finder = DaemonFinder(path: nil)
+        guard let program = finder.program else {
+            throw .stopped(
+                .libraryFailed,
+                "The daemon backhauld is not at \(finder.places.joined(separator: ", nor at ")); install it, or name "
+                    + "its path in \(DaemonFinder.variable).")
+        }
+        let unit = ServiceUnit(program: program, store: store)
         if case .none(let reason) = UserManager.find() {
             if Service.hasSystemd { throw Service.unreachable(reason) }
             return try printCrontab(unit, file, context)
@@ -74,7 +81,7 @@ struct Service: Command {
     }
 
     private func status(_ file: ServiceFile, _ store: String, _ context: Context) throws(CommandError) -> ExitCode {
-        let program = Service.hasSystemd ? nil : try? DaemonProgram.find()
+        let program = Service.hasSystemd ? nil : DaemonFinder(path: nil).program
         let report = ServiceReport(
             file, crontabLine: program.map { ServiceUnit(program: $0, store: store).crontabLine })
         if context.output.isJSON {

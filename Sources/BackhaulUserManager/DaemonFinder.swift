@@ -1,17 +1,17 @@
-internal import BackhaulModel
+public import BackhaulModel
 internal import CLinux
 internal import Glibc
 
 /// Where the program of the daemon is.
-struct DaemonFinder {
+public struct DaemonFinder: Sendable {
     static let programName = "backhauld"
-    static let variable = "BACKHAUL_DAEMON"
+    public static let variable = "BACKHAUL_DAEMON"
 
     /// In the order in which they are looked at. One place only where somebody has named it.
-    let places: [String]
+    public let places: [String]
 
     /// - path: the host's option.
-    init(path: String?) {
+    public init(path: String?) {
         // Not of a privileged program: whoever starts it chooses its environment.
         let named = bhl_secure_getenv(Self.variable).map { String(cString: $0) }
         self.init(path: path, environment: named, image: Self.image)
@@ -27,9 +27,12 @@ struct DaemonFinder {
         }
     }
 
+    /// The first of the places where there is one.
+    public var program: String? { places.first(where: Self.isProgram) }
+
     /// Throws daemonUnavailable, with all places that were looked at.
-    func find() throws(Failure) -> String {
-        for place in places where Self.isProgram(place) { return place }
+    public func find() throws(Failure) -> String {
+        if let program { return program }
         throw Failure(
             .daemonUnavailable,
             "the daemon backhauld is not at \(places.joined(separator: ", nor at ")); install it, or name its path in "
