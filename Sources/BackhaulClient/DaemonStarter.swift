@@ -21,6 +21,12 @@ struct DaemonStarter {
         if pause.isLong { pause = RestartPause() }
     }
 
+    /// What is started in its place may be as old, or an older library starts its own again: it is not asked for ever.
+    private static let mostAsked = 3
+    private var asked = 0
+    var mayAskToLeave: Bool { asked < Self.mostAsked }
+    mutating func askedToLeave() { asked += 1 }
+
     /// One that answered has ended soon after: the next one is given a moment, in case it ends the same way.
     mutating func endedEarly() {
         started = nil

@@ -4,8 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// The client's own thread: finds the store's engine, starts it or becomes it, moves the messages of a socket, and starts
-/// over when the engine is gone.
+/// The client's own thread: finds the store's engine, starts it or becomes it, moves the messages of a socket, and
+/// starts over when the engine is gone.
 struct EngineSeeker: Sendable {
     /// An engine that holds the lock and does not answer for so long is an error that names its process.
     private static let answerMilliseconds: Int64 = 5_000
@@ -48,13 +48,17 @@ struct EngineSeeker: Sendable {
 
     /// Serves one engine until it ends, or throws why there can be none.
     private func seek(_ directory: StoreDirectory, _ starter: inout DaemonStarter) throws(Failure) {
-        let deadline = Deadline.after(milliseconds: Self.answerMilliseconds)
+        var deadline = Deadline.after(milliseconds: Self.answerMilliseconds)
         while state.withLock({ !$0.isClosed }) {
             if let lease = try lease(directory) {
                 try serveLocal(lease)
                 return
             }
-            if try serveSocket(directory, answerBefore: deadline, &starter) { return }
+            switch try serveSocket(directory, answerBefore: deadline, &starter) {
+            case .engine: return
+            case .older: deadline = .after(milliseconds: Self.answerMilliseconds)
+            case .nobody: break
+            }
             if hosting.isDaemon { try starter.tend(directory) }
             if deadline.hasPassed { throw starter.failure ?? unresponsive(directory) }
             // Another store has the path by now, or none: `run` opens it.
@@ -132,11 +136,19 @@ struct EngineSeeker: Sendable {
 
     // MARK: An engine of another process
 
-    /// False when there is no one to talk to yet.
+    private enum Served {
+        /// An engine, until it ended or the client was closed.
+        case engine
+        /// There is no one to talk to yet.
+        case nobody
+        /// An older daemon makes room.
+        case older
+    }
+
     private func serveSocket(
         _ directory: StoreDirectory, answerBefore deadline: Deadline, _ starter: inout DaemonStarter
-    ) throws(Failure) -> Bool {
-        guard let carrier = try? SocketCarrier(directory: directory), let peer = carrier.peer else { return false }
+    ) throws(Failure) -> Served {
+        guard let carrier = try? SocketCarrier(directory: directory), let peer = carrier.peer else { return .nobody }
         guard peer.isSameUser else {
             throw Failure(
                 .storeUnavailable, "the store's engine, process \(peer.processID), belongs to another user",
@@ -144,24 +156,33 @@ struct EngineSeeker: Sendable {
         }
         carrier.send(.hello(state.withLock { $0.hello(process: ProcessIdentity.current.processID) }))
         // From here on a close of the client reaches the carrier, too.
-        guard state.change({ $0.opening(carrier) }) else { return true }
+        guard state.change({ $0.opening(carrier) }) else { return .engine }
         var reader = FrameReader()
-        var welcomed = false
+        var welcome: Welcome?
         var refusal: Failure?
         let opening = carrier.run(until: deadline, &reader) { message in
             switch message {
-            case .welcome:
-                welcomed = true
+            case .welcome(let said): welcome = said
             case .goodbye(let failure): refusal = failure
             case .reply, .notice: break
             }
             return false
         }
         if case .failed(let failure) = opening { throw failure }
+        if let welcome {
+            switch HandOver.action(own: .current, engine: welcome, mayAsk: hosting.isDaemon && starter.mayAskToLeave) {
+            case .speak: break
+            case .refuse(let failure): throw failure
+            case .askToLeave:
+                starter.askedToLeave()
+                askToLeave(directory, until: deadline)
+                return .older
+            }
+        }
         if let refusal { throw refusal }
-        guard welcomed else { return false }
+        guard welcome != nil else { return .nobody }
         let isWanted = state.change { $0.connected(carrier, engineProcess: peer.processID, isLocal: false) }
-        guard isWanted else { return true }
+        guard isWanted else { return .engine }
         starter.succeeded()
         var end = Ending()
         _ = carrier.run(until: nil, &reader) { message in
@@ -172,7 +193,16 @@ struct EngineSeeker: Sendable {
         state.change { $0.disconnected() }
         if end.isShort { starter.endedEarly() } else { starter.endedLate() }
         if let failure = end.failure, end.wouldRepeat(failure) { throw failure }
-        return true
+        return .engine
+    }
+
+    /// Returns when it has heard, or says no. On a connection of its own, because an engine of another version has
+    /// ended the one with the hello.
+    private func askToLeave(_ directory: StoreDirectory, until deadline: Deadline) {
+        guard let carrier = try? SocketCarrier(directory: directory) else { return }
+        carrier.send(.leave(.current))
+        var reader = FrameReader()
+        _ = carrier.run(until: deadline, &reader) { _ in false }
     }
 
     private static func deliver(_ message: EngineMessage, _ state: Lock<ClientState>) {

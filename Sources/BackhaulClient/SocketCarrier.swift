@@ -54,6 +54,14 @@ final class SocketCarrier: Carrier {
         var sent = 0
         var deadline = deadline
         var isClosing = false
+        // What came together with the message that ended the run before.
+        do {
+            while let message = try reader.nextEngineMessage() {
+                guard deliver(message) else { return .peerGone }
+            }
+        } catch {
+            return .failed(error)
+        }
         while true {
             wake.clear()
             if sent == pending.count {

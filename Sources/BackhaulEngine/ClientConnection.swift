@@ -67,6 +67,7 @@ extension EngineCore {
         guard !connection.isInspecting else { return connection.hold(message) }
         switch message {
         case .hello(let hello): introduce(connection, hello)
+        case .leave(let versions): leave(for: versions, connection)
         case .command(let sequence, let answeredThrough, let command):
             guard connection.hello != nil else { return }
             CommandHandler(core: self, connection: connection, sequence: sequence, answeredThrough: answeredThrough)
@@ -77,7 +78,7 @@ extension EngineCore {
     private func introduce(_ connection: ClientConnection, _ hello: Hello) {
         guard connection.hello == nil, let process = ProcessIdentity.of(processID: hello.process) else { return }
         connection.introduce(hello, process: process)
-        connection.deliver(.welcome(process: ProcessIdentity.current.processID))
+        connection.deliver(.welcome(services.welcome))
         // What waited before this client came: it learns of it as if it happened now.
         let id = connection.id
         let application = hello.application

@@ -30,6 +30,15 @@ extension EngineCore {
         })
     }
 
+    /// A newer library asks a daemon to make room.
+    func leave(for library: Versions, _ connection: ClientConnection) {
+        guard HandOver.leaves(services.welcome, askedBy: library) else {
+            connection.deliver(.goodbye(Failure(.wrongState, "this engine leaves for nobody of that version")))
+            return
+        }
+        end(.replaced(by: library))
+    }
+
     /// Still under the store's lock: a client that connected up to now is served. One that comes later finds no socket,
     /// or sees its connection end unanswered; it waits for the lock and starts the next daemon.
     private func leave() {

@@ -23,4 +23,6 @@ public enum EngineEnd: Equatable, Sendable {
     case failed(Failure)
     /// A daemon without anything to do. It takes no clients any more.
     case nothingLeft
+    /// A newer library takes over: the library's version.
+    case replaced(by: Versions)
 }

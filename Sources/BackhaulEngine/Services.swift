@@ -11,6 +11,10 @@ struct Services: Sendable {
     let directory: StoreDirectory
     let outbox: Outbox
     let options: EngineOptions
+
+    var welcome: Welcome {
+        Welcome(versions: .current, isDaemon: options.isDaemon, process: ProcessIdentity.current.processID)
+    }
 }
 
 /// The way back to the loop for answers of the store and disk threads, which exist before the loop does.

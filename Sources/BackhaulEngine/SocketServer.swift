@@ -127,6 +127,8 @@ final class SocketPeer {
             do {
                 while !isOver, let message = try reader.nextClientMessage() { try received(message) }
             } catch {
+                // Whatever the peer speaks, this it understands.
+                if error.status == .engineIncompatible { send(.welcome(core.services.welcome)) }
                 send(.goodbye(error))
                 end()
             }

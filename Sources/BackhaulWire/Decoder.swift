@@ -1,12 +1,14 @@
+internal import BackhaulModel
+
 /// Why bytes are not what they should be: the end of a sentence, "it has …".
 struct Malformed: Error {
     let reason: String
     /// The peer's, when it is not ours.
-    let otherVersion: UInt16?
+    let otherVersions: Versions?
 
-    init(_ reason: String, otherVersion: UInt16? = nil) {
+    init(_ reason: String, otherVersions: Versions? = nil) {
         self.reason = reason
-        self.otherVersion = otherVersion
+        self.otherVersions = otherVersions
     }
 }
 

@@ -67,12 +67,13 @@ public struct FrameReader: Sendable {
     }
 
     private static func failure(_ error: Malformed, _ peer: String, _ malformed: Status) -> Failure {
-        guard let version = error.otherVersion else {
+        guard let other = error.otherVersions else {
             return Failure(malformed, "The \(peer) sent a message that cannot be read: \(error.reason).")
         }
         return Failure(
             .engineIncompatible,
-            "The \(peer) speaks version \(version) of the protocol and this program version \(Wire.version); use the "
-                + "same version of Backhaul in all programs that share a store.", detail: Int64(version))
+            "The \(peer) is version \(other.libraryText) with protocol \(other.wire), and this program has version "
+                + "\(Versions.current.libraryText) with protocol \(Wire.version); use the same version of Backhaul in "
+                + "all programs that share a store.", detail: Int64(other.wire))
     }
 }

@@ -4,6 +4,7 @@ internal import BackhaulModel
 enum MessageTag {
     static let hello: UInt8 = 1
     static let command: UInt8 = 2
+    static let leave: UInt8 = 3
     static let welcome: UInt8 = 65
     static let reply: UInt8 = 66
     static let notice: UInt8 = 67
@@ -17,6 +18,9 @@ extension ClientMessage: WireValue {
             encoder.tag(MessageTag.hello)
             Opening.put(into: &encoder)
             encoder.put(hello)
+        case .leave(let versions):
+            encoder.tag(MessageTag.leave)
+            Opening.put(versions, into: &encoder)
         case .command(let sequence, let answeredThrough, let command):
             encoder.tag(MessageTag.command)
             encoder.put(sequence)
@@ -30,6 +34,7 @@ extension ClientMessage: WireValue {
         case MessageTag.hello:
             try Opening.check(&decoder)
             self = .hello(try decoder.value())
+        case MessageTag.leave: self = .leave(try Opening.read(&decoder))
         case MessageTag.command:
             self = .command(
                 sequence: try decoder.integer(), answeredThrough: try decoder.integer(), try decoder.value())
@@ -41,10 +46,9 @@ extension ClientMessage: WireValue {
 extension EngineMessage: WireValue {
     func encode(into encoder: inout Encoder) {
         switch self {
-        case .welcome(let process):
+        case .welcome(let welcome):
             encoder.tag(MessageTag.welcome)
-            Opening.put(into: &encoder)
-            encoder.put(process)
+            encoder.put(welcome)
         case .reply(let sequence, let reply):
             encoder.tag(MessageTag.reply)
             encoder.put(sequence)
@@ -60,9 +64,7 @@ extension EngineMessage: WireValue {
 
     init(from decoder: inout Decoder) throws(Malformed) {
         switch try decoder.byte() {
-        case MessageTag.welcome:
-            try Opening.check(&decoder)
-            self = .welcome(process: try decoder.integer())
+        case MessageTag.welcome: self = .welcome(try decoder.value())
         case MessageTag.reply: self = .reply(sequence: try decoder.integer(), try decoder.value())
         case MessageTag.notice: self = .notice(try decoder.value())
         case MessageTag.goodbye: self = .goodbye(try decoder.optional())

@@ -4,7 +4,7 @@ public import BackhaulModel
 public enum Wire {
     /// Both sides must speak the same one: they are the same library on one machine, and a newer client waits until the
     /// older engine is gone rather than that both carry every old format.
-    public static let version: UInt16 = 2
+    public static let version = Versions.current.wire
 
     /// Bytes of a frame's payload. Longer ones are an error of the peer.
     public static let maximumFrame = 4 << 20
@@ -41,12 +41,12 @@ public enum Wire {
         var decoder = Decoder(bytes[...])
         do throws(Malformed) {
             let writer: UInt16 = try decoder.integer()
-            guard writer == version else { throw Malformed("", otherVersion: writer) }
+            guard writer == version else { throw Malformed("", otherVersions: Versions(wire: writer, library: 0)) }
             let reply: Reply = try decoder.value()
             try decoder.finish()
             return reply
         } catch {
-            if let writer = error.otherVersion {
+            if let writer = error.otherVersions?.wire {
                 throw Failure(
                     .engineIncompatible,
                     "The reply was stored by version \(writer) of the protocol and this engine speaks \(version).",

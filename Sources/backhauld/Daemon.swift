@@ -59,6 +59,9 @@ struct Daemon {
         case .failed(let failure):
             log.write(LogEntry(.error, "ends: \(failure.message)"))
             return 1
+        case .replaced(let newer):
+            log.write(LogEntry(.notice, "makes room for version \(newer.libraryText)"))
+            return 0
         case .nothingLeft, nil:
             log.write(LogEntry(.notice, "leaves, nothing is left to do"))
             return 0

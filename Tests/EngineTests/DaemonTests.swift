@@ -21,7 +21,10 @@ extension TestStore {
 
     /// The process that has the store's lock.
     fileprivate var holder: Int32? {
-        bytes(of: store + "/lock").flatMap { Int32(String(decoding: $0, as: UTF8.self).split(separator: " ")[0]) }
+        // Empty for a moment, before its holder has signed.
+        bytes(of: store + "/lock").flatMap { text in
+            String(decoding: text, as: UTF8.self).split(separator: " ").first.flatMap { Int32($0) }
+        }
     }
 
     fileprivate func endDaemon() {
@@ -115,6 +118,63 @@ struct DaemonTests {
         let application = try store.openWithDaemon("/no/such/backhauld")
         defer { application.close() }
         #expect(store.holder == getpid())
+    }
+
+    /// One that takes itself for another version, with its store's lock.
+    private func startDaemon(version: String) throws -> Int32 {
+        let process = try DetachedProcess.start(
+            program: daemonPath, arguments: ["--store", store.store, "--linger", "20000"],
+            environment: ["BACKHAUL_VERSION=" + version])
+        #expect(waitUntil { store.holder == process.processID })
+        return process.processID
+    }
+
+    @Test(
+        "that is older makes room for that of a newer library, whatever it speaks",
+        arguments: ["0.1.0/\(Versions.built.wire)", "0.1.9/1"])
+    func older(version: String) throws {
+        defer { store.endDaemon() }
+        let first = try startDaemon(version: version)
+        let application = try store.openWithDaemon()
+        defer { application.close() }
+        #expect(store.holder != first)
+        #expect(waitUntil { ProcessIdentity.of(processID: first) == nil })
+        #expect(String(decoding: store.bytes(of: store.store + "/daemon.log") ?? [], as: UTF8.self)
+            .contains("makes room for version \(Versions.built.libraryText)"))
+    }
+
+    @Test("that speaks a newer protocol is left as it is, and named with both versions")
+    func newer() throws {
+        defer { store.endDaemon() }
+        let first = try startDaemon(version: "9.0.1/77")
+        let failure = #expect(throws: Failure.self) { _ = try store.openWithDaemon() }
+        #expect(failure?.status == .engineIncompatible && failure?.detail == Int64(first))
+        #expect(failure?.message.contains("9.0.1") == true && failure?.message.contains("0.2.0") == true)
+        #expect(store.holder == first && ProcessIdentity.of(processID: first) != nil)
+    }
+
+    @Test("that is newer and speaks the same is used by an older library")
+    func newerOfSameProtocol() throws {
+        defer { store.endDaemon() }
+        let first = try startDaemon(version: "9.0.1/\(Versions.built.wire)")
+        let application = try store.openWithDaemon()
+        defer { application.close() }
+        _ = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
+        #expect(store.holder == first)
+    }
+
+    @Test("of an older version that is all there is to start is used when it speaks the same")
+    func nothingNewer() throws {
+        defer { store.endDaemon() }
+        let script = store.path + "/old"
+        let number = open(script, O_WRONLY | O_CREAT, 0o700)
+        let text = "#!/bin/sh\nBACKHAUL_VERSION=0.1.0/\(Versions.built.wire) exec '\(daemonPath)' \"$@\"\n"
+        write(number, text, text.utf8.count)
+        close(number)
+        defer { unlink(script) }
+        let application = try store.openWithDaemon(script)
+        defer { application.close() }
+        _ = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
     }
 
     @Test("exists once, however many hosts start it at the same time")

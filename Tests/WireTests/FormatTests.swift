@@ -9,8 +9,17 @@ import Testing
         let hello = Hello(client: ClientID(high: 1, low: 0x0203), application: "org.a", process: 7)
         #expect(
             try Wire.encode(.hello(hello))
-                == [38, 0, 0, 0] + [1] + Array("bhul".utf8) + [2, 0] + [1, 0, 0, 0, 0, 0, 0, 0]
+                == [42, 0, 0, 0] + [1] + Array("bhul".utf8) + [2, 0] + [0, 2, 0, 0] + [1, 0, 0, 0, 0, 0, 0, 0]
                 + [3, 2, 0, 0, 0, 0, 0, 0] + [5, 0, 0, 0] + Array("org.a".utf8) + [7, 0, 0, 0] + [0] + [0])
+    }
+
+    @Test("welcome and leave, which all versions say alike, have the opening, and welcome a kind and a process")
+    func handingOver() throws {
+        let versions = Versions(wire: 0x0102, library: 0x0A0B0C)
+        let opening = Array("bhul".utf8) + [2, 1] + [0x0C, 0x0B, 0x0A, 0]
+        let welcome = Welcome(versions: versions, isDaemon: true, process: 7)
+        #expect(Wire.encode(.welcome(welcome)) == [16, 0, 0, 0] + [65] + opening + [1] + [7, 0, 0, 0])
+        #expect(try Wire.encode(.leave(versions)) == [11, 0, 0, 0] + [3] + opening)
     }
 
     @Test("a command has its two numbers and its tag before its fields")

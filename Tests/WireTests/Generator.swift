@@ -24,6 +24,10 @@ struct Generator: RandomNumberGenerator {
         }
     }
 
+    mutating func welcome() -> Welcome {
+        let versions = Versions(wire: integer(), library: integer())
+        return Welcome(versions: versions, isDaemon: bool(), process: integer())
+    }
     mutating func bool() -> Bool { .random(using: &self) }
 
     mutating func text() -> String {
@@ -233,7 +237,7 @@ extension Generator {
 
     mutating func engineMessages() -> [EngineMessage] {
         [
-            .welcome(process: integer()), .notice(.event(identifier: text(), newest: id())),
+            .welcome(welcome()), .notice(.event(identifier: text(), newest: id())),
             .notice(.yield(identifier: text())), .notice(.progress(id(), list { $0.progress() })), .goodbye(nil),
             .goodbye(failure()),
         ] + replies().map { .reply(sequence: integer(), $0) }

@@ -93,14 +93,16 @@ public struct Hello: Equatable, Sendable {
 /// Client to engine.
 public enum ClientMessage: Equatable, Sendable {
     case hello(Hello)
+    /// A newer library asks an older daemon to make room. In place of a hello; its form never changes.
+    case leave(Versions)
     /// `answeredThrough`: every command of this client up to this sequence has its reply, so the engine may forget it.
     case command(sequence: UInt64, answeredThrough: UInt64, Command)
 }
 
 /// Engine to client.
 public enum EngineMessage: Equatable, Sendable {
-    /// Answers a hello; `process` is the engine's.
-    case welcome(process: Int32)
+    /// Answers a hello of any version.
+    case welcome(Welcome)
     case reply(sequence: UInt64, Reply)
     case notice(Notice)
     /// The engine stops for this reason; the store may be opened again by whoever gets its lock.

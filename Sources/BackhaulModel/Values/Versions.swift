@@ -1,0 +1,48 @@
+#if DEBUG
+internal import Glibc
+#endif
+
+/// What one end of a connection was built as. The first thing that both ends say, in a form that never changes.
+public struct Versions: Equatable, Sendable {
+    /// Of the protocol. Both ends must speak the same.
+    public var wire: UInt16
+    /// Of the library, in the form of BH_VERSION.
+    public var library: UInt32
+
+    public init(wire: UInt16, library: UInt32) {
+        self.wire = wire
+        self.library = library
+    }
+
+    /// This library's: BH_VERSION of include/backhaul.h, which a test compares, and the version of docs/wire.md.
+    public static let built = Versions(wire: 2, library: 0x00_02_00)
+
+    #if DEBUG
+    /// Tests have a debug build take itself for another version: BACKHAUL_VERSION=LIBRARY/WIRE, such as 9.0.1/7.
+    public static let current: Versions = {
+        guard let text = getenv("BACKHAUL_VERSION").map({ String(cString: $0) }) else { return built }
+        let numbers = text.split(whereSeparator: { $0 == "." || $0 == "/" }).compactMap { UInt32($0) }
+        guard numbers.count == 4, numbers.allSatisfy({ $0 < 256 }) else { return built }
+        return Versions(wire: UInt16(numbers[3]), library: numbers[0] << 16 | numbers[1] << 8 | numbers[2])
+    }()
+    #else
+    public static let current = built
+    #endif
+
+    /// "0.2.0"
+    public var libraryText: String { "\(library >> 16).\(library >> 8 & 0xFF).\(library & 0xFF)" }
+}
+
+/// How an engine answers any opening, whatever version it is of. Its form never changes.
+public struct Welcome: Equatable, Sendable {
+    public var versions: Versions
+    /// A daemon leaves when a newer library asks it to; an engine inside of a host does not.
+    public var isDaemon: Bool
+    public var process: Int32
+
+    public init(versions: Versions, isDaemon: Bool, process: Int32) {
+        self.versions = versions
+        self.isDaemon = isDaemon
+        self.process = process
+    }
+}

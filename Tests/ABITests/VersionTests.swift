@@ -1,0 +1,13 @@
+import BackhaulModel
+import CBackhaul
+import Testing
+
+@testable import BackhaulABI
+
+@Suite struct VersionTests {
+    @Test("the version that engines and clients tell each other is the header's")
+    func header() {
+        #expect(Versions.built.library == bh_version())
+        #expect(Versions.built.libraryText == bh_version_string().map { String(cString: $0) })
+    }
+}

@@ -1,0 +1,83 @@
+import BackhaulModel
+import Testing
+
+@Suite struct HandOverTests {
+    private let own = Versions(wire: 5, library: 0x00_03_00)
+
+    private func action(
+        library: UInt32, wire: UInt16, isDaemon: Bool = true, mayAsk: Bool = true
+    ) -> HandOver.Action {
+        let versions = Versions(wire: wire, library: library)
+        return HandOver.action(
+            own: own, engine: Welcome(versions: versions, isDaemon: isDaemon, process: 7), mayAsk: mayAsk)
+    }
+
+    @Test("an older daemon is asked to leave, whatever it speaks")
+    func older() {
+        #expect(action(library: 0x00_02_FF, wire: 5) == .askToLeave)
+        #expect(action(library: 0x00_02_FF, wire: 4) == .askToLeave)
+    }
+
+    @Test("one that speaks the same is spoken with where it is not older, not a daemon, or was asked often enough")
+    func same() {
+        #expect(action(library: 0x00_03_00, wire: 5) == .speak)
+        #expect(action(library: 0x01_00_00, wire: 5) == .speak)
+        #expect(action(library: 0x00_02_00, wire: 5, isDaemon: false) == .speak)
+        #expect(action(library: 0x00_02_00, wire: 5, mayAsk: false) == .speak)
+    }
+
+    @Test(
+        "one that speaks another protocol is refused with both versions, and a remedy",
+        arguments: [(UInt32(0x01_00_00), "update this program"), (UInt32(0x00_02_00), "update the program that is")])
+    func refused(library: UInt32, remedy: String) throws {
+        guard case .refuse(let failure) = action(library: library, wire: 4, isDaemon: false) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(failure.status == .engineIncompatible && failure.detail == 7)
+        #expect(failure.message.contains("0.3.0") && failure.message.contains("protocol 4"))
+        #expect(failure.message.contains(remedy))
+    }
+
+    @Test("no daemon leaves for one of its own version, nor for an older one")
+    func leaves() {
+        let daemon = Welcome(versions: own, isDaemon: true, process: 7)
+        #expect(HandOver.leaves(daemon, askedBy: Versions(wire: 0, library: 0x00_03_01)))
+        #expect(!HandOver.leaves(daemon, askedBy: own))
+        #expect(!HandOver.leaves(daemon, askedBy: Versions(wire: 9, library: 0x00_02_FF)))
+    }
+}
+
+@Suite struct LogEntryTests {
+    @Test("control characters, and those that turn a line around, do not reach the log")
+    func control() {
+        #expect(LogEntry(.error, "a\nb\u{1B}[31m\u{202E}c\u{2028}").message == "a?b?[31m?c?")
+    }
+
+    @Test("user names, passwords and queries of URLs do not reach the log")
+    func secrets() {
+        let entry = LogEntry(.notice, "GET https://me:secret@example.org/a/b?token=1#x failed, http://b.org/c is left")
+        #expect(entry.message == "GET https://example.org/a/b?… failed, http://b.org/c is left")
+    }
+
+    @Test("a message has a bounded length")
+    func length() {
+        #expect(LogEntry(.notice, String(repeating: "ä", count: 5_000)).message.utf8.count <= 1_010)
+    }
+}
+
+@Suite struct LeaveDecisionTests {
+    @Test("a daemon leaves when nothing is left, and for each single thing that is left it stays")
+    func each() {
+        #expect(LeaveDecision.mayLeave(.init()))
+        let reasons: [(inout LeaveDecision.Facts) -> Void] = [
+            { $0.connections = 1 }, { $0.runningTasks = 1 }, { $0.isCleaning = true }, { $0.tasksWait = true },
+            { $0.launchesWait = true },
+        ]
+        for reason in reasons {
+            var facts = LeaveDecision.Facts()
+            reason(&facts)
+            #expect(!LeaveDecision.mayLeave(facts))
+        }
+    }
+}
