@@ -92,9 +92,10 @@ public final class UserManager {
         return bhl_device(&here) == bhl_device(&there) && here.st_ino == there.st_ino
     }
 
-    /// Starts the service and waits until its program runs. When a unit of the name is there already it is left as it
-    /// is, or started when it is not running, and `wasThere` says so: of two that start the same service at once, both
-    /// succeed.
+    /// Starts the service and waits until its program runs; an error when there is none, or when it fails at once,
+    /// and then it is not tried again. When a unit of the name is there already it is left as it is, or started when it
+    /// is not running, and `wasThere` says so: of two that start the same service at once, both succeed.
+    @discardableResult
     public func startService(_ service: TransientService) throws(Failure) -> StartedService {
         let deadline = Deadline.after(milliseconds: UserManager.patienceMilliseconds)
         if sees(service.program) == false {

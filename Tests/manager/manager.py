@@ -102,11 +102,11 @@ class UserManager:
         """The command line that runs `words` inside."""
         return ["nsenter", "--target", str(self.first_process()), "--mount", "--pid", "--cgroup", *map(str, words)]
 
-    def __call__(self, *words, check=True, timeout=LIMIT, cwd=None, **variables):
+    def __call__(self, *words, check=True, timeout=LIMIT, **variables):
         """Runs a command inside, in the root of its control groups: as one from a terminal."""
         ended = subprocess.run(
             self.words(*words), env={**self.environment, **variables}, stdin=subprocess.DEVNULL, capture_output=True,
-            text=True, timeout=timeout, check=False, cwd=cwd)
+            text=True, timeout=timeout, check=False)
         assert not check or ended.returncode == 0, f"{ended.returncode}\n{ended.stdout}\n{ended.stderr}"
         return ended
 
