@@ -191,6 +191,10 @@ enum Schema {
         ALTER TABLE sessions ADD COLUMN sends_launch_events INTEGER NOT NULL DEFAULT 1;
         ALTER TABLE sessions ADD COLUMN asks_for_credentials INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE sessions ADD COLUMN launch_if_stopped_ms INTEGER NOT NULL DEFAULT 0;
+        -- The handle that created it: sent again, its command is still told so.
+        ALTER TABLE sessions ADD COLUMN creator_high INTEGER;
+        ALTER TABLE sessions ADD COLUMN creator_low INTEGER;
+        ALTER TABLE sessions ADD COLUMN creator_handle INTEGER;
 
         CREATE TABLE launches (
             application TEXT PRIMARY KEY,

@@ -56,9 +56,17 @@ struct SessionTests {
         #expect(!second.isNew)
         #expect(second.id == first.id)
         #expect(second.configuration == configuration)
-        let third = try create(store, SessionConfiguration(identifier: "gallery"), .of(1))
+        let third = try create(store, SessionConfiguration(identifier: "gallery"), .of(2), role: .produce)
         #expect(!third.isNew)
         #expect(third.configuration == configuration)
+    }
+
+    @Test("a creation that is repeated by its handle, which has not heard of it, is told as one again")
+    func repeated() throws {
+        let store = try TestStore(scratch.path)
+        #expect(try create(store, configuration, .of(1)).isNew)
+        #expect(try create(store, configuration, .of(1)).isNew)
+        #expect(try !create(store, configuration, .of(2), role: .observe).isNew)
     }
 
     @Test("the configuration can be replaced, the identifier cannot")

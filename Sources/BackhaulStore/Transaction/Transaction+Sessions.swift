@@ -1,7 +1,8 @@
 public import BackhaulModel
 
 extension Transaction {
-    /// Creates the session or attaches to it; an existing one keeps its remembered configuration.
+    /// Creates the session or attaches to it; an existing one keeps its remembered configuration. Repeated by the same
+    /// handle it is new again.
     ///
     /// Throws invalidated when it is being invalidated; inUse when `role` is consume and another living handle consumes
     /// it, with that one's process id.
@@ -10,7 +11,12 @@ extension Transaction {
     ) throws(Failure) -> OpenedSession {
         if let session = try findSession(application, configuration.identifier) {
             guard !session.isInvalidating else { throw invalidated(configuration.identifier) }
-            return try open(session, role, consumer)
+            var opened = try open(session, role, consumer)
+            opened.isNew =
+                try connection.first(
+                    Self.selectCreated, .id(session.id), .bits(consumer.client.high), .bits(consumer.client.low),
+                    .bits(consumer.handle.rawValue)) { row throws(Failure) in row.flag() } ?? false
+            return opened
         }
         try connection.run(
             Self.insertSession, .text(application), .text(configuration.identifier),
@@ -19,7 +25,8 @@ extension Transaction {
             .number(configuration.firstRetryDelayMilliseconds), .number(configuration.longestRetryDelayMilliseconds),
             .number(configuration.requestTimeoutMilliseconds), .number(configuration.resourceTimeoutMilliseconds),
             .optional(configuration.caFile), .flag(configuration.sendsLaunchEvents),
-            .flag(configuration.asksForCredentials), .number(configuration.launchIfStoppedMilliseconds), .integer(now))
+            .flag(configuration.asksForCredentials), .number(configuration.launchIfStoppedMilliseconds), .integer(now),
+            .bits(consumer.client.high), .bits(consumer.client.low), .bits(consumer.handle.rawValue))
         let id = SessionID(rawValue: UInt64(clamping: connection.lastInsertedRow))
         return try open(
             OpenedSession(
@@ -119,9 +126,12 @@ extension Transaction {
         """
     private static let insertSession = Query(
         """
-        INSERT INTO sessions (application, \(configurationColumns), created_ms)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO sessions
+            (application, \(configurationColumns), created_ms, creator_high, creator_low, creator_handle)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
+    private static let selectCreated = Query(
+        "SELECT 1 FROM sessions WHERE id = ? AND creator_high = ? AND creator_low = ? AND creator_handle = ?")
     private static let selectConfiguration = Query("SELECT \(configurationColumns) FROM sessions WHERE id = ?")
     private static let updateConfiguration = Query(
         """
