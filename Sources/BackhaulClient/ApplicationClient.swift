@@ -70,11 +70,11 @@ public final class ApplicationClient: Sendable {
 
     /// `waits`: while another handle consumes the session, the ticket is answered when it is free.
     public func createSession(_ configuration: SessionConfiguration, _ role: Role, waits: Bool = false) -> Ticket {
-        open(role, configuration.identifier) { .createSession(configuration, role, $0, waits: waits) }
+        open(role, configuration.identifier, waits) { .createSession(configuration, role, $0, waits: waits) }
     }
 
     public func attachSession(_ identifier: String, _ role: Role, waits: Bool = false) -> Ticket {
-        open(role, identifier) { .attachSession(identifier: identifier, role, $0, waits: waits) }
+        open(role, identifier, waits) { .attachSession(identifier: identifier, role, $0, waits: waits) }
     }
 
     public func sessions() -> Ticket { submit(.sessions) }
@@ -125,15 +125,20 @@ public final class ApplicationClient: Sendable {
 
     // MARK: Commands
 
-    private func open(_ role: Role, _ identifier: String, _ command: (HandleID) -> Command) -> Ticket {
+    private func open(
+        _ role: Role, _ identifier: String, _ waits: Bool, _ command: (HandleID) -> Command
+    ) -> Ticket {
         let session: SessionClient
         do {
             session = try SessionClient(application: self, identifier: identifier, role: role)
         } catch {
             return answered(.failed(Failure.system(.outOfResources, code: error.code, error.description)))
         }
-        let ticket = makeTicket()
-        send(command(session.handle)) { reply in
+        let handle = session.handle
+        let ticket = makeTicket(abandoned: { [weak self] in
+            if waits { self?.send(.stopWaiting(handle)) { _ in } }
+        })
+        send(command(handle)) { reply in
             switch reply {
             case .session(_, let isNew, let newest, let unacknowledged):
                 session.attached(newest: newest, unacknowledged: unacknowledged)
@@ -155,10 +160,10 @@ public final class ApplicationClient: Sendable {
         return ticket
     }
 
-    func makeTicket() -> Ticket {
+    func makeTicket(abandoned: @escaping @Sendable () -> Void = {}) -> Ticket {
         Ticket(
             announced: { [weak self] ticket in self?.state.change { $0.announce(ticket) } },
-            withdrawn: { [weak self] ticket in self?.state.change { $0.withdraw(ticket) } })
+            withdrawn: { [weak self] ticket in self?.state.change { $0.withdraw(ticket) } }, abandoned: abandoned)
     }
 
     func answered(_ answer: Ticket.Answer) -> Ticket {

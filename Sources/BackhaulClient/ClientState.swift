@@ -96,7 +96,8 @@ struct ClientState: Sendable {
     }
 
     private func transmit(_ sequence: UInt64, _ command: Command) {
-        let answeredThrough = (pending.keys.min() ?? sequence) - 1
+        // What waits for a session may wait for long, and the engine keeps nothing for it.
+        let answeredThrough = (pending.lazy.filter { !$0.value.command.waits }.map(\.key).min() ?? sequence) - 1
         carrier?.send(.command(sequence: sequence, answeredThrough: answeredThrough, command))
     }
 
@@ -199,7 +200,10 @@ struct ClientState: Sendable {
                 sessions[handle]?.learn(newest: newest)
             }
             updateDescriptors()
-        case .yield, .progress: break
+        case .yield(let identifier):
+            attention.learnYield(identifier)
+            updateDescriptors()
+        case .progress: break
         }
     }
 
@@ -245,5 +249,15 @@ struct ClientState: Sendable {
         guard anything || isShown else { return }
         isShown = anything
         descriptor.set(anything)
+    }
+}
+
+extension Command {
+    /// Answered when a session is free.
+    fileprivate var waits: Bool {
+        switch self {
+        case .createSession(_, _, _, let waits), .attachSession(_, _, _, let waits): waits
+        default: false
+        }
     }
 }

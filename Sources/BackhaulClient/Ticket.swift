@@ -30,14 +30,18 @@ public final class Ticket: Sendable {
     private let state = Lock(State())
     private let announced: @Sendable (Ticket) -> Void
     private let withdrawn: @Sendable (Ticket) -> Void
+    private let abandoned: @Sendable () -> Void
 
     /// - announced: called when the answer of an announced ticket has come.
     /// - withdrawn: called when an announced ticket was released.
+    /// - abandoned: called when it was released before its answer came.
     init(
-        announced: @escaping @Sendable (Ticket) -> Void, withdrawn: @escaping @Sendable (Ticket) -> Void
+        announced: @escaping @Sendable (Ticket) -> Void, withdrawn: @escaping @Sendable (Ticket) -> Void,
+        abandoned: @escaping @Sendable () -> Void
     ) {
         self.announced = announced
         self.withdrawn = withdrawn
+        self.abandoned = abandoned
     }
 
     /// Nil: not yet. A nil deadline does not wait.
@@ -65,11 +69,13 @@ public final class Ticket: Sendable {
 
     /// The verb goes on; a session that was not taken is closed.
     public func release() {
-        let (isAnnounced, orphan): (Bool, SessionClient?) = state.withLock { state in
+        let (isAnnounced, isAbandoned, orphan): (Bool, Bool, SessionClient?) = state.withLock { state in
+            let isFirst = !state.isReleased
             state.isReleased = true
-            return (state.isAnnounced, Ticket.orphan(state))
+            return (state.isAnnounced, isFirst && state.answer == nil, Ticket.orphan(state))
         }
         orphan?.close()
+        if isAbandoned { abandoned() }
         if isAnnounced { withdrawn(self) }
     }
 

@@ -18,8 +18,12 @@ final class ClientConnection {
 
     struct AttachedHandle: Sendable {
         var session: SessionID
+        var identifier: String
         var role: Role
     }
+
+    /// Creates and attaches that wait when the session is not free, and were not given up since.
+    private var opening: Set<HandleID> = []
 
     init(id: ConnectionID, isLocal: Bool, deliver: @escaping (EngineMessage) -> Void) {
         self.id = id
@@ -40,6 +44,16 @@ final class ClientConnection {
 
     func attach(_ handle: HandleID, _ attached: AttachedHandle) { handles[handle] = attached }
 
+    func consumes(_ identifier: String) -> Bool {
+        handles.values.contains { $0.role == .consume && $0.identifier.utf8.elementsEqual(identifier.utf8) }
+    }
+
+    func startOpening(_ handle: HandleID) { opening.insert(handle) }
+
+    /// False when it was stopped before.
+    @discardableResult
+    func stopOpening(_ handle: HandleID) -> Bool { opening.remove(handle) != nil }
+
     func detach(_ handle: HandleID) -> AttachedHandle? { handles.removeValue(forKey: handle) }
 
     func reply(_ sequence: UInt64, _ reply: Reply) { deliver(.reply(sequence: sequence, reply)) }
@@ -59,7 +73,13 @@ extension EngineCore {
         guard let connection = connections.removeValue(forKey: id) else { return }
         considerLeaving()
         guard let hello = connection.hello else { return }
-        store({ (transaction) throws(Failure) in try transaction.releaseClient(hello.client) }, then: { _, _ in })
+        stopWaiting(id)
+        // It may have connected again before the end of this connection was seen.
+        guard !connections.values.contains(where: { $0.hello?.client == hello.client }) else { return }
+        let application = hello.application
+        store({ (transaction) throws(Failure) in
+            try transaction.releaseClient(hello.client)
+        }, then: { core, _ in core.tryWaiting(in: application) })
     }
 
     func received(_ message: ClientMessage, from id: ConnectionID) {

@@ -5,25 +5,28 @@ internal import BackhaulStore
 extension CommandHandler {
     /// Creates or attaches; the handle counts from the reply on. Sending it again is harmless by itself.
     func open(
-        _ handle: HandleID, _ role: Role,
-        _ body: @escaping @Sendable (Transaction, String, ConsumerIdentity) throws(Failure) -> OpenedSession
+        _ handle: HandleID, _ role: Role, _ identifier: String, waits: Bool, _ body: @escaping OpenSession
     ) {
         guard let hello = connection.hello, let process = connection.process else { return }
         let consumer = ConsumerIdentity(client: hello.client, handle: handle, process: process)
-        let (id, sequence, application) = (connection.id, sequence, hello.application)
+        let name = NamedSession(application: hello.application, identifier: identifier)
+        let (id, sequence, waits) = (connection.id, sequence, waits && role == .consume)
+        let waiting = WaitingConsumer(connection: id, sequence: sequence, handle: handle, open: body)
+        // Others came first.
+        if waits, core.queues[name] != nil { return core.wait(waiting, for: name) }
+        if waits { connection.startOpening(handle) }
         core.store({ (transaction) throws(Failure) in
-            try body(transaction, application, consumer)
+            try body(transaction, name.application, consumer)
         }, then: { core, result in
+            let isWanted = core.connections[id]?.stopOpening(handle) ?? false
             switch result {
-            case .success(let opened):
-                core.remember(opened.configuration, of: opened.id)
-                core.connections[id]?.attach(handle, .init(session: opened.id, role: role))
-                core.answer(
-                    id, sequence,
-                    .success(
-                        .session(
-                            opened.id, isNew: opened.isNew, newestEvent: opened.newestEvent,
-                            unacknowledged: opened.unacknowledged)))
+            case .success(let opened): core.opened(opened, id, sequence, handle, role, identifier)
+            case .failure(let failure) where waits && failure.status == .inUse:
+                if isWanted {
+                    core.wait(waiting, for: name)
+                } else {
+                    core.answer(id, sequence, .failure(EngineCore.gaveUp))
+                }
             case .failure(let failure): core.answer(id, sequence, .failure(failure))
             }
         })
@@ -34,9 +37,42 @@ extension CommandHandler {
             connection.reply(sequence, .done)
             return
         }
-        read { (transaction) throws(Failure) in
+        let (id, sequence, application) = (connection.id, sequence, connection.application ?? "")
+        let name = NamedSession(application: application, identifier: attached.identifier)
+        core.store({ (transaction) throws(Failure) in
             try transaction.releaseHandle(client: client, handle: handle, session: attached.session)
-            return .done
+        }, then: { core, result in
+            core.answer(id, sequence, result.map { .done })
+            core.tryWaiting(name)
+        })
+    }
+
+    func listSessions() {
+        let (id, sequence, application) = (connection.id, sequence, connection.application ?? "")
+        core.store({ (transaction) throws(Failure) in
+            try transaction.sessions(application: application)
+        }, then: { core, result in
+            core.answer(id, sequence, result.map { .sessions(core.withWaiting($0, of: application)) })
+        })
+    }
+}
+
+extension EngineCore {
+    /// The handle counts from now on.
+    func opened(
+        _ opened: OpenedSession, _ id: ConnectionID, _ sequence: UInt64, _ handle: HandleID, _ role: Role,
+        _ identifier: String
+    ) {
+        remember(opened.configuration, of: opened.id)
+        guard let connection = connections[id] else { return }
+        connection.attach(handle, .init(session: opened.id, identifier: identifier, role: role))
+        connection.reply(
+            sequence,
+            .session(
+                opened.id, isNew: opened.isNew, newestEvent: opened.newestEvent,
+                unacknowledged: opened.unacknowledged))
+        if role == .consume, let application = connection.application {
+            askToYield(NamedSession(application: application, identifier: identifier))
         }
     }
 }

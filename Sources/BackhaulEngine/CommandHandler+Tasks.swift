@@ -73,7 +73,7 @@ extension CommandHandler {
             guard let change else { return }
             CrashPoint.afterAcknowledge.reach()
             if !change.removedKept.isEmpty { core.sweepLeftovers() }
-            if change.sessionRemoved { core.forget(change.session) }
+            if change.sessionRemoved { core.removed(change) }
         })
     }
 

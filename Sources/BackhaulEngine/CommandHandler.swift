@@ -21,15 +21,16 @@ struct CommandHandler {
 
     private func perform(_ command: Command) throws(Failure) {
         switch command {
-        case .createSession(let configuration, let role, let handle, _):
+        case .createSession(let configuration, let role, let handle, let waits):
             try SessionCheck.check(configuration)
-            open(handle, role) { (transaction, application, consumer) throws(Failure) in
+            let identifier = configuration.identifier
+            open(handle, role, identifier, waits: waits) { (transaction, application, consumer) throws(Failure) in
                 try transaction.createSession(
                     application: application, configuration: configuration, role: role, consumer: consumer,
                     now: Clock.wallMilliseconds)
             }
-        case .attachSession(let identifier, let role, let handle, _):
-            open(handle, role) { (transaction, application, consumer) throws(Failure) in
+        case .attachSession(let identifier, let role, let handle, let waits):
+            open(handle, role, identifier, waits: waits) { (transaction, application, consumer) throws(Failure) in
                 try transaction.attachSession(
                     application: application, identifier: identifier, role: role, consumer: consumer)
             }
@@ -83,10 +84,12 @@ struct CommandHandler {
             }, then: { core, change in
                 if let change { core.apply(change, tasksEndedOrStopped: cancelTasks ? .cancel : nil) }
             })
-        case .sessions:
-            let application = connection.application ?? ""
-            read { (transaction) throws(Failure) in .sessions(try transaction.sessions(application: application)) }
-        case .stopWaiting, .engine, .setLaunch, .launches, .currentLaunch, .challenges, .respond, .watchProgress:
+        case .stopWaiting(let handle):
+            core.stopWaiting(connection.id, handle)
+            connection.reply(sequence, .done)
+        case .sessions: listSessions()
+        case .engine: connection.reply(sequence, .engine(core.information))
+        case .setLaunch, .launches, .currentLaunch, .challenges, .respond, .watchProgress:
             throw Failure(.internal, "the engine does not know this command yet")
         }
     }

@@ -3,9 +3,20 @@ internal import BackhaulModel
 internal import BackhaulStore
 
 /// A session as its clients call it.
-struct NamedSession: Hashable {
+struct NamedSession: Hashable, Sendable {
     var application: String
     var identifier: String
+
+    // As the store compares them, byte by byte; texts of Swift are equal when they look the same.
+    static func == (left: NamedSession, right: NamedSession) -> Bool {
+        left.application.utf8.elementsEqual(right.application.utf8)
+            && left.identifier.utf8.elementsEqual(right.identifier.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for byte in identifier.utf8 { hasher.combine(byte) }
+        hasher.combine(application.utf8.count)
+    }
 }
 
 /// What follows from changed rows.
@@ -24,7 +35,13 @@ extension EngineCore {
         if tasksEndedOrStopped == .cancel { sweepLeftovers() }
         tasksWait(in: change.lanes, reload: false)
         announce(change)
-        if change.sessionRemoved { forget(change.session) }
+        if change.sessionRemoved { removed(change) }
+    }
+
+    /// The session is gone, and with it its consumer.
+    func removed(_ change: Change) {
+        forget(change.session)
+        tryWaiting(NamedSession(application: change.application, identifier: change.identifier))
     }
 
     /// Tells the connected clients of the application at the end of this turn, once for all events of the turn.

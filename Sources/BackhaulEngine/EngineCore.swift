@@ -44,6 +44,9 @@ final class EngineCore {
     var storeWatch: Watch?
     var nextDue: Int64?
     var pumpIsPlanned = false
+    var queues: [NamedSession: ConsumerQueue] = [:]
+    var holderTimer: LoopTimer?
+    private let startedMilliseconds = Clock.wallMilliseconds
     /// The newest events of this turn.
     var unannounced: [NamedSession: EventID] = [:]
     var lastAttempt: UInt64 = 0
@@ -63,6 +66,7 @@ final class EngineCore {
         ticker = loop.timer { [unowned self] in tick() }
         dueTimer = loop.timer { [unowned self] in releaseDue() }
         leaveTimer = loop.timer { [unowned self] in leaveIfNothingIsLeft() }
+        holderTimer = loop.timer { [unowned self] in lookForHolders() }
         watchStore()
         do {
             server = try SocketServer(directory: services.directory, loop: loop, core: self)
@@ -157,8 +161,16 @@ final class EngineCore {
         ticker?.stop()
         dueTimer?.stop()
         leaveTimer?.stop()
+        holderTimer?.stop()
         storeWatch?.cancel()
         services.outbox.close()
+    }
+
+    var information: EngineInfo {
+        EngineInfo(
+            processID: ProcessIdentity.current.processID, version: Versions.current.library,
+            isDaemon: services.options.isDaemon, startedMilliseconds: startedMilliseconds,
+            connections: UInt32(clamping: connections.values.count { $0.hello != nil }))
     }
 
     // MARK: The store

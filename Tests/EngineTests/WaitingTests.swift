@@ -1,0 +1,128 @@
+import BackhaulClient
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@Suite("Consumers that wait for one another")
+struct WaitingTests {
+    let store: TestStore
+    let holder: ApplicationClient
+    let other: ApplicationClient
+
+    init() throws {
+        store = try TestStore()
+        holder = try store.open()
+        other = try store.open()
+    }
+
+    private func waiting() throws -> UInt32 {
+        guard case .sessions(let infos) = try answer(holder.sessions()) else { throw Unexpected() }
+        return try #require(infos.first).waitingConsumers
+    }
+
+    private func close() {
+        holder.close()
+        other.close()
+    }
+
+    @Test("one who waits has the session when the holder closes it, and the holder was asked to yield")
+    func yields() throws {
+        defer { close() }
+        let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
+        let ticket = other.attachSession("s", .consume, waits: true)
+        let told = try holder.poll(until: .after(milliseconds: 20_000))
+        #expect(told.map(\.identifier) == ["s"])
+        #expect(told.first?.waitingConsumers == 1)
+        #expect(try holder.poll(until: .after(milliseconds: 50)).isEmpty, "told once")
+        #expect(!ticket.isAnswered)
+        held.close()
+        let taken = try session(ticket)
+        #expect(try waiting() == 0)
+        let failure = #expect(throws: Failure.self) { try session(holder.attachSession("s", .consume)) }
+        #expect(failure?.status == .inUse)
+        taken.close()
+    }
+
+    @Test("those who wait are served in the order in which they came, each asking the one before to yield")
+    func order() throws {
+        defer { close() }
+        let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
+        let tickets = (0..<5).map { number in
+            (number.isMultiple(of: 2) ? other : holder).attachSession("s", .consume, waits: true)
+        }
+        #expect(waitUntil { (try? waiting()) == 5 })
+        held.close()
+        for (index, ticket) in tickets.enumerated() {
+            let taken = try session(ticket)
+            #expect(tickets[(index + 1)...].allSatisfy { !$0.isAnswered })
+            #expect(try waiting() == UInt32(4 - index))
+            taken.close()
+        }
+    }
+
+    @Test("whoever releases the ticket waits no more")
+    func release() throws {
+        defer { close() }
+        let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
+        let ticket = other.attachSession("s", .consume, waits: true)
+        #expect(waitUntil { (try? waiting()) == 1 })
+        ticket.release()
+        #expect(waitUntil { (try? waiting()) == 0 })
+        held.close()
+        try session(holder.attachSession("s", .consume)).close()
+    }
+
+    @Test("a ticket that is released in the moment of the grant leaves the session free")
+    func releaseAndGrant() throws {
+        defer { close() }
+        try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume)).close()
+        for _ in 0..<100 {
+            let held = try session(holder.attachSession("s", .consume))
+            let ticket = other.attachSession("s", .consume, waits: true)
+            held.close()
+            ticket.release()
+            #expect(waitUntil { (try? session(holder.attachSession("s", .consume)).close()) != nil })
+        }
+    }
+
+    @Test("a holder that leaves hands over to one who waits")
+    func leaves() throws {
+        defer { close() }
+        _ = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
+        let ticket = other.createSession(SessionConfiguration(identifier: "s"), .consume, waits: true)
+        #expect(waitUntil { (try? waiting()) == 1 })
+        holder.close()
+        guard case .session(_, isNew: false) = try answer(ticket) else { throw Unexpected() }
+    }
+
+    @Test("who waits for a session that is removed is told so, or makes it anew")
+    func removed() throws {
+        defer { close() }
+        let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
+        let attach = other.attachSession("s", .consume, waits: true)
+        let create = other.createSession(SessionConfiguration(identifier: "s"), .consume, waits: true)
+        #expect(waitUntil { (try? waiting()) == 2 })
+        _ = try answer(held.invalidate(cancelTasks: true))
+        let failure = #expect(throws: Failure.self) { try session(attach) }
+        #expect(failure?.status == .notFound)
+        guard case .session(_, isNew: true) = try answer(create) else { throw Unexpected() }
+    }
+
+    @Test("a free session is had at once, and producers wait for nobody")
+    func free() throws {
+        defer { close() }
+        _ = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume, waits: true))
+        _ = try session(other.attachSession("s", .produce, waits: true))
+    }
+
+    @Test("the engine says who it is")
+    func engine() throws {
+        defer { close() }
+        guard case .engine(let engine) = try answer(holder.engine()) else { throw Unexpected() }
+        #expect(engine.processID == ProcessIdentity.current.processID)
+        #expect(engine.version == Versions.built.library)
+        #expect(!engine.isDaemon)
+        #expect(engine.connections == 2)
+        #expect(abs(engine.startedMilliseconds - Clock.wallMilliseconds) < 600_000)
+    }
+}
