@@ -68,3 +68,53 @@ public struct TaskSequence: AsyncSequence, Sendable {
         }
     }
 }
+
+/// Readings of a session's running tasks. When the task is cancelled, `next` throws `CancellationError`.
+public struct ProgressSequence: AsyncSequence, Sendable {
+    public typealias Element = TaskProgress
+
+    let session: Session
+    let interval: Duration
+
+    public func makeAsyncIterator() -> Iterator { Iterator(session: session, interval: interval) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let session: Session
+        let interval: Duration
+        private var watch: Watch?
+        private var received: [TaskProgress] = []
+        private var position = 0
+
+        init(session: Session, interval: Duration) {
+            self.session = session
+            self.interval = interval
+        }
+
+        public mutating func next() async throws -> TaskProgress? {
+            if watch == nil {
+                let milliseconds: UInt32 = try positive(interval, "interval")
+                try await session.watchProgress(milliseconds)
+                watch = Watch(session)
+            }
+            while position == received.count {
+                received = try session.pollProgress()
+                position = 0
+                if received.isEmpty { try await session.progressReady() }
+            }
+            defer { position += 1 }
+            return received[position]
+        }
+    }
+
+    /// Ends the readings with the loop over them.
+    private final class Watch: Sendable {
+        private let session: Session
+
+        init(_ session: Session) { self.session = session }
+
+        deinit {
+            // Nobody is there to be told of a failure, and a session that is closed has none.
+            Task { [session] in try? await session.watchProgress(0) }
+        }
+    }
+}

@@ -16,7 +16,8 @@ public final class Session: Sendable {
     // Unsafe: opaque handles of the library, never dereferenced here.
     private let handle: Handle
     private let descriptor: Int32
-    private let isClosed = Mutex(false)
+    let progressDescriptor: Int32
+    let isClosed = Mutex(false)
 
     init(
         _ application: Application, _ handle: Handle, identifier: String, role: Role, isNew: Bool
@@ -29,9 +30,11 @@ public final class Session: Sendable {
         var descriptor: Int32 = -1
         try check { error in bh_session_event_fd(handle.pointer, &descriptor, error) }
         self.descriptor = descriptor
+        try check { error in bh_session_progress_fd(handle.pointer, &descriptor, error) }
+        progressDescriptor = descriptor
     }
 
-    private var driver: Driver { application.driver }
+    var driver: Driver { application.driver }
 
     deinit { close() }
 
@@ -44,6 +47,7 @@ public final class Session: Sendable {
         guard isFirst else { return }
         // Before the library closes the descriptor, whose number then belongs to anyone.
         driver.forget(descriptor)
+        driver.forget(progressDescriptor)
         bh_session_close(handle.pointer)
     }
 
@@ -164,91 +168,6 @@ public final class Session: Sendable {
     /// - Throws: `BackhaulError` with `.eventsOutstanding` when events were handed out and are not acknowledged.
     public func complete() async throws { try await verb(bh_session_complete_start) { _ in } }
 
-    // MARK: Tasks
-
-    /// The tasks by id, with their live progress, asked for in pages. Ended tasks are listed until acknowledged.
-    public func tasks(_ selection: TaskSelection = .all) -> TaskSequence {
-        TaskSequence(session: self, selection: selection)
-    }
-
-    /// - Throws: `BackhaulError` with `.notFound`.
-    public func task(_ id: TaskID) async throws -> TaskInfo {
-        let tasks = try await verb {
-            bh_task_info_start($0, id, $1, $2)
-        } take: { answer throws(BackhaulError) in
-            try answer.batch().tasks()
-        }
-        guard let task = tasks.first else { throw BackhaulError(BH_NOT_FOUND) }
-        return task
-    }
-
-    func page(
-        _ selection: TaskSelection, after: TaskID, maximum: Int
-    ) async throws -> (tasks: [TaskInfo], more: Bool) {
-        let arena = Arena()
-        var value = selection.value(arena)
-        return try await verb {
-            bh_session_tasks_start($0, &value, after, maximum, $1, $2)
-        } take: { answer throws(BackhaulError) in
-            let batch = try answer.batch()
-            return (batch.tasks(), batch.hasMore)
-        }
-    }
-
-    /// Ends the tasks as cancelled and removes what they have received.
-    ///
-    /// - Returns: how many changed. Those that have ended already are passed over.
-    @discardableResult
-    public func cancel(_ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_cancel_start($0, $1, $2, $3) }
-    }
-
-    /// Stops the tasks and keeps what they have received.
-    @discardableResult
-    public func suspend(_ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_suspend_start($0, $1, $2, $3) }
-    }
-
-    /// Lets suspended tasks run, and sends waiting ones to their next attempt at once.
-    @discardableResult
-    public func resume(_ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_resume_start($0, $1, $2, $3) }
-    }
-
-    /// - Parameter priority: -100 to 100; higher runs first.
-    @discardableResult
-    public func setPriority(_ priority: Int32, _ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_set_priority_start($0, $1, priority, $2, $3) }
-    }
-
-    private func control(
-        _ selection: TaskSelection,
-        _ start: (
-            OpaquePointer, UnsafePointer<bh_task_selection>, UnsafeMutablePointer<OpaquePointer?>,
-            UnsafeMutablePointer<bh_error>
-        ) -> bh_status
-    ) async throws -> UInt64 {
-        let arena = Arena()
-        var value = selection.value(arena)
-        return try await verb {
-            start($0, &value, $1, $2)
-        } take: { answer throws(BackhaulError) in
-            try answer.count()
-        }
-    }
-
-    /// Moves the kept file of a succeeded task to its place, synced, across file systems if needed.
-    ///
-    /// - Parameter destination: Absolute path.
-    public func claim(_ task: TaskID, to destination: String, ifExists: ExistsPolicy = .fail) async throws {
-        let handle = try open()
-        try await driver.slowVerb { _, ticket, error in
-            destination.withCString { bh_task_claim_start(handle.pointer, task, $0, ifExists.rawValue, ticket, error) }
-        } take: { answer throws(BackhaulError) in
-            try answer.done()
-        }
-    }
-
     // MARK: Within
 
     /// Waits until there are events that were not handed out.
@@ -256,12 +175,12 @@ public final class Session: Sendable {
         try await driver.readable(descriptor) { [weak self] in self?.isClosed.withLock { $0 } == false }
     }
 
-    private func open() throws(BackhaulError) -> Handle {
+    func open() throws(BackhaulError) -> Handle {
         if isClosed.withLock({ $0 }) { throw .closed }
         return handle
     }
 
-    private func verb<Value>(
+    func verb<Value>(
         _ start: Driver.Start, take: (Answer) throws(BackhaulError) -> Value
     ) async throws -> Value {
         let handle = try open()

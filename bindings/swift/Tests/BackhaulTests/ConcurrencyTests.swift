@@ -9,7 +9,7 @@ struct ConcurrencyTests {
     init() throws { server = try Server() }
 
     private func open() async throws -> Application {
-        try await Application.open("org.example.tests", store: server.path("store"))
+        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
     @Test("a cancelled task that waits for events ends with CancellationError, and the session stays usable")

@@ -9,7 +9,7 @@ struct ErrorTests {
     init() throws { server = try Server() }
 
     private func open() async throws -> Application {
-        try await Application.open("org.example.tests", store: server.path("store"))
+        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
     @Test("A relative store is refused with a sentence")
@@ -88,5 +88,6 @@ struct ErrorTests {
         .engineIncompatible, .engineFailed, .outOfResources, .internal, .cancelled, .nameNotResolved,
         .connectionFailed, .connectionLost, .requestTimeout, .resourceTimeout, .tlsFailed, .httpStatus,
         .redirectRefused, .badResponse, .destinationExists, .destinationUnavailable, .diskFull, .diskFailed, .tooLarge,
+        .completed, .daemonUnavailable, .authenticationRequired,
     ]
 }

@@ -16,6 +16,13 @@ final class Server: Sendable {
                 protocol_version = "HTTP/1.1"
                 def log_message(self, *arguments): pass
                 def do_GET(self):
+                    if self.path.startswith("/secret/"):
+                        if self.headers["Authorization"] != "Basic ZXZlOm9wZW5zZXNhbWU=":
+                            self.send_response(401)
+                            self.send_header("WWW-Authenticate", 'Basic realm="cellar"')
+                            self.send_header("Content-Length", "0")
+                            return self.end_headers()
+                        self.path = self.path.removeprefix("/secret")
                     if not self.path.startswith("/slow"): return super().do_GET()
                     self.send_response(200)
                     self.send_header("Content-Length", "1000000000")

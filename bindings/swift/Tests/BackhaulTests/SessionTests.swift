@@ -9,7 +9,7 @@ struct SessionTests {
     init() throws { server = try Server() }
 
     private func open() async throws -> Application {
-        try await Application.open("org.example.tests", store: server.path("store"))
+        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
     @Test("downloads a file, tells of its end and of the round's, and completes")

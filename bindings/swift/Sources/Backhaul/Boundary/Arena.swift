@@ -22,6 +22,23 @@ final class Arena {
 
     func bytes(_ bytes: [UInt8]?) -> UnsafeRawPointer? { bytes.map { UnsafeRawPointer(raw($0)) } }
 
+    func strings(_ texts: [String], _ name: String) throws(BackhaulError) -> UnsafePointer<UnsafePointer<CChar>?>? {
+        var pointers: [UnsafePointer<CChar>?] = []
+        for text in texts { pointers.append(try string(text, name)) }
+        return array(pointers)
+    }
+
+    func headers(_ headers: [Header]) throws(BackhaulError) -> UnsafePointer<bh_header>? {
+        var values: [bh_header] = []
+        for header in headers {
+            values.append(
+                bh_header(
+                    name: try string(header.name, "a header's name"),
+                    value: try string(header.value, "a header's value")))
+        }
+        return array(values)
+    }
+
     func array<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Element>? {
         if elements.isEmpty { return nil }
         let copy = UnsafeMutablePointer<Element>.allocate(capacity: elements.count)
@@ -43,6 +60,10 @@ final class Arena {
 }
 
 func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
+
+func texts(_ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) -> [String] {
+    UnsafeBufferPointer(start: pointer, count: pointer == nil ? 0 : count).map { text($0) ?? "" }
+}
 
 func bytes(_ pointer: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
     pointer.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) }

@@ -37,6 +37,12 @@ struct Batch: ~Copyable {
         items(bh_batch_configuration_at).map { SessionConfiguration($0) }
     }
 
+    func challenges() -> [Challenge] { items(bh_batch_challenge_at).map { Challenge($0) } }
+    func progress() -> [TaskProgress] { items(bh_batch_progress_at).map { TaskProgress($0) } }
+    func launches() -> [LaunchInfo] { items(bh_batch_launch_info_at).map { LaunchInfo($0) } }
+    func launch() -> Launch? { items(bh_batch_launch_at).first.map { Launch($0) } }
+    func engine() -> EngineInfo? { items(bh_batch_engine_at).first.map { EngineInfo($0) } }
+
     private func items<Item>(_ item: (OpaquePointer?, Int) -> UnsafePointer<Item>?) -> [Item] {
         (0..<bh_batch_count(pointer)).compactMap { item(pointer, $0)?.pointee }
     }

@@ -31,13 +31,13 @@ final class Driver: Sendable {
 
     /// Starts the thread and opens the application on it.
     static func open(
-        _ identifier: String, store: String, timeout: Int32, attention: AsyncStream<SessionInfo>.Continuation
+        _ options: ApplicationOptions, timeout: Int32, attention: AsyncStream<SessionInfo>.Continuation
     ) async throws -> Driver {
         let driver = try Driver(attention, limit: .milliseconds(max(1000, timeout)))
         let opened: Result<Void, BackhaulError> = await withCheckedContinuation { continuation in
             let failure = startThread(name: "backhaul-swift") {
                 do throws(BackhaulError) {
-                    try driver.open(identifier, store, timeout)
+                    try driver.open(options, timeout)
                 } catch {
                     continuation.resume(returning: .failure(error))
                     return
@@ -116,24 +116,17 @@ final class Driver: Sendable {
         }
     }
 
-    private func open(_ identifier: String, _ store: String, _ timeout: Int32) throws(BackhaulError) {
-        let arena = Arena()
-        var options = bh_application_options()
-        options.struct_size = MemoryLayout<bh_application_options>.size
-        options.identifier = try arena.string(identifier, "the application's identifier")
-        options.store = try arena.string(store, "the store's path")
-        var pointer: OpaquePointer?
-        try check { error in bh_application_open(&options, timeout, &pointer, error) }
-        guard let pointer else { throw BackhaulError(BH_INTERNAL) }
+    private func open(_ options: ApplicationOptions, _ timeout: Int32) throws(BackhaulError) {
+        let application = try options.open(timeout: timeout)
         do {
             var descriptor: Int32 = -1
-            try check { error in bh_application_event_fd(pointer, &descriptor, error) }
+            try check { error in bh_application_event_fd(application.pointer, &descriptor, error) }
             try readiness.watchApplication(descriptor)
         } catch {
-            bh_application_close(pointer)
+            bh_application_close(application.pointer)
             throw error
         }
-        state.withLock { $0.application = Handle(pointer: pointer) }
+        state.withLock { $0.application = application }
     }
 
     private func run() {
@@ -147,7 +140,7 @@ final class Driver: Sendable {
             for job in jobs { job(application) }
             if state.withLock({ $0.isStopping && $0.jobs.isEmpty }) { return close(application) }
             deliver(application)
-            readiness.wait(limit: tickets.isEmpty ? nil : Driver.recheckMilliseconds)
+            readiness.wait(limit: tickets.hasLimits ? Driver.recheckMilliseconds : nil)
         }
     }
 

@@ -34,14 +34,7 @@ extension Request {
         value.url = try arena.string(url, "the URL")
         value.destination = try arena.optionalString(destination, "the destination")
         value.idempotency_key = try arena.optionalString(idempotencyKey, "the idempotency key")
-        var headers: [bh_header] = []
-        for header in self.headers {
-            headers.append(
-                bh_header(
-                    name: try arena.string(header.name, "a header's name"),
-                    value: try arena.string(header.value, "a header's value")))
-        }
-        value.headers = arena.array(headers)
+        value.headers = try arena.headers(headers)
         value.header_count = headers.count
         value.user_data = arena.bytes(userData)
         value.user_data_size = userData?.count ?? 0

@@ -4,7 +4,8 @@ internal import Synchronization
 /// Who waits for which started verb.
 final class TicketTable: Sendable {
     private enum Entry {
-        case waiting(CheckedContinuation<Void, any Error>, until: SuspendingClock.Instant)
+        /// Without a limit while its time is the other consumer's.
+        case waiting(CheckedContinuation<Void, any Error>, until: SuspendingClock.Instant?)
         /// The Swift task was cancelled before it began to wait.
         case cancelled
         /// Nobody waits any more; the ticket is released with its answer.
@@ -24,11 +25,17 @@ final class TicketTable: Sendable {
     /// - Parameter limit: how long a verb may be waited for.
     init(limit: Duration) { self.limit = limit }
 
-    var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
+    var hasLimits: Bool {
+        state.withLock { state in
+            state.entries.values.contains { if case .waiting(_, .some) = $0 { true } else { false } }
+        }
+    }
 
     /// Returns when the ticket is answered. When the Swift task is cancelled it throws at once: the verb goes on, its
     /// outcome is dropped. So it does with `.timeout` or `.engineUnresponsive` when the limit has passed.
-    func wait(for ticket: Handle) async throws {
+    ///
+    /// - Parameter isPatient: wait without a limit.
+    func wait(for ticket: Handle, isPatient: Bool) async throws {
         // A cancellation that comes while the answer is being handed over finds nobody waiting.
         defer { forgetCancellation(of: ticket) }
         try await withTaskCancellationHandler {
@@ -43,7 +50,7 @@ final class TicketTable: Sendable {
                         state.entries[ticket] = .abandoned
                         return .failure(CancellationError())
                     }
-                    state.entries[ticket] = .waiting(continuation, until: .now.advanced(by: limit))
+                    state.entries[ticket] = .waiting(continuation, until: isPatient ? nil : .now.advanced(by: limit))
                     return nil
                 }
                 if let outcome { continuation.resume(with: outcome) }
@@ -94,11 +101,21 @@ final class TicketTable: Sendable {
         }
     }
 
+    /// Ends a verb that nobody waits for any more. Called by the driver.
+    func drop(_ ticket: Handle) {
+        let isOurs = state.withLock { state in
+            guard case .abandoned = state.entries[ticket] else { return false }
+            state.entries[ticket] = nil
+            return true
+        }
+        if isOurs { bh_ticket_release(ticket.pointer) }
+    }
+
     /// Gives up waiting for what is over its limit. Called by the driver, after it has delivered the answers.
     func expire() {
         let now = SuspendingClock.Instant.now
         let late = state.withLock { state in
-            state.entries.filter { if case .waiting(_, let limit) = $0.value { limit <= now } else { false } }
+            state.entries.filter { if case .waiting(_, let limit?) = $0.value { limit <= now } else { false } }
         }
         for (ticket, entry) in late {
             do throws(BackhaulError) {

@@ -10,11 +10,13 @@ extension Driver {
     /// Starts a verb, waits for its answer and takes the result.
     ///
     /// When the Swift task is cancelled this throws `CancellationError` at once, and the verb goes on in the engine.
+    ///
+    /// - Parameter isPatient: wait without a limit, and end the verb when the Swift task is cancelled.
     func verb<Value>(
-        _ start: Start, take: (Answer) throws(BackhaulError) -> Value
+        isPatient: Bool = false, _ start: Start, take: (Answer) throws(BackhaulError) -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
-        return try await outcome(of: try Driver.begin(application, start), take: take)
+        return try await outcome(of: try Driver.begin(application, start), isPatient: isPatient, take: take)
     }
 
     /// As `verb`, for those that look at the file system before they are under way: started on the driver's thread.
@@ -25,14 +27,19 @@ extension Driver {
     ) async throws -> Value {
         try Task.checkCancellation()
         let ticket = try await perform { application throws(BackhaulError) in try Driver.begin(application, start) }
-        return try await outcome(of: ticket, take: take)
+        return try await outcome(of: ticket, isPatient: false, take: take)
     }
 
     private func outcome<Value>(
-        of ticket: Handle, take: (Answer) throws(BackhaulError) -> Value
+        of ticket: Handle, isPatient: Bool, take: (Answer) throws(BackhaulError) -> Value
     ) async throws -> Value {
         // Not released when this throws: the table does that with the answer, or the application's end.
-        try await tickets.wait(for: ticket)
+        do {
+            try await tickets.wait(for: ticket, isPatient: isPatient)
+        } catch let error as CancellationError {
+            if isPatient { post { [tickets] _ in tickets.drop(ticket) } }
+            throw error
+        }
         defer { bh_ticket_release(ticket.pointer) }
         return try take(Answer(ticket: ticket))
     }

@@ -9,6 +9,8 @@ public enum Event: Sendable, Identifiable {
     case taskEnded(TaskEnding)
     /// The last task of a round has ended.
     case sessionFinished(RoundEnding)
+    /// A server or proxy asks for a credential. To acknowledge it is not to answer it.
+    case challenge(ChallengeEvent)
     /// A kind that only a newer library knows. Acknowledge it like any other.
     case unknown(id: EventID, kind: Int32)
 
@@ -16,6 +18,7 @@ public enum Event: Sendable, Identifiable {
         switch self {
         case .taskEnded(let ending): ending.id
         case .sessionFinished(let ending): ending.id
+        case .challenge(let event): event.id
         case .unknown(let id, _): id
         }
     }
@@ -27,6 +30,15 @@ public struct RoundEnding: Hashable, Sendable, Identifiable {
     public let round: UInt64
     /// Unix time of the commit in milliseconds.
     public let timeMilliseconds: Int64
+}
+
+/// A question for a credential was opened.
+public struct ChallengeEvent: Hashable, Sendable, Identifiable {
+    public let id: EventID
+    /// Unix time of the commit in milliseconds.
+    public let timeMilliseconds: Int64
+    /// Nil when it was answered meanwhile.
+    public let challenge: Challenge?
 }
 
 /// How a task ended.
@@ -76,6 +88,11 @@ extension Event {
         case BH_EVENT_TASK_ENDED: self = .taskEnded(TaskEnding(event))
         case BH_EVENT_SESSION_FINISHED:
             self = .sessionFinished(RoundEnding(id: event.id, round: event.round, timeMilliseconds: event.time_ms))
+        case BH_EVENT_CHALLENGE:
+            self = .challenge(
+                ChallengeEvent(
+                    id: event.id, timeMilliseconds: event.time_ms,
+                    challenge: event.challenge.map { Challenge($0.pointee) }))
         default: self = .unknown(id: event.id, kind: event.kind)
         }
     }

@@ -13,12 +13,25 @@ public struct SessionInfo: Hashable, Sendable {
     public let needsAttention: Bool
     /// Among them is a `sessionFinished`.
     public let hasFinished: Bool
+    /// A challenge is open.
+    public let hasChallenge: Bool
+    /// Another handle waits to consume the session: finish, complete and close.
+    public let asksToYield: Bool
     /// After `Session.invalidate`.
     public let isInvalidating: Bool
     /// Process id of the consumer.
     public let consumer: Int64?
     /// Unix time in milliseconds.
     public let createdMilliseconds: Int64
+    public let openChallenges: UInt64
+    /// Unix time in milliseconds since when the consumer's process is seen to be stopped (SIGSTOP, debugger, freezer).
+    public let consumerStoppedMilliseconds: Int64?
+    /// Handles that wait with `Role.consumeWhenFree`.
+    public let waitingConsumers: Int
+    /// Of the application, as far as it concerns this session. `.none` also for one that only a newer library knows.
+    public let launchState: LaunchState
+    /// Unix time in milliseconds.
+    public let nextLaunchMilliseconds: Int64?
 
     init(_ info: bh_session_info) {
         identifier = text(info.identifier) ?? ""
@@ -27,9 +40,16 @@ public struct SessionInfo: Hashable, Sendable {
         events = info.events
         needsAttention = Int(info.attention) & BH_ATTENTION_EVENTS != 0
         hasFinished = Int(info.attention) & BH_ATTENTION_FINISHED != 0
+        hasChallenge = Int(info.attention) & BH_ATTENTION_CHALLENGE != 0
+        asksToYield = Int(info.attention) & BH_ATTENTION_YIELD != 0
         isInvalidating = info.invalidating != 0
         consumer = info.consumer == 0 ? nil : info.consumer
         createdMilliseconds = info.created_ms
+        openChallenges = info.open_challenges
+        consumerStoppedMilliseconds = info.consumer_stopped_ms == 0 ? nil : info.consumer_stopped_ms
+        waitingConsumers = Int(info.waiting_consumers)
+        launchState = LaunchState(rawValue: info.launch_state) ?? .none
+        nextLaunchMilliseconds = info.next_launch_ms == 0 ? nil : info.next_launch_ms
     }
 }
 
@@ -37,16 +57,20 @@ public struct SessionInfo: Hashable, Sendable {
 public enum Role: Hashable, Sendable {
     /// Receives the events: one at a time. May also do all that the others may.
     case consume
-    /// Enqueues, controls and cancels tasks.
+    /// Enqueues, controls and cancels tasks, answers challenges.
     case produce
     /// Lists and watches only.
     case observe
+    /// As `consume`, and waits while another handle consumes: that one is asked to yield. Cancel the Swift task to stop
+    /// waiting.
+    case consumeWhenFree
 
     var rawValue: Int32 {
         switch self {
         case .consume: Int32(BH_ROLE_CONSUME)
         case .produce: Int32(BH_ROLE_PRODUCE)
         case .observe: Int32(BH_ROLE_OBSERVE)
+        case .consumeWhenFree: Int32(BH_ROLE_CONSUME_WHEN_FREE)
         }
     }
 }

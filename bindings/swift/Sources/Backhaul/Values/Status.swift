@@ -30,6 +30,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let invalidated = Status(BH_INVALIDATED)
     public static let eventsOutstanding = Status(BH_EVENTS_OUTSTANDING)
     public static let tooMany = Status(BH_TOO_MANY)
+    public static let completed = Status(BH_COMPLETED)
     public static let storeUnavailable = Status(BH_STORE_UNAVAILABLE)
     public static let storeReadOnly = Status(BH_STORE_READ_ONLY)
     public static let storeFull = Status(BH_STORE_FULL)
@@ -41,6 +42,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let engineFailed = Status(BH_ENGINE_FAILED)
     public static let outOfResources = Status(BH_OUT_OF_RESOURCES)
     public static let `internal` = Status(BH_INTERNAL)
+    public static let daemonUnavailable = Status(BH_DAEMON_UNAVAILABLE)
     public static let cancelled = Status(BH_CANCELLED)
     public static let nameNotResolved = Status(BH_NAME_NOT_RESOLVED)
     public static let connectionFailed = Status(BH_CONNECTION_FAILED)
@@ -56,6 +58,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let diskFull = Status(BH_DISK_FULL)
     public static let diskFailed = Status(BH_DISK_FAILED)
     public static let tooLarge = Status(BH_TOO_LARGE)
+    public static let authenticationRequired = Status(BH_AUTHENTICATION_REQUIRED)
 
     private init(_ constant: Int) { rawValue = Int32(constant) }
 }

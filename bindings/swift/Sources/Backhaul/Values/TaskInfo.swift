@@ -29,6 +29,8 @@ public struct WaitingReason: Hashable, Sendable {
         case finishing = 6
         /// Until there is space.
         case diskFull = 7
+        /// Until its challenge is answered: `Session.challenges`.
+        case credential = 8
     }
 
     /// Nil: a reason that only a newer library knows; `text` still tells it.

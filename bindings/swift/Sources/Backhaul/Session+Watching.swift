@@ -1,0 +1,56 @@
+internal import CBackhaul
+internal import Synchronization
+
+extension Session {
+    // MARK: Challenges
+
+    /// The open challenges.
+    public func challenges() async throws -> [Challenge] {
+        try await verb(bh_session_challenges_start) { answer throws(BackhaulError) in try answer.batch().challenges() }
+    }
+
+    /// Answers an open challenge and acknowledges its event; the tasks that wait for it are tried again, one before the
+    /// others. Consumers and producers.
+    ///
+    /// - Throws: `BackhaulError` with `.notFound` when it is not open (any more).
+    public func respond(to challenge: Challenge, with response: ChallengeResponse) async throws {
+        try await respond(toChallenge: challenge.id, with: response)
+    }
+
+    public func respond(toChallenge id: UInt64, with response: ChallengeResponse) async throws {
+        let arena = Arena()
+        var value = try response.value(arena)
+        try await verb { bh_session_respond_start($0, id, &value, $1, $2) } take: { _ in }
+    }
+
+    // MARK: Progress
+
+    /// Live readings of the running tasks, the newest of each; at most 1,024 tasks are followed at a time. For one
+    /// reader of each `Session`. It does not end by itself.
+    ///
+    /// - Parameter interval: at most one reading of a task in so long: 100 milliseconds to a minute.
+    public func progress(every interval: Duration = .milliseconds(500)) -> ProgressSequence {
+        ProgressSequence(session: self, interval: interval)
+    }
+
+    // MARK: Within
+
+    /// From now on readings come at this interval; 0 ends them.
+    func watchProgress(_ milliseconds: UInt32) async throws {
+        try await verb { bh_session_watch_progress_start($0, milliseconds, $1, $2) } take: { _ in }
+    }
+
+    /// The readings that are there now.
+    func pollProgress() throws(BackhaulError) -> [TaskProgress] {
+        let handle = try open()
+        // Unsafe: an opaque handle, never dereferenced here.
+        var batch: OpaquePointer?
+        try check { error in bh_session_poll_progress(handle.pointer, 0, &batch, error) }
+        return Batch(batch).progress()
+    }
+
+    /// Waits until there are readings.
+    func progressReady() async throws {
+        try await driver.readable(progressDescriptor) { [weak self] in self?.isClosed.withLock { $0 } == false }
+    }
+}

@@ -1,0 +1,25 @@
+internal import CBackhaul
+
+/// A live reading of a running task. It is no event: what nobody reads is replaced by what is newer.
+public struct TaskProgress: Hashable, Sendable {
+    public let taskID: TaskID
+    /// `.waiting` also for a state that only a newer library knows.
+    public let state: TaskState
+    /// Nil while it is moving, and for a reason that only a newer library knows.
+    public let reason: WaitingReason.Code?
+    /// Bytes of the file that are here.
+    public let offset: UInt64
+    /// Bytes of the whole file; nil until an answer has told it.
+    public let size: UInt64?
+    /// Over the last seconds.
+    public let bytesPerSecond: UInt64
+
+    init(_ progress: bh_progress) {
+        taskID = progress.task_id
+        state = TaskState(rawValue: progress.state) ?? .waiting
+        reason = WaitingReason.Code(rawValue: progress.reason)
+        offset = progress.offset
+        size = progress.size == UInt64.max ? nil : progress.size
+        bytesPerSecond = progress.bytes_per_second
+    }
+}
