@@ -35,7 +35,8 @@ def test_the_configuration_is_remembered_and_attach_needs_the_identifier_alone(h
     remembered = again.configuration()
     assert remembered == SessionConfiguration(
         "gallery", connections_per_origin=3, maximum_running_tasks=64, maximum_attempts=0, first_retry_delay_ms=1_000,
-        longest_retry_delay_ms=600_000, request_timeout_ms=5_000, resource_timeout_ms=604_800_000, ca_file=None)
+        longest_retry_delay_ms=600_000, request_timeout_ms=5_000, resource_timeout_ms=604_800_000, ca_file=None,
+        sends_launch_events=True, asks_for_credentials=False, launch_if_stopped_ms=0)
 
 
 def test_creating_a_session_that_exists_attaches_and_changes_nothing(host):

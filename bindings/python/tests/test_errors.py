@@ -40,6 +40,20 @@ def test_a_status_of_a_newer_library_is_the_base_class():
     assert (error.status, str(error)) == (999, "Something new.")
 
 
+@pytest.mark.parametrize(
+    ("status", "family", "wider"),
+    [
+        (Status.COMPLETED, backhaul.Completed, backhaul.WrongState),
+        (Status.DAEMON_UNAVAILABLE, backhaul.DaemonUnavailable, backhaul.EngineError),
+        (Status.AUTHENTICATION_REQUIRED, backhaul.AuthenticationRequired, backhaul.TransferError),
+    ],
+)
+def test_what_hosts_tell_apart_has_a_class_of_its_own_in_a_wider_family(status, family, wider):
+    error = _errors.error_for(status)
+    assert type(error) is family
+    assert isinstance(error, wider)
+
+
 def test_in_use_names_the_process():
     assert _errors.error_for(Status.IN_USE, domain=Domain.PROCESS, detail=4711).process == 4711
 

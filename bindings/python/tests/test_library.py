@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from backhaul import _constants, _ctypes, _library
+from backhaul import _constants, _ctypes, _functions, _library
 
 HEADER = Path(__file__).resolve().parents[3] / "include" / "backhaul.h"
 SOURCE = Path(_library.__file__).resolve().parent.parent
@@ -32,7 +32,7 @@ def import_with(library, *, path=None):
 
 def test_every_function_of_the_header_is_declared():
     functions = set(re.findall(r"^(?:const )?\w+ \*?(bh_\w+)\(", HEADER.read_text(), re.MULTILINE))
-    assert functions == set(_ctypes.FUNCTIONS)
+    assert functions == set(_functions.FUNCTIONS)
 
 
 def test_every_constant_of_the_header_is_known():

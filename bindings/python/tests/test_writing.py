@@ -8,7 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backhaul import IfExists, InvalidArgument, Request, SessionConfiguration, TaskState, _writing
+from backhaul import (
+    Challenge,
+    ChallengeKind,
+    Hosting,
+    IfExists,
+    InvalidArgument,
+    LaunchCommand,
+    Request,
+    Scheme,
+    SessionConfiguration,
+    TaskState,
+    _writing,
+)
 
 without_nul = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 
@@ -82,3 +94,108 @@ def test_a_selection_keeps_its_ids_alive():
 
 def test_enumerations_as_numbers_are_checked_at_once():
     assert _writing.number("policy", IfExists.REPLACE, _writing.UINT64) == 1
+
+
+@pytest.mark.parametrize(("given", "number"), [(None, 0), (True, 1), (False, 2)])
+def test_a_choice_is_the_default_yes_or_no(given, number):
+    raw = _writing.configuration(SessionConfiguration("s", sends_launch_events=given, asks_for_credentials=given))
+    assert (raw.sends_launch_events, raw.asks_for_credentials) == (number, number)
+
+
+def test_a_choice_is_not_guessed_from_other_values():
+    with pytest.raises(InvalidArgument, match="give True, False, or None"):
+        _writing.configuration(SessionConfiguration("s", asks_for_credentials="no"))
+
+
+variable = without_nul.filter(lambda name: name and "=" not in name)
+
+
+@given(st.lists(without_nul, max_size=10), st.dictionaries(variable, without_nul))
+def test_a_launch_command_arrives_in_c_as_it_was_given(arguments, environment):
+    command = LaunchCommand(
+        Path("/usr/bin/env"), arguments, environment, Path("/srv"), attach_timeout_ms=1, first_delay_ms=2,
+        longest_delay_ms=3, maximum_launches=4,
+    )
+    pointed = _writing.launch(command)
+    gc.collect()
+    raw = pointed.contents
+    assert (raw.program, raw.working_directory) == (b"/usr/bin/env", b"/srv")
+    assert [raw.arguments[i].decode() for i in range(raw.argument_count)] == arguments
+    additions = [raw.environment[i].decode() for i in range(raw.environment_count)]
+    assert dict(addition.split("=", 1) for addition in additions) == environment
+    assert (raw.attach_timeout_ms, raw.first_delay_ms, raw.longest_delay_ms, raw.maximum_launches) == (1, 2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (LaunchCommand("/bin/a", "--one --two"), "give a list of them"),
+        (LaunchCommand("/bin/a", ["a\0"]), "argument contains a NUL"),
+        (LaunchCommand("/bin/a", environment={"A=B": "c"}), "without '='"),
+        (LaunchCommand("/bin/a", environment={"": "c"}), "is no name of an environment variable"),
+        (LaunchCommand("/bin/a", environment={"A": "\0"}), "environment variable A contains a NUL"),
+        (LaunchCommand("/bin/a", maximum_launches=-1), "maximum_launches is -1"),
+    ],
+)
+def test_a_launch_command_that_c_could_not_be_told_is_refused(command, words):
+    with pytest.raises(InvalidArgument, match=words):
+        _writing.launch(command)
+
+
+def test_the_options_of_an_application_arrive_as_they_were_given():
+    command = LaunchCommand("/bin/a", ["b"])
+    raw = _writing.application_options("app", Path("/store"), Hosting.EMBEDDED, Path("/d"), command, True)
+    gc.collect()
+    assert (raw.identifier, raw.store, raw.hosting, raw.daemon) == (b"app", b"/store", 2, b"/d")
+    assert (raw.flags, raw.launch.contents.program, raw.launch.contents.arguments[0]) == (1, b"/bin/a", b"b")
+
+
+def test_without_options_the_library_chooses():
+    raw = _writing.application_options("app", None, Hosting.DEFAULT, None, None, False)
+    assert (raw.store, raw.hosting, raw.flags, raw.daemon, bool(raw.launch)) == (None, 0, 0, None, False)
+
+
+def test_a_credential_arrives_with_a_password_that_may_be_empty():
+    raw = _writing.response("me", None, None, False)
+    assert (raw.kind, raw.user, raw.password, raw.header_count) == (2, b"me", b"", 0)
+
+
+def test_headers_arrive_as_an_answer():
+    raw = _writing.response(None, None, {"Authorization": "Bearer t"}, False)
+    gc.collect()
+    assert (raw.kind, raw.header_count, raw.user) == (3, 1, None)
+    assert (raw.headers[0].name, raw.headers[0].value) == (b"Authorization", b"Bearer t")
+
+
+def test_a_refusal_arrives_as_one():
+    assert _writing.response(None, None, None, True).kind == 1
+
+
+@pytest.mark.parametrize(
+    "answer", [(None, None, None, False), ("me", "p", {}, False), ("me", "p", None, True), (None, None, {}, True)]
+)
+def test_an_answer_is_exactly_one(answer):
+    with pytest.raises(InvalidArgument, match="give one of them"):
+        _writing.response(*answer)
+
+
+def test_a_challenge_is_meant_by_itself_or_its_id_and_never_by_something_else_with_an_id():
+    asked = Challenge(7, ChallengeKind.SERVER, Scheme.BASIC, "https://a:443", None, 0, 0, 1)
+    assert (_writing.challenge(asked), _writing.challenge(7)) == (7, 7)
+
+    class Event:
+        id = 9
+
+    with pytest.raises(InvalidArgument, match="such as event.challenge"):
+        _writing.challenge(Event())
+
+
+@pytest.mark.parametrize(("seconds", "milliseconds"), [(0.5, 500), (60, 60_000), (0, 0), (1e-9, 1)])
+def test_an_interval_is_told_in_milliseconds_and_only_0_ends_the_stream(seconds, milliseconds):
+    assert _writing.interval_ms(seconds) == milliseconds
+
+
+@pytest.mark.parametrize("seconds", ["1", float("nan"), float("inf"), 1e9])
+def test_an_interval_that_is_no_number_of_seconds_is_refused(seconds):
+    with pytest.raises(InvalidArgument, match="interval"):
+        _writing.interval_ms(seconds)

@@ -7,14 +7,15 @@ from ctypes import byref
 from typing import TYPE_CHECKING, Any
 
 from . import _reading, _writing
-from ._constants import Role
+from ._application_verbs import ApplicationVerbs
+from ._constants import Hosting, Role
 from ._ctypes import bh_application, bh_batch
 from ._errors import BackhaulError
 from ._handles import ApplicationHandle, BatchHandle, take
+from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import library
 from ._session import Session
 from ._values import Path, SessionConfiguration, SessionInfo
-from ._verbs import ApplicationVerbs
 from ._waiting import Deadline
 
 if TYPE_CHECKING:
@@ -24,12 +25,27 @@ if TYPE_CHECKING:
 class Application:
     """An application on its store: one directory with everything durable.
 
-    Opening it waits until an engine answers: that of another process, or one in this process. ``application.start`` has
-    the verbs in a form that returns a Ticket at once. In asyncio use ``async with await Application.open_async(…)``.
+    Without a ``store`` it is the user's default one, which all programs of the user share. Opening waits until an
+    engine answers: one that runs, the daemon, or with ``hosting=Hosting.EMBEDDED`` one in this process. ``launch`` is
+    registered as by ``set_launch``; ``observes`` is for tools that look on and are no host, so that the application is
+    launched as if they were not there; ``daemon`` is the path of backhauld where it is not found by itself.
+
+    ``application.start`` has the verbs in a form that returns a Ticket at once. In asyncio use
+    ``async with await Application.open_async(…)``.
     """
 
-    def __init__(self, identifier: str, store: Path, *, timeout: float | None = None) -> None:
-        self._begin(identifier, store)
+    def __init__(
+        self,
+        identifier: str,
+        store: Path | None = None,
+        *,
+        hosting: Hosting = Hosting.DEFAULT,
+        daemon: Path | None = None,
+        launch: LaunchCommand | None = None,
+        observes: bool = False,
+        timeout: float | None = None,
+    ) -> None:
+        self._begin(identifier, store, hosting, daemon, launch, observes)
         try:
             self.start.sessions().result(timeout)
         except BaseException as error:
@@ -37,10 +53,19 @@ class Application:
             raise
 
     @classmethod
-    async def open_async(cls, identifier: str, store: Path) -> Application:
+    async def open_async(
+        cls,
+        identifier: str,
+        store: Path | None = None,
+        *,
+        hosting: Hosting = Hosting.DEFAULT,
+        daemon: Path | None = None,
+        launch: LaunchCommand | None = None,
+        observes: bool = False,
+    ) -> Application:
         """Opens an application without blocking the event loop. ``asyncio.wait_for`` gives it a limit."""
         application = cls.__new__(cls)
-        application._begin(identifier, store)
+        application._begin(identifier, store, hosting, daemon, launch, observes)
         try:
             await application.start.sessions()
         except BaseException as error:
@@ -48,11 +73,20 @@ class Application:
             raise
         return application
 
-    def _begin(self, identifier: str, store: Path) -> None:
+    def _begin(
+        self,
+        identifier: str,
+        store: Path | None,
+        hosting: Hosting,
+        daemon: Path | None,
+        launch: LaunchCommand | None,
+        observes: bool,
+    ) -> None:
         # With a wait of 0 the first verb tells whether an engine answers, and verbs can be interrupted and awaited.
-        options = _writing.application_options(identifier, store)
+        options = _writing.application_options(identifier, store, hosting, daemon, launch, observes)
         self._handle = ApplicationHandle(take(bh_application, library.bh_application_open, byref(options), 0))
         self.identifier = identifier
+        #: As it was given; ``engine().store`` is its path.
         self.store = store
         #: The verbs in their started form.
         self.start = ApplicationVerbs(self._handle)
@@ -85,6 +119,23 @@ class Application:
     def sessions(self, *, timeout: float | None = None) -> list[SessionInfo]:
         """All sessions of this application."""
         return self.start.sessions().result(timeout)
+
+    def engine(self, *, timeout: float | None = None) -> EngineInfo:
+        """Who the store's engine is."""
+        return self.start.engine().result(timeout)
+
+    def set_launch(self, command: LaunchCommand | None, *, timeout: float | None = None) -> None:
+        """Registers the program that is run when sessions need their host and none is connected, durably and in place
+        of any other; None removes it."""
+        self.start.set_launch(command).result(timeout)
+
+    def launches(self, *, timeout: float | None = None) -> list[LaunchInfo]:
+        """The launch commands of all applications of the store, and how they fare."""
+        return self.start.launches().result(timeout)
+
+    def current_launch(self, *, timeout: float | None = None) -> Launch | None:
+        """The launch that this program was started by, unless it is over; None when it was started otherwise."""
+        return self.start.current_launch().result(timeout)
 
     def poll(self, *, timeout: float | None = 0) -> list[SessionInfo]:
         """Waits up to ``timeout`` seconds (None: without an end) for a session, attached or not, that needs attention

@@ -6,12 +6,18 @@ from enum import IntEnum, IntFlag
 
 __all__ = [
     "Attention",
+    "ChallengeKind",
+    "Choice",
     "Disposition",
     "Domain",
     "EventKind",
+    "Hosting",
     "IfExists",
+    "LaunchState",
     "Reason",
+    "ResponseKind",
     "Role",
+    "Scheme",
     "SessionDisposition",
     "Status",
     "TaskState",
@@ -49,6 +55,7 @@ class Status(_OpenEnum):
     INVALIDATED = 12
     EVENTS_OUTSTANDING = 13
     TOO_MANY = 14
+    COMPLETED = 15
     STORE_UNAVAILABLE = 20
     STORE_READ_ONLY = 21
     STORE_FULL = 22
@@ -60,6 +67,7 @@ class Status(_OpenEnum):
     ENGINE_FAILED = 32
     OUT_OF_RESOURCES = 33
     INTERNAL = 34
+    DAEMON_UNAVAILABLE = 35
     CANCELLED = 40
     NAME_NOT_RESOLVED = 41
     CONNECTION_FAILED = 42
@@ -75,6 +83,7 @@ class Status(_OpenEnum):
     DISK_FULL = 52
     DISK_FAILED = 53
     TOO_LARGE = 54
+    AUTHENTICATION_REQUIRED = 55
 
 
 class Domain(_OpenEnum):
@@ -88,12 +97,49 @@ class Domain(_OpenEnum):
     PROCESS = 5
 
 
+class Choice(_OpenEnum):
+    """A choice whose default is documented where it is made. In Python None, True and False."""
+
+    DEFAULT = 0
+    YES = 1
+    NO = 2
+
+
+class Hosting(_OpenEnum):
+    """Where the engine runs when nobody holds the store yet. Whoever holds it is used, wherever he runs."""
+
+    #: DAEMON.
+    DEFAULT = 0
+    #: In backhauld, which the library starts: transfers go on whatever happens to this program.
+    DAEMON = 1
+    #: In threads of this process: for tests, containers, hosts that must not start processes.
+    EMBEDDED = 2
+
+
+class LaunchState(_OpenEnum):
+    """How the launch of an application fares."""
+
+    #: No command is registered, or no session needs its host.
+    NONE = 0
+    #: At ``next_launch_ms``, unless a host connects before.
+    DUE = 1
+    #: A launched host lives and has not completed yet.
+    RUNNING = 2
+    #: Launched too often without completing: until a host connects of itself.
+    LEFT_ALONE = 3
+
+
 class Role(_OpenEnum):
     """What a session handle may do."""
 
+    #: Receives the events, one at a time; may also do all the others may.
     CONSUME = 1
+    #: Enqueues, controls and cancels tasks, answers challenges.
     PRODUCE = 2
+    #: Lists and watches only.
     OBSERVE = 3
+    #: As CONSUME, and waits while another handle consumes: that one is asked to yield (Attention.YIELD).
+    CONSUME_WHEN_FREE = 4
 
 
 class SessionDisposition(_OpenEnum):
@@ -106,8 +152,14 @@ class SessionDisposition(_OpenEnum):
 class Attention(IntFlag):
     """Why a session needs attention."""
 
+    #: Events wait to be acknowledged.
     EVENTS = 1
+    #: Among them a finished session.
     FINISHED = 2
+    #: A challenge is open.
+    CHALLENGE = 4
+    #: Another handle waits to consume the session: finish, complete and close.
+    YIELD = 8
 
 
 class IfExists(_OpenEnum):
@@ -130,6 +182,35 @@ class EventKind(_OpenEnum):
 
     TASK_ENDED = 1
     SESSION_FINISHED = 2
+    #: A server or proxy asks for a credential: ``session.respond``.
+    CHALLENGE = 3
+
+
+class ChallengeKind(_OpenEnum):
+    """Who asks for a credential."""
+
+    #: The origin server: 401.
+    SERVER = 1
+    #: The proxy: 407.
+    PROXY = 2
+
+
+class Scheme(IntFlag):
+    """How a credential may be given: the schemes of WWW-Authenticate or Proxy-Authenticate."""
+
+    BASIC = 1
+    BEARER = 2
+    DIGEST = 4
+    NEGOTIATE = 8
+    OTHER = 16
+
+
+class ResponseKind(_OpenEnum):
+    """How a challenge is answered."""
+
+    REFUSE = 1
+    CREDENTIAL = 2
+    HEADERS = 3
 
 
 class TaskState(_OpenEnum):
@@ -159,8 +240,11 @@ class Reason(_OpenEnum):
     STALLED = 5
     FINISHING = 6
     DISK_FULL = 7
+    #: Until its challenge is answered.
+    CREDENTIAL = 8
 
 
+APPLICATION_OBSERVES = 1
 INVALIDATE_FINISH = 1
 INVALIDATE_CANCEL = 2
 REQUEST_STARTS_SUSPENDED = 1
@@ -177,13 +261,19 @@ ENQUEUE_COUNT_MAXIMUM = 10_000_000
 
 _PREFIXES: tuple[tuple[str, type[IntEnum] | type[IntFlag]], ...] = (
     ("BH_", Status),
+    ("BH_", Choice),
     ("BH_DOMAIN_", Domain),
+    ("BH_HOSTING_", Hosting),
+    ("BH_LAUNCH_", LaunchState),
     ("BH_ROLE_", Role),
     ("BH_SESSION_", SessionDisposition),
     ("BH_ATTENTION_", Attention),
     ("BH_IF_EXISTS_", IfExists),
     ("BH_ENQUEUE_", Disposition),
     ("BH_EVENT_", EventKind),
+    ("BH_CHALLENGE_", ChallengeKind),
+    ("BH_SCHEME_", Scheme),
+    ("BH_RESPOND_", ResponseKind),
     ("BH_TASK_", TaskState),
     ("BH_REASON_", Reason),
 )

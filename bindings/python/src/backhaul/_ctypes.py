@@ -1,9 +1,8 @@
-"""The declarations of include/backhaul.h, one to one, with the header's names. No logic, and no library is loaded."""
+"""The structs of include/backhaul.h, one to one, with the header's names. No logic, and no library is loaded."""
 
 from __future__ import annotations
 
-from ctypes import POINTER, Structure, c_char, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
-from typing import Any
+from ctypes import POINTER, Structure, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 from ._constants import ERROR_MESSAGE_SIZE
 
@@ -36,8 +35,64 @@ class bh_error(Structure):
     ]
 
 
+class bh_launch_command(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("program", c_char_p),
+        ("arguments", POINTER(c_char_p)),
+        ("argument_count", c_size_t),
+        ("environment", POINTER(c_char_p)),
+        ("environment_count", c_size_t),
+        ("working_directory", c_char_p),
+        ("attach_timeout_ms", c_uint32),
+        ("first_delay_ms", c_uint32),
+        ("longest_delay_ms", c_uint32),
+        ("maximum_launches", c_uint32),
+    ]
+
+
 class bh_application_options(Structure):
-    _fields_ = [("struct_size", c_size_t), ("identifier", c_char_p), ("store", c_char_p)]
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("identifier", c_char_p),
+        ("store", c_char_p),
+        ("hosting", c_int32),
+        ("flags", c_uint32),
+        ("daemon", c_char_p),
+        ("launch", POINTER(bh_launch_command)),
+    ]
+
+
+class bh_engine_info(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("process_id", c_int64),
+        ("version", c_uint32),
+        ("hosting", c_int32),
+        ("started_ms", c_int64),
+        ("store", c_char_p),
+        ("shares_control_group", c_int32),
+        ("connections", c_uint32),
+    ]
+
+
+class bh_launch_info(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("application", c_char_p),
+        ("program", c_char_p),
+        ("arguments", POINTER(c_char_p)),
+        ("argument_count", c_size_t),
+        ("environment", POINTER(c_char_p)),
+        ("environment_count", c_size_t),
+        ("working_directory", c_char_p),
+        ("state", c_int32),
+        ("launches", c_uint32),
+        ("next_launch_ms", c_int64),
+        ("process_id", c_int64),
+        ("started_ms", c_int64),
+        ("error_message", c_char_p),
+    ]
 
 
 class bh_session_configuration(Structure):
@@ -52,6 +107,9 @@ class bh_session_configuration(Structure):
         ("request_timeout_ms", c_uint32),
         ("resource_timeout_ms", c_uint64),
         ("ca_file", c_char_p),
+        ("sends_launch_events", c_int32),
+        ("asks_for_credentials", c_int32),
+        ("launch_if_stopped_ms", c_uint32),
     ]
 
 
@@ -66,6 +124,22 @@ class bh_session_info(Structure):
         ("invalidating", c_int32),
         ("consumer", c_int64),
         ("created_ms", c_int64),
+        ("open_challenges", c_uint64),
+        ("consumer_stopped_ms", c_int64),
+        ("waiting_consumers", c_uint32),
+        ("launch_state", c_int32),
+        ("next_launch_ms", c_int64),
+    ]
+
+
+class bh_launch(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("id", c_uint64),
+        ("launches", c_uint32),
+        ("reasons", c_uint32),
+        ("sessions", POINTER(bh_session_info)),
+        ("session_count", c_size_t),
     ]
 
 
@@ -92,6 +166,20 @@ class bh_request(Structure):
 
 class bh_enqueued(Structure):
     _fields_ = [("task_id", c_uint64), ("disposition", c_int32), ("status", c_int32)]
+
+
+class bh_challenge(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("id", c_uint64),
+        ("kind", c_int32),
+        ("schemes", c_uint32),
+        ("origin", c_char_p),
+        ("realm", c_char_p),
+        ("failures", c_uint32),
+        ("time_ms", c_int64),
+        ("waiting_tasks", c_uint64),
+    ]
 
 
 class bh_event(Structure):
@@ -122,6 +210,30 @@ class bh_event(Structure):
         ("header_count", c_size_t),
         ("error_body", c_void_p),
         ("error_body_size", c_size_t),
+        ("challenge", POINTER(bh_challenge)),
+    ]
+
+
+class bh_response(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("kind", c_int32),
+        ("user", c_char_p),
+        ("password", c_char_p),
+        ("headers", POINTER(bh_header)),
+        ("header_count", c_size_t),
+    ]
+
+
+class bh_progress(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("task_id", c_uint64),
+        ("state", c_int32),
+        ("reason", c_int32),
+        ("offset", c_uint64),
+        ("size", c_uint64),
+        ("bytes_per_second", c_uint64),
     ]
 
 
@@ -163,96 +275,21 @@ class bh_task_selection(Structure):
 #: Structs that start with their size: a newer library may know more fields at their end.
 GROWING: tuple[type[Structure], ...] = (
     bh_error,
+    bh_launch_command,
     bh_application_options,
+    bh_engine_info,
+    bh_launch_info,
     bh_session_configuration,
     bh_session_info,
+    bh_launch,
     bh_request,
+    bh_challenge,
     bh_event,
+    bh_response,
+    bh_progress,
     bh_task,
     bh_task_selection,
 )
 
 #: Structs without a size of their own, whose layout never changes.
 FIXED: tuple[type[Structure], ...] = (bh_header, bh_enqueued)
-
-_error = POINTER(bh_error)
-_ticket = POINTER(bh_ticket)
-_batch = POINTER(bh_batch)
-_session = POINTER(bh_session)
-_count = POINTER(c_uint64)
-_selection = POINTER(bh_task_selection)
-_configuration = POINTER(bh_session_configuration)
-_milliseconds = c_int32
-
-#: Name, result, parameters; a result of None is C's void.
-_Signature = tuple[Any, list[Any]]
-
-
-def _verb(parameters: list[Any], outputs: list[Any]) -> tuple[_Signature, _Signature]:
-    """The blocking form of a verb and its started form."""
-    return (
-        (c_int32, [*parameters, _milliseconds, *outputs, _error]),
-        (c_int32, [*parameters, _ticket, _error]),
-    )
-
-
-def _functions() -> dict[str, _Signature]:
-    functions: dict[str, _Signature] = {
-        "bh_version": (c_uint32, []),
-        "bh_version_string": (c_char_p, []),
-        "bh_abi_json": (c_char_p, []),
-        "bh_status_name": (c_char_p, [c_int32]),
-        "bh_status_text": (c_char_p, [c_int32]),
-        "bh_application_open": (
-            c_int32,
-            [POINTER(bh_application_options), _milliseconds, POINTER(bh_application), _error],
-        ),
-        "bh_application_close": (None, [bh_application]),
-        "bh_application_event_fd": (c_int32, [bh_application, POINTER(c_int), _error]),
-        "bh_application_poll": (c_int32, [bh_application, _milliseconds, _batch, _error]),
-        "bh_application_next_ticket": (c_int32, [bh_application, _ticket, _error]),
-        "bh_session_close": (None, [bh_session]),
-        "bh_session_event_fd": (c_int32, [bh_session, POINTER(c_int), _error]),
-        "bh_batch_count": (c_size_t, [bh_batch]),
-        "bh_batch_more": (c_int32, [bh_batch]),
-        "bh_batch_event_at": (POINTER(bh_event), [bh_batch, c_size_t]),
-        "bh_batch_task_at": (POINTER(bh_task), [bh_batch, c_size_t]),
-        "bh_batch_session_at": (POINTER(bh_session_info), [bh_batch, c_size_t]),
-        "bh_batch_configuration_at": (POINTER(bh_session_configuration), [bh_batch, c_size_t]),
-        "bh_batch_release": (None, [bh_batch]),
-        "bh_ticket_wait": (c_int32, [bh_ticket, _milliseconds, _error]),
-        "bh_ticket_session": (c_int32, [bh_ticket, _session, POINTER(c_int32), _error]),
-        "bh_ticket_batch": (c_int32, [bh_ticket, _batch, _error]),
-        "bh_ticket_count": (c_int32, [bh_ticket, _count, _error]),
-        "bh_ticket_enqueued": (c_int32, [bh_ticket, POINTER(bh_enqueued), c_size_t, POINTER(c_size_t), _error]),
-        "bh_ticket_release": (None, [bh_ticket]),
-    }
-    verbs: dict[str, tuple[list[Any], list[Any]]] = {
-        "bh_application_sessions": ([bh_application], [_batch]),
-        "bh_session_create": ([bh_application, _configuration, c_int32], [_session, POINTER(c_int32)]),
-        "bh_session_attach": ([bh_application, c_char_p, c_int32], [_session]),
-        "bh_session_get_configuration": ([bh_session], [_batch]),
-        "bh_session_update": ([bh_session, _configuration], []),
-        "bh_session_complete": ([bh_session], []),
-        "bh_session_invalidate": ([bh_session, c_int32], []),
-        "bh_session_enqueue": (
-            [bh_session, POINTER(bh_request), c_size_t, c_size_t],
-            [POINTER(bh_enqueued), POINTER(c_size_t)],
-        ),
-        "bh_session_poll": ([bh_session, c_uint64, c_size_t], [_batch]),
-        "bh_session_acknowledge": ([bh_session, POINTER(c_uint64), c_size_t], [_count]),
-        "bh_session_acknowledge_through": ([bh_session, c_uint64], [_count]),
-        "bh_session_tasks": ([bh_session, _selection, c_uint64, c_size_t], [_batch]),
-        "bh_task_info": ([bh_session, c_uint64], [_batch]),
-        "bh_tasks_cancel": ([bh_session, _selection], [_count]),
-        "bh_tasks_suspend": ([bh_session, _selection], [_count]),
-        "bh_tasks_resume": ([bh_session, _selection], [_count]),
-        "bh_tasks_set_priority": ([bh_session, _selection, c_int32], [_count]),
-        "bh_task_claim": ([bh_session, c_uint64, c_char_p, c_int32], []),
-    }
-    for name, (parameters, outputs) in verbs.items():
-        functions[name], functions[name + "_start"] = _verb(parameters, outputs)
-    return functions
-
-
-FUNCTIONS = _functions()

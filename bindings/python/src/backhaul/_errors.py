@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Sequence
+from typing import Any, Protocol
 
 from ._constants import NO_INDEX, Domain, Status
 from ._ctypes import bh_error
 from ._library import library
+from ._values import Enqueued
 
-if TYPE_CHECKING:
-    from ._tickets import Ticket
-    from ._values import Enqueued
+
+class Outcome(Protocol):
+    """What an error tells of a verb that goes on: a ``Ticket``."""
+
+    @property
+    def done(self) -> bool: ...
+
+    def result(self, timeout: float | None = None) -> Any: ...
+
+    def __await__(self) -> Generator[Any, None, Any]: ...
 
 
 class BackhaulError(Exception):
@@ -38,7 +46,7 @@ class BackhaulError(Exception):
         #: Position of the first item that was wrong, where several were given.
         self.index = index
         #: Of a verb that was not answered in time, which goes on: ask it for the outcome, do not repeat the verb.
-        self.ticket: Ticket[Any] | None = None
+        self.ticket: Outcome | None = None
         #: For an enqueue: what had been applied before the refused request, in order.
         self.applied: Sequence[Enqueued] = ()
 
@@ -104,6 +112,10 @@ class Invalidated(WrongState):
     """The session was invalidated."""
 
 
+class Completed(WrongState):
+    """The session was completed, which ended this object; attach again."""
+
+
 class StoreError(BackhaulError):
     """The store cannot be used: unavailable, read-only, full, damaged, newer or on a network file system."""
 
@@ -117,12 +129,20 @@ class EngineError(BackhaulError):
         return self.detail if self.domain is Domain.PROCESS else None
 
 
+class DaemonUnavailable(EngineError):
+    """The daemon is not found or cannot be started; the message names the places that were searched, or the reason."""
+
+
 class ResourceError(BackhaulError):
     """A limit of the library or of the process is reached."""
 
 
 class TransferError(BackhaulError):
     """Why a task did not succeed."""
+
+
+class AuthenticationRequired(TransferError):
+    """The server or proxy asks for a credential that was refused or does not serve."""
 
 
 _FAMILIES: dict[str, type[BackhaulError]] = {
@@ -140,6 +160,7 @@ _FAMILIES: dict[str, type[BackhaulError]] = {
     "BH_INVALIDATED": Invalidated,
     "BH_EVENTS_OUTSTANDING": EventsOutstanding,
     "BH_TOO_MANY": ResourceError,
+    "BH_COMPLETED": Completed,
     "BH_STORE_UNAVAILABLE": StoreError,
     "BH_STORE_READ_ONLY": StoreError,
     "BH_STORE_FULL": StoreError,
@@ -150,6 +171,7 @@ _FAMILIES: dict[str, type[BackhaulError]] = {
     "BH_ENGINE_INCOMPATIBLE": EngineError,
     "BH_ENGINE_FAILED": EngineError,
     "BH_OUT_OF_RESOURCES": ResourceError,
+    "BH_DAEMON_UNAVAILABLE": DaemonUnavailable,
     "BH_DESTINATION_EXISTS": AlreadyExists,
     "BH_CANCELLED": TransferError,
     "BH_NAME_NOT_RESOLVED": TransferError,
@@ -165,6 +187,7 @@ _FAMILIES: dict[str, type[BackhaulError]] = {
     "BH_DISK_FULL": TransferError,
     "BH_DISK_FAILED": TransferError,
     "BH_TOO_LARGE": TransferError,
+    "BH_AUTHENTICATION_REQUIRED": AuthenticationRequired,
 }
 
 

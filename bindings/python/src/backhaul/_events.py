@@ -1,17 +1,66 @@
-"""Iterating over events, blocking or in asyncio."""
+"""Polling for events and iterating over them, blocking or in asyncio."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING
+from ctypes import byref
 
-from ._reading import Events
-from ._values import Event
+from . import _writing
+from ._constants import Status
+from ._ctypes import bh_batch, bh_ticket
+from ._errors import error_from
+from ._event import Acknowledging, Event
+from ._handles import ApplicationHandle, BatchHandle, SessionHandle, TicketHandle, new_error
+from ._library import library
+from ._reading import Events, events, released
+from ._tickets import Ticket, from_batch
 from ._waiting import Deadline, Patience, readable
 
-if TYPE_CHECKING:
-    from ._session import Session
+
+class EventSource:
+    """The events of one session's handle. They know ``session``, to be acknowledged by it."""
+
+    def __init__(self, session: Acknowledging, application: ApplicationHandle, handle: SessionHandle) -> None:
+        self._session = session
+        self._application = application
+        self._handle = handle
+        self._read = from_batch(self._events)
+
+    def _events(self, batch: BatchHandle) -> Events:
+        return events(batch, self._session)
+
+    @property
+    def descriptor(self) -> int:
+        return self._handle.descriptor
+
+    def start(self, after: int, maximum: int) -> Ticket[Events]:
+        """What is there now; does not wait for events."""
+        cursor, size = _writing.cursor(after), _writing.maximum(maximum)
+        return Ticket.start(
+            self._application, self._read, library.bh_session_poll_start, self._handle.pointer, cursor, size
+        )
+
+    def poll(self, after: int, maximum: int, timeout: float | None) -> Events:
+        deadline = Deadline(timeout)
+        while not deadline.is_over:
+            found = self._poll_slice(after, maximum, deadline)
+            if found.items:
+                return found
+        return self.start(after, maximum).result()
+
+    def _poll_slice(self, after: int, maximum: int, deadline: Deadline) -> Events:
+        batch, details = bh_batch(), new_error()
+        cursor, size = _writing.cursor(after), _writing.maximum(maximum)
+        status = library.bh_session_poll(
+            self._handle.pointer, cursor, size, deadline.slice_ms(), byref(batch), byref(details)
+        )
+        if status == Status.OK:
+            return released(BatchHandle(batch), self._events)
+        if details.ticket.value is not None:
+            # The engine is slower than this wait; its answer still comes.
+            return Ticket(self._application, TicketHandle(bh_ticket(details.ticket.value)), self._read).result()
+        raise error_from(status, details)
 
 
 class EventStream(Iterator[Event], AsyncIterator[Event]):
@@ -21,8 +70,8 @@ class EventStream(Iterator[Event], AsyncIterator[Event]):
     another process.
     """
 
-    def __init__(self, session: Session, after: int, timeout: float | None, maximum: int) -> None:
-        self._session = session
+    def __init__(self, source: EventSource, after: int, timeout: float | None, maximum: int) -> None:
+        self._source = source
         self._timeout = timeout
         self._maximum = maximum
         self._fetched: deque[Event] = deque()
@@ -35,7 +84,7 @@ class EventStream(Iterator[Event], AsyncIterator[Event]):
 
     def __next__(self) -> Event:
         if not self._fetched:
-            self._keep(self._session.poll(self._fetched_through, self._maximum, timeout=self._timeout))
+            self._keep(self._source.poll(self._fetched_through, self._maximum, self._timeout))
         if not self._fetched:
             raise StopIteration
         return self._next()
@@ -47,13 +96,13 @@ class EventStream(Iterator[Event], AsyncIterator[Event]):
         deadline, patience = Deadline(self._timeout), Patience(0.25)
         while True:
             if not self._fetched:
-                self._keep(await self._session.start.poll(self._fetched_through, self._maximum))
+                self._keep(await self._source.start(self._fetched_through, self._maximum))
             if self._fetched:
                 return self._next()
             if deadline.is_over:
                 raise StopAsyncIteration
             # The descriptor may be readable for events before this stream's place: then wait a little, do not spin.
-            if await readable(self._session.fileno(), deadline.remaining):
+            if await readable(self._source.descriptor, deadline.remaining):
                 await patience.pause()
 
     def _keep(self, events: Events) -> None:

@@ -90,6 +90,11 @@ class SessionHandle(Handle[bh_session]):
         """The session's event descriptor, owned by the library."""
         return _descriptor(library.bh_session_event_fd, self.pointer)
 
+    @property
+    def progress_descriptor(self) -> int:
+        """The session's descriptor of progress readings, owned by the library."""
+        return _descriptor(library.bh_session_progress_fd, self.pointer)
+
 
 class TicketHandle(Handle[bh_ticket]):
     noun = "ticket"

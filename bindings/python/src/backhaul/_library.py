@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import _constants, _ctypes
+from . import _constants, _ctypes, _functions
 
 _NAME = "libbackhaul.so.0"
 
@@ -37,7 +37,7 @@ def _open() -> ctypes.CDLL:
 
 
 def _declare(loaded: ctypes.CDLL) -> None:
-    for name, (result, parameters) in _ctypes.FUNCTIONS.items():
+    for name, (result, parameters) in _functions.FUNCTIONS.items():
         try:
             function = getattr(loaded, name)
         except AttributeError:

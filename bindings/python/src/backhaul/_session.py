@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from ctypes import byref
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from . import _reading, _writing
-from ._constants import IfExists, Role, Status, TaskState
-from ._ctypes import bh_batch, bh_ticket
-from ._errors import BackhaulError, error_from
-from ._events import EventStream
-from ._handles import ApplicationHandle, BatchHandle, SessionHandle, TicketHandle, new_error
-from ._library import library
+from ._constants import IfExists, Role, TaskState
+from ._errors import BackhaulError
+from ._events import EventSource, EventStream
+from ._handles import ApplicationHandle, SessionHandle
+from ._identity import Identity
+from ._progress import ProgressStream, poll_progress
+from ._reading import Events
+from ._session_verbs import PAGE, SessionVerbs
 from ._task import Task
-from ._tickets import Ticket
-from ._values import Enqueued, Headers, Path, Request, SessionConfiguration, TaskInfo
-from ._verbs import PAGE, SessionVerbs, events_from
-from ._waiting import Deadline
-from ._writing import Identity
+from ._values import Challenge, Enqueued, Headers, Path, Progress, Request, SessionConfiguration, TaskInfo
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -38,15 +34,15 @@ class Session:
     def __init__(
         self, application: ApplicationHandle, handle: SessionHandle, identifier: str, role: Role, created: bool
     ) -> None:
-        self._application = application
         self._handle = handle
+        self._events = EventSource(self, application, handle)
         self.identifier = identifier
         #: What this handle may do.
         self.role = role
         #: Whether opening it made the session; False when it was there.
         self.created = created
         #: The verbs in their started form.
-        self.start = SessionVerbs(self, application, handle)
+        self.start = SessionVerbs(self, self._events, application, handle)
 
     def __repr__(self) -> str:
         return f"<Session {self.identifier!r}{' closed' if self._handle.closed else ''}>"
@@ -95,30 +91,11 @@ class Session:
     def events(self, *, after: int = 0, timeout: float | None = None, maximum: int = PAGE) -> EventStream:
         """The events after an id (0: from the first that is not acknowledged), for ``for`` and ``async for``. Waits
         for each next one; with a ``timeout`` it ends when none has come for so many seconds (0: what is there now)."""
-        return EventStream(self, after, timeout, maximum)
+        return EventStream(self._events, after, timeout, maximum)
 
-    def poll(self, after: int = 0, maximum: int = PAGE, *, timeout: float | None = None) -> _reading.Events:
+    def poll(self, after: int = 0, maximum: int = PAGE, *, timeout: float | None = None) -> Events:
         """Up to ``maximum`` events after an id, waiting up to ``timeout`` seconds (None: any time) for the first."""
-        deadline = Deadline(timeout)
-        while not deadline.is_over:
-            found = self._poll_slice(after, maximum, deadline)
-            if found.items:
-                return found
-        return self.start.poll(after, maximum).result()
-
-    def _poll_slice(self, after: int, maximum: int, deadline: Deadline) -> _reading.Events:
-        batch, details = bh_batch(), new_error()
-        cursor, size = _writing.cursor(after), _writing.maximum(maximum)
-        status = library.bh_session_poll(
-            self._handle.pointer, cursor, size, deadline.slice_ms(), byref(batch), byref(details)
-        )
-        read = events_from(self)
-        if status == Status.OK:
-            return _reading.released(BatchHandle(batch), lambda owned: _reading.events(owned, self))
-        if details.ticket.value is not None:
-            # The engine is slower than this wait; its answer still comes.
-            return Ticket(self._application, TicketHandle(bh_ticket(details.ticket.value)), read).result()
-        raise error_from(status, details)
+        return self._events.poll(after, maximum, timeout)
 
     def acknowledge(self, events: Iterable[Identity], *, timeout: float | None = None) -> int:
         """Events, or their ids, that the host has made use of: they never come again. Returns how many were there."""
@@ -129,12 +106,53 @@ class Session:
         return self.start.acknowledge_through(event).result(timeout)
 
     def complete(self, *, timeout: float | None = None) -> None:
-        """Says that nothing is outstanding: every event that was handed out is acknowledged."""
+        """Says that nothing is outstanding: every event that was handed out is acknowledged. It ends the launch for
+        this session; when this object was attached for the launch its later calls raise Completed, and attaching again
+        works at once. Harmless without a launch, and when repeated."""
         self.start.complete().result(timeout)
 
     def fileno(self) -> int:
         """A descriptor that is readable while there are events that were not handed out. Only to be waited on."""
         return self._handle.descriptor
+
+    # Credentials
+
+    def challenges(self, *, timeout: float | None = None) -> list[Challenge]:
+        """The challenges that are open. Their tasks wait with Reason.CREDENTIAL."""
+        return self.start.challenges().result(timeout)
+
+    def respond(
+        self,
+        challenge: Challenge | int,
+        *,
+        user: str | None = None,
+        password: str | None = None,
+        headers: Headers | None = None,
+        refuse: bool = False,
+        timeout: float | None = None,
+    ) -> None:
+        """Answers an open challenge and acknowledges its event: with ``user`` and ``password`` for the scheme Basic,
+        with ``headers`` such as ``{"Authorization": "Bearer …"}``, or with ``refuse=True``, and the tasks that wait for
+        it fail. Raises NotFound when it is not open any more."""
+        verb = self.start.respond(challenge, user=user, password=password, headers=headers, refuse=refuse)
+        verb.result(timeout)
+
+    # Progress
+
+    def progress(self, interval: float = 0.5, *, timeout: float | None = None) -> ProgressStream:
+        """Live readings of the running tasks, for ``for`` and ``async for``: each step gives a list with the newest of
+        every task that has changed, at most one for each task in ``interval`` seconds (0.1 to 60). With a ``timeout``
+        it ends when none has come for so many seconds."""
+        return ProgressStream(self.start, self._handle, interval, timeout)
+
+    def watch_progress(self, interval: float = 0.5, *, timeout: float | None = None) -> None:
+        """Begins the stream of readings that ``poll_progress`` gives; an interval of 0 ends it."""
+        self.start.watch_progress(interval).result(timeout)
+
+    def poll_progress(self, *, timeout: float | None = 0) -> list[Progress]:
+        """The newest readings of all tasks that have changed since the last call, waiting up to ``timeout`` seconds
+        (None: without an end) for the first."""
+        return poll_progress(self._handle, timeout)
 
     # Tasks
 

@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import Protocol
 
 from ._constants import Disposition, IfExists
+from ._identity import Identity
 from ._values import Path, TaskInfo
 
-if TYPE_CHECKING:
-    from ._session import Session
+
+class Controlling(Protocol):
+    """What a task asks of the session that it is of."""
+
+    identifier: str
+
+    def task(self, task: Identity, *, timeout: float | None = None) -> TaskInfo: ...
+
+    def cancel(self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None) -> int: ...
+
+    def suspend(self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None) -> int: ...
+
+    def resume(self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None) -> int: ...
+
+    def set_priority(
+        self, priority: int, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None
+    ) -> int: ...
+
+    def claim(
+        self,
+        task: Identity,
+        destination: Path,
+        *,
+        if_exists: str | IfExists = IfExists.FAIL,
+        timeout: float | None = None,
+    ) -> None: ...
 
 
 class Task:
     """One transfer that was enqueued. It holds nothing but the id: ``info()`` asks how it stands."""
 
-    def __init__(self, session: Session, task_id: int, disposition: Disposition = Disposition.EXISTING) -> None:
+    def __init__(self, session: Controlling, task_id: int, disposition: Disposition = Disposition.EXISTING) -> None:
         self._session = session
         #: Grows; never used twice in a store.
         self.id = task_id

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
-from ctypes import byref
+from ctypes import byref, c_uint64
 from typing import Any, Callable, Generic, TypeVar
 
 from ._constants import Status
-from ._ctypes import bh_ticket
+from ._ctypes import bh_batch, bh_ticket
 from ._errors import BackhaulError, error_for, error_from
-from ._handles import ApplicationHandle, TicketHandle, new_error, take
+from ._handles import ApplicationHandle, BatchHandle, TicketHandle, call, new_error, take
 from ._library import library
+from ._reading import released
 from ._waiting import DEFAULT_SECONDS, Deadline, Patience, readable
 
 Result = TypeVar("Result")
@@ -126,6 +127,22 @@ class AnsweredTicket(Ticket[Result]):
 
     def __init__(self, result: Result) -> None:
         self._outcome = lambda: result
+
+
+def from_batch(read: Callable[[BatchHandle], Result]) -> Callable[[TicketHandle], Result]:
+    """Reads a ticket whose verb answers with a batch."""
+
+    def reader(ticket: TicketHandle) -> Result:
+        return released(BatchHandle(take(bh_batch, library.bh_ticket_batch, ticket.pointer)), read)
+
+    return reader
+
+
+def count_only(ticket: TicketHandle) -> int:
+    """Reads a ticket whose verb counts what it changed."""
+    count = c_uint64()
+    call(library.bh_ticket_count, ticket.pointer, byref(count))
+    return count.value
 
 
 def wait_only(ticket: TicketHandle) -> None:

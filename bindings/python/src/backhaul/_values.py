@@ -1,18 +1,24 @@
-"""What hosts give and get: requests, events, tasks, sessions, configurations. Plain values; all times are UTC."""
+"""What hosts give and get: requests, tasks, progress, challenges, sessions. Plain values; all times are UTC."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import NamedTuple, Optional, Union
 
-from ._constants import Attention, Disposition, Domain, EventKind, IfExists, Reason, Status, TaskState
-from ._errors import BackhaulError, error_for
-
-if TYPE_CHECKING:
-    from ._session import Session
+from ._constants import (
+    Attention,
+    ChallengeKind,
+    Disposition,
+    IfExists,
+    LaunchState,
+    Reason,
+    Scheme,
+    Status,
+    TaskState,
+)
 
 Path = Union[str, "os.PathLike[str]"]
 Headers = Union[Mapping[str, str], Sequence[tuple[str, str]]]
@@ -20,8 +26,13 @@ Headers = Union[Mapping[str, str], Sequence[tuple[str, str]]]
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
-def _moment(milliseconds: int) -> datetime:
+def moment(milliseconds: int) -> datetime:
     return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+def moment_or_none(milliseconds: int) -> datetime | None:
+    """0 stands for no time at all."""
+    return moment(milliseconds) if milliseconds else None
 
 
 @dataclass(frozen=True)
@@ -62,80 +73,6 @@ class Enqueued(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Event:
-    """A durable fact addressed to the host: a task has ended, or a round of the session has."""
-
-    #: Grows; never used twice in a store.
-    id: int
-    kind: EventKind
-    #: Which round ended, or to which the task belonged.
-    round: int
-    #: Unix time of the commit in milliseconds.
-    time_ms: int
-    #: 0 for a finished session, and so are the fields below.
-    task_id: int
-    #: Succeeded, failed or cancelled; None for a finished session.
-    state: TaskState | None
-    #: OK, or why the task did not succeed.
-    status: Status
-    error_domain: Domain
-    error_detail: int
-    error_message: str | None
-    #: As enqueued.
-    url: str | None
-    #: After redirects; None when no answer came.
-    final_url: str | None
-    #: Where the whole, synced file lies; None unless succeeded.
-    path: str | None
-    media_type: str | None
-    #: Idempotency key.
-    key: str | None
-    #: Of the last answer, or 0.
-    http_status: int
-    #: How many requests were sent.
-    attempts: int
-    #: Bytes of the file.
-    size: int
-    #: Body bytes received over all attempts.
-    bytes_received: int
-    user_data: bytes
-    #: Chosen headers of the last answer.
-    headers: tuple[tuple[str, str], ...]
-    #: The first bytes of the body of an answer that was not accepted.
-    error_body: bytes
-    _session: Session = field(repr=False, compare=False)
-
-    @property
-    def is_session_finished(self) -> bool:
-        """Whether the round's last task has ended."""
-        return self.kind is EventKind.SESSION_FINISHED
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether a task ended with a whole file."""
-        return self.state is TaskState.SUCCEEDED
-
-    @property
-    def time(self) -> datetime:
-        return _moment(self.time_ms)
-
-    @property
-    def error(self) -> BackhaulError | None:
-        """Why the task did not succeed, as an exception to raise or to show."""
-        if self.status is Status.OK:
-            return None
-        return error_for(self.status, self.error_message or "", domain=self.error_domain, detail=self.error_detail)
-
-    def header(self, name: str) -> str | None:
-        """A chosen header of the last answer, by its name in any case."""
-        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
-
-    def acknowledge(self, *, timeout: float | None = None) -> None:
-        """The host has made use of this event: it never comes again, and an unclaimed kept file of it is removed."""
-        self._session.acknowledge([self], timeout=timeout)
-
-
-@dataclass(frozen=True)
 class TaskInfo:
     """A task as it stands now, with live progress."""
 
@@ -169,11 +106,59 @@ class TaskInfo:
 
     @property
     def next_attempt(self) -> datetime | None:
-        return _moment(self.next_attempt_ms) if self.next_attempt_ms else None
+        return moment_or_none(self.next_attempt_ms)
 
     @property
     def enqueued(self) -> datetime:
-        return _moment(self.enqueued_ms)
+        return moment(self.enqueued_ms)
+
+
+class Progress(NamedTuple):
+    """A live reading of a task that runs."""
+
+    task_id: int
+    state: TaskState
+    #: Why it is not moving.
+    reason: Reason
+    #: Bytes of the file that are here.
+    offset: int
+    #: Bytes of the whole file; None when no answer has told.
+    size: Optional[int]
+    #: Over the last seconds.
+    bytes_per_second: int
+
+    @property
+    def fraction(self) -> float | None:
+        """Between 0 and 1; None while the size is not known."""
+        if self.size is None:
+            return None
+        return min(1.0, self.offset / self.size) if self.size else 1.0
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """A question for a credential, for one protection space: the origin and the realm. It stays open until it is
+    answered with ``session.respond``, whatever happens to its event."""
+
+    #: Grows; never used twice in a store.
+    id: int
+    #: The server or a proxy.
+    kind: ChallengeKind
+    #: How the credential may be given.
+    schemes: Scheme
+    #: "https://example.org:443", of the server or of the proxy.
+    origin: str
+    realm: str | None
+    #: Answers in a row that did not serve.
+    failures: int
+    #: Unix time of its opening in milliseconds.
+    time_ms: int
+    #: When this was read.
+    waiting_tasks: int
+
+    @property
+    def time(self) -> datetime:
+        return moment(self.time_ms)
 
 
 @dataclass(frozen=True)
@@ -192,11 +177,32 @@ class SessionInfo:
     invalidating: bool
     #: Process id of the consumer, or None.
     consumer: int | None
+    #: Unix time in milliseconds.
     created_ms: int
+    #: Challenges that are not answered.
+    open_challenges: int
+    #: Unix time in milliseconds since when the consumer's process is seen to be stopped (SIGSTOP, debugger, freezer),
+    #: or 0.
+    consumer_stopped_ms: int
+    #: Handles that wait with Role.CONSUME_WHEN_FREE.
+    waiting_consumers: int
+    #: How the launch of the application fares, as far as it concerns this session.
+    launch_state: LaunchState
+    #: Unix time in milliseconds, or 0.
+    next_launch_ms: int
 
     @property
     def created(self) -> datetime:
-        return _moment(self.created_ms)
+        return moment(self.created_ms)
+
+    @property
+    def consumer_stopped(self) -> datetime | None:
+        """Since when the consumer's process is seen to be stopped."""
+        return moment_or_none(self.consumer_stopped_ms)
+
+    @property
+    def next_launch(self) -> datetime | None:
+        return moment_or_none(self.next_launch_ms)
 
 
 @dataclass(frozen=True)
@@ -216,3 +222,9 @@ class SessionConfiguration:
     resource_timeout_ms: int = 0
     #: Absolute path of PEM certificates to trust instead of the system's.
     ca_file: Path | None = None
+    #: Whether its rounds and challenges launch the application; None: they do.
+    sends_launch_events: bool | None = None
+    #: Whether a 401 or 407 becomes a challenge, for which its tasks wait; None: it does not, and is a failure.
+    asks_for_credentials: bool | None = None
+    #: When the consumer's process has been stopped for so long while the session needs it, launch all the same.
+    launch_if_stopped_ms: int = 0

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from ctypes import POINTER, Array, c_char, c_uint64, c_void_p, cast, create_string_buffer, pointer, sizeof
-from typing import Any, Protocol, Union
+from ctypes import POINTER, Array, c_char, c_char_p, c_uint64, c_void_p, cast, create_string_buffer, pointer, sizeof
+from typing import Any
 
-from ._constants import REQUEST_STARTS_SUSPENDED, IfExists, TaskState
+from ._constants import (
+    APPLICATION_OBSERVES,
+    REQUEST_STARTS_SUSPENDED,
+    Choice,
+    Hosting,
+    IfExists,
+    ResponseKind,
+    TaskState,
+)
 from ._ctypes import (
     bh_application_options,
     bh_header,
+    bh_launch_command,
     bh_request,
+    bh_response,
     bh_session_configuration,
     bh_task_selection,
 )
 from ._errors import invalid
-from ._values import Headers, Path, Request, SessionConfiguration
-
-
-class Identified(Protocol):
-    """A task, a listed task or an event: anything with the id that is meant."""
-
-    @property
-    def id(self) -> int: ...
-
-
-Identity = Union[int, Identified]
+from ._identity import Identity
+from ._launch import LaunchCommand
+from ._values import Challenge, Headers, Path, Request, SessionConfiguration
 
 
 def _terminated(what: str, encoded: bytes, index: int | None) -> bytes:
@@ -101,7 +103,7 @@ def identities(values: Iterable[Identity]) -> Array[c_uint64]:
     return (c_uint64 * len(numbers))(*numbers)
 
 
-def _headers(headers: Headers, index: int) -> Array[bh_header]:
+def _headers(headers: Headers, index: int | None = None) -> Array[bh_header]:
     pairs = list(headers.items()) if hasattr(headers, "items") else list(headers)
     array = (bh_header * len(pairs))()
     for slot, (name, value) in zip(array, pairs):
@@ -153,13 +155,114 @@ def configuration(value: SessionConfiguration) -> bh_session_configuration:
         positive("request_timeout_ms"),
         positive("resource_timeout_ms", UINT64),
         path("CA file", value.ca_file),
+        choice("sends_launch_events", value.sends_launch_events),
+        choice("asks_for_credentials", value.asks_for_credentials),
+        positive("launch_if_stopped_ms"),
     )
 
 
-def application_options(identifier: str, store: Path) -> bh_application_options:
+def choice(what: str, value: bool | None) -> int:
+    if value is not None and not isinstance(value, bool):
+        raise invalid(f"{what} is {value!r}; give True, False, or None for the default")
+    return {None: Choice.DEFAULT, True: Choice.YES, False: Choice.NO}[value]
+
+
+def launch(command: LaunchCommand | None) -> Any:
+    """A pointer to a bh_launch_command, or None."""
+    if command is None:
+        return None
+    if isinstance(command.arguments, (str, bytes)):
+        raise invalid("the launch command's arguments are one text; give a list of them")
+    arguments = _texts(path("launch command's argument", value) for value in command.arguments)
+    additions = _texts(_addition(name, value) for name, value in command.environment.items())
+
+    def positive(name: str) -> int:
+        return number(name, getattr(command, name), UINT32)
+
+    return pointer(
+        bh_launch_command(
+            sizeof(bh_launch_command),
+            path("launch command's program", command.program),
+            arguments,
+            len(arguments),
+            additions,
+            len(additions),
+            path("launch command's working directory", command.working_directory),
+            positive("attach_timeout_ms"),
+            positive("first_delay_ms"),
+            positive("longest_delay_ms"),
+            positive("maximum_launches"),
+        )
+    )
+
+
+def _addition(name: str, value: str) -> bytes:
+    # What is said as one text in C could smuggle another name in.
+    if not name or "=" in name:
+        raise invalid(f"{name!r} is no name of an environment variable; give one without '='")
+    encoded = text(f"environment variable {name}", f"{name}={value}")
+    assert encoded is not None
+    return encoded
+
+
+def _texts(values: Iterable[bytes | None]) -> Array[c_char_p]:
+    texts = list(values)
+    return (c_char_p * len(texts))(*texts)
+
+
+def application_options(
+    identifier: str,
+    store: Path | None,
+    hosting: Hosting,
+    daemon: Path | None,
+    launch_command: LaunchCommand | None,
+    observes: bool,
+) -> bh_application_options:
     return bh_application_options(
-        sizeof(bh_application_options), text("application's identifier", identifier), path("store", store)
+        sizeof(bh_application_options),
+        text("application's identifier", identifier),
+        path("store", store),
+        number("hosting", hosting, INT32),
+        APPLICATION_OBSERVES if observes else 0,
+        path("daemon", daemon),
+        launch(launch_command),
     )
+
+
+def challenge(value: Challenge | int) -> int:
+    """The id of a challenge. An event has an id, too, which is another."""
+    if not isinstance(value, (int, Challenge)):
+        raise invalid(f"the challenge is a {type(value).__name__}; give the Challenge, such as event.challenge")
+    return number("challenge", value if isinstance(value, int) else value.id, UINT64)
+
+
+def response(user: str | None, password: str | None, headers: Headers | None, refuse: bool) -> bh_response:
+    """Exactly one answer: a user with a password, headers, or a refusal."""
+    if (user is not None or password is not None) + (headers is not None) + bool(refuse) != 1:
+        raise invalid("answer with user and password, with headers, or with refuse=True; give one of them")
+    answer = bh_response(sizeof(bh_response))
+    if refuse:
+        answer.kind = ResponseKind.REFUSE
+    elif headers is not None:
+        answer.kind = ResponseKind.HEADERS
+        fields = _headers(headers)
+        answer.headers = cast(fields, POINTER(bh_header))
+        answer.header_count = len(fields)
+    else:
+        answer.kind = ResponseKind.CREDENTIAL
+        answer.user = text("user", user)
+        answer.password = text("password", "" if password is None else password)
+    return answer
+
+
+def interval_ms(seconds: float) -> int:
+    """Milliseconds of a progress interval; the library judges whether it is a good one."""
+    try:
+        # Anything but 0 is at least a millisecond: 0 would end the stream.
+        milliseconds = max(1, round(seconds * 1000)) if seconds else 0
+    except (TypeError, ValueError, OverflowError):
+        raise invalid(f"the interval is {seconds!r}; give seconds, such as 0.5") from None
+    return number("interval in milliseconds", milliseconds, UINT32)
 
 
 def selection(tasks: Iterable[Identity] | None, states: Iterable[TaskState]) -> Any:

@@ -1,24 +1,23 @@
-"""The started form of each verb: what the blocking methods wait for, and what asyncio awaits."""
+"""The started form of each verb of a session: what the blocking methods wait for, and what asyncio awaits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from ctypes import byref, c_int32, c_size_t, c_uint64, sizeof
-from typing import TYPE_CHECKING, Any, Callable, TypeVar
+from ctypes import byref, c_size_t, sizeof
+from typing import Any, Callable, Protocol, TypeVar
 
 from . import _reading, _writing
-from ._constants import INVALIDATE_CANCEL, INVALIDATE_FINISH, IfExists, Role, SessionDisposition, TaskState
-from ._ctypes import bh_batch, bh_enqueued, bh_request, bh_session
+from ._constants import INVALIDATE_CANCEL, INVALIDATE_FINISH, IfExists, TaskState
+from ._ctypes import bh_enqueued, bh_request
 from ._errors import BackhaulError
-from ._handles import ApplicationHandle, BatchHandle, SessionHandle, TicketHandle, call, take
+from ._event import Acknowledging
+from ._events import EventSource
+from ._handles import ApplicationHandle, SessionHandle, TicketHandle, call
+from ._identity import Identity
 from ._library import library
-from ._task import Task
-from ._tickets import AnsweredTicket, Ticket, wait_only
-from ._values import Enqueued, Path, Request, SessionConfiguration, SessionInfo, TaskInfo
-from ._writing import Identity
-
-if TYPE_CHECKING:
-    from ._session import Session
+from ._task import Controlling, Task
+from ._tickets import AnsweredTicket, Ticket, count_only, from_batch, wait_only
+from ._values import Challenge, Enqueued, Headers, Path, Request, SessionConfiguration, TaskInfo
 
 Result = TypeVar("Result")
 
@@ -26,29 +25,18 @@ Result = TypeVar("Result")
 PAGE = 1_000
 
 
-def _count(ticket: TicketHandle) -> int:
-    count = c_uint64()
-    call(library.bh_ticket_count, ticket.pointer, byref(count))
-    return count.value
-
-
-def _from_batch(read: Callable[[BatchHandle], Result]) -> Callable[[TicketHandle], Result]:
-    def reader(ticket: TicketHandle) -> Result:
-        return _reading.released(BatchHandle(take(bh_batch, library.bh_ticket_batch, ticket.pointer)), read)
-
-    return reader
-
-
-def events_from(session: Session) -> Callable[[TicketHandle], _reading.Events]:
-    """Takes the events of a poll out of its ticket."""
-    return _from_batch(lambda batch: _reading.events(batch, session))
+class Host(Acknowledging, Controlling, Protocol):
+    """The session that results belong to: tasks and events ask it for more."""
 
 
 class SessionVerbs:
     """The started form of each verb: returns a Ticket at once. ``await`` it, or ask it for its ``result()``."""
 
-    def __init__(self, session: Session, application: ApplicationHandle, handle: SessionHandle) -> None:
+    def __init__(
+        self, session: Host, events: EventSource, application: ApplicationHandle, handle: SessionHandle
+    ) -> None:
         self._session = session
+        self._events = events
         self._application = application
         self._handle = handle
 
@@ -92,23 +80,40 @@ class SessionVerbs:
 
     def poll(self, after: int = 0, maximum: int = PAGE) -> Ticket[_reading.Events]:
         """What is there now; does not wait for events."""
-        cursor, size = _writing.cursor(after), _writing.maximum(maximum)
-        return self._start(events_from(self._session), library.bh_session_poll_start, cursor, size)
+        return self._events.start(after, maximum)
 
     def acknowledge(self, events: Iterable[Identity]) -> Ticket[int]:
         ids = _writing.identities(events)
         if not ids:
             return AnsweredTicket(0)
-        return self._start(_count, library.bh_session_acknowledge_start, ids, len(ids))
+        return self._start(count_only, library.bh_session_acknowledge_start, ids, len(ids))
 
     def acknowledge_through(self, event: Identity) -> Ticket[int]:
-        return self._start(_count, library.bh_session_acknowledge_through_start, _writing.identity(event))
+        return self._start(count_only, library.bh_session_acknowledge_through_start, _writing.identity(event))
 
     def complete(self) -> Ticket[None]:
         return self._start(wait_only, library.bh_session_complete_start)
 
+    def challenges(self) -> Ticket[list[Challenge]]:
+        return self._start(from_batch(_reading.challenges), library.bh_session_challenges_start)
+
+    def respond(
+        self,
+        challenge: Challenge | int,
+        *,
+        user: str | None = None,
+        password: str | None = None,
+        headers: Headers | None = None,
+        refuse: bool = False,
+    ) -> Ticket[None]:
+        answer = _writing.response(user, password, headers, refuse)
+        return self._start(wait_only, library.bh_session_respond_start, _writing.challenge(challenge), byref(answer))
+
+    def watch_progress(self, interval: float) -> Ticket[None]:
+        return self._start(wait_only, library.bh_session_watch_progress_start, _writing.interval_ms(interval))
+
     def configuration(self) -> Ticket[SessionConfiguration]:
-        return self._start(_from_batch(_reading.configuration), library.bh_session_get_configuration_start)
+        return self._start(from_batch(_reading.configuration), library.bh_session_get_configuration_start)
 
     def update(self, configuration: SessionConfiguration) -> Ticket[None]:
         return self._start(wait_only, library.bh_session_update_start, byref(_writing.configuration(configuration)))
@@ -130,7 +135,7 @@ class SessionVerbs:
         if chosen is not None and not chosen:
             return AnsweredTicket([])
         return self._start(
-            _from_batch(_reading.tasks),
+            from_batch(_reading.tasks),
             library.bh_session_tasks_start,
             _writing.selection(chosen, states),
             _writing.cursor(after),
@@ -139,7 +144,7 @@ class SessionVerbs:
 
     def task(self, task: Identity) -> Ticket[TaskInfo]:
         return self._start(
-            _from_batch(lambda batch: _reading.tasks(batch)[0]), library.bh_task_info_start, _writing.identity(task)
+            from_batch(lambda batch: _reading.tasks(batch)[0]), library.bh_task_info_start, _writing.identity(task)
         )
 
     def cancel(self, tasks: Iterable[Identity] | None = None, *, states: Iterable[TaskState] = ()) -> Ticket[int]:
@@ -169,7 +174,7 @@ class SessionVerbs:
         chosen = None if tasks is None else list(tasks)
         if chosen is not None and not chosen:
             return AnsweredTicket(0)
-        return self._start(_count, function, _writing.selection(chosen, states), *arguments)
+        return self._start(count_only, function, _writing.selection(chosen, states), *arguments)
 
     def claim(self, task: Identity, destination: Path, *, if_exists: str | IfExists = IfExists.FAIL) -> Ticket[None]:
         return self._start(
@@ -179,56 +184,6 @@ class SessionVerbs:
             _writing.path("destination", destination),
             _writing.if_exists(if_exists),
         )
-
-
-class ApplicationVerbs:
-    """The started form of each verb of an application."""
-
-    def __init__(self, application: ApplicationHandle) -> None:
-        self._application = application
-
-    def sessions(self) -> Ticket[list[SessionInfo]]:
-        return Ticket.start(
-            self._application,
-            _from_batch(_reading.sessions),
-            library.bh_application_sessions_start,
-            self._application.pointer,
-        )
-
-    def create(self, configuration: SessionConfiguration, role: Role = Role.CONSUME) -> Ticket[Session]:
-        return Ticket.start(
-            self._application,
-            self._session_reader(configuration.identifier, role),
-            library.bh_session_create_start,
-            self._application.pointer,
-            byref(_writing.configuration(configuration)),
-            _writing.role(role),
-        )
-
-    def attach(self, identifier: str, role: Role = Role.CONSUME) -> Ticket[Session]:
-        return Ticket.start(
-            self._application,
-            self._session_reader(identifier, role),
-            library.bh_session_attach_start,
-            self._application.pointer,
-            _writing.text("identifier", identifier),
-            _writing.role(role),
-        )
-
-    def session(self, identifier: str, *, role: Role = Role.CONSUME, **configuration: Any) -> Ticket[Session]:
-        """Creates the session with this configuration, or attaches to it when it exists."""
-        return self.create(SessionConfiguration(identifier, **configuration), role)
-
-    def _session_reader(self, identifier: str, role: Role) -> Callable[[TicketHandle], Session]:
-        from ._session import Session
-
-        def read(ticket: TicketHandle) -> Session:
-            pointer, disposition = bh_session(), c_int32(SessionDisposition.ATTACHED)
-            call(library.bh_ticket_session, ticket.pointer, byref(pointer), byref(disposition))
-            created = disposition.value == SessionDisposition.CREATED
-            return Session(self._application, SessionHandle(pointer), identifier, Role(role), created)
-
-        return read
 
 
 def _renumber(error: BackhaulError, first: int) -> None:

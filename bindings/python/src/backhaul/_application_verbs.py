@@ -1,0 +1,82 @@
+"""The started form of each verb of an application."""
+
+from __future__ import annotations
+
+from ctypes import byref, c_int32
+from typing import Any, Callable, TypeVar
+
+from . import _reading, _writing
+from ._constants import Role, SessionDisposition
+from ._ctypes import bh_session
+from ._handles import ApplicationHandle, BatchHandle, SessionHandle, TicketHandle, call
+from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
+from ._library import library
+from ._session import Session
+from ._tickets import Ticket, from_batch, wait_only
+from ._values import SessionConfiguration, SessionInfo
+
+Result = TypeVar("Result")
+
+
+class ApplicationVerbs:
+    """The started form of each verb of an application."""
+
+    def __init__(self, application: ApplicationHandle) -> None:
+        self._application = application
+
+    def sessions(self) -> Ticket[list[SessionInfo]]:
+        return self._listing(_reading.sessions, library.bh_application_sessions_start)
+
+    def engine(self) -> Ticket[EngineInfo]:
+        return self._listing(_reading.engine, library.bh_application_engine_start)
+
+    def set_launch(self, command: LaunchCommand | None) -> Ticket[None]:
+        return Ticket.start(
+            self._application,
+            wait_only,
+            library.bh_application_set_launch_start,
+            self._application.pointer,
+            _writing.launch(command),
+        )
+
+    def launches(self) -> Ticket[list[LaunchInfo]]:
+        return self._listing(_reading.launches, library.bh_application_launches_start)
+
+    def current_launch(self) -> Ticket[Launch | None]:
+        return self._listing(_reading.launch, library.bh_launch_current_start)
+
+    def create(self, configuration: SessionConfiguration, role: Role = Role.CONSUME) -> Ticket[Session]:
+        return Ticket.start(
+            self._application,
+            self._session_reader(configuration.identifier, role),
+            library.bh_session_create_start,
+            self._application.pointer,
+            byref(_writing.configuration(configuration)),
+            _writing.role(role),
+        )
+
+    def attach(self, identifier: str, role: Role = Role.CONSUME) -> Ticket[Session]:
+        return Ticket.start(
+            self._application,
+            self._session_reader(identifier, role),
+            library.bh_session_attach_start,
+            self._application.pointer,
+            _writing.text("identifier", identifier),
+            _writing.role(role),
+        )
+
+    def session(self, identifier: str, *, role: Role = Role.CONSUME, **configuration: Any) -> Ticket[Session]:
+        """Creates the session with this configuration, or attaches to it when it exists."""
+        return self.create(SessionConfiguration(identifier, **configuration), role)
+
+    def _listing(self, read: Callable[[BatchHandle], Result], function: Callable[..., int]) -> Ticket[Result]:
+        return Ticket.start(self._application, from_batch(read), function, self._application.pointer)
+
+    def _session_reader(self, identifier: str, role: Role) -> Callable[[TicketHandle], Session]:
+        def read(ticket: TicketHandle) -> Session:
+            pointer, disposition = bh_session(), c_int32(SessionDisposition.ATTACHED)
+            call(library.bh_ticket_session, ticket.pointer, byref(pointer), byref(disposition))
+            created = disposition.value == SessionDisposition.CREATED
+            return Session(self._application, SessionHandle(pointer), identifier, Role(role), created)
+
+        return read

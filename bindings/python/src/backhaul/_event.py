@@ -1,0 +1,105 @@
+"""Events: what hosts are told, once and durably."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from ._constants import Domain, EventKind, Status, TaskState
+from ._errors import BackhaulError, error_for
+from ._identity import Identity
+from ._values import Challenge, moment
+
+
+class Acknowledging(Protocol):
+    """What an event asks of the session that it came from."""
+
+    def acknowledge(self, events: Iterable[Identity], *, timeout: float | None = None) -> int: ...
+
+
+@dataclass(frozen=True)
+class Event:
+    """A durable fact addressed to the host: a task or a round has ended, or a credential is asked for."""
+
+    #: Grows; never used twice in a store.
+    id: int
+    kind: EventKind
+    #: Which round ended, or to which the task belonged.
+    round: int
+    #: Unix time of the commit in milliseconds.
+    time_ms: int
+    #: 0 for an event that is not of a task, and so are the fields below.
+    task_id: int
+    #: Succeeded, failed or cancelled; None for an event that is not of a task.
+    state: TaskState | None
+    #: OK, or why the task did not succeed.
+    status: Status
+    error_domain: Domain
+    error_detail: int
+    error_message: str | None
+    #: As enqueued.
+    url: str | None
+    #: After redirects; None when no answer came.
+    final_url: str | None
+    #: Where the whole, synced file lies; None unless succeeded.
+    path: str | None
+    media_type: str | None
+    #: Idempotency key.
+    key: str | None
+    #: Of the last answer, or 0.
+    http_status: int
+    #: How many requests were sent.
+    attempts: int
+    #: Bytes of the file.
+    size: int
+    #: Body bytes received over all attempts.
+    bytes_received: int
+    user_data: bytes
+    #: Chosen headers of the last answer.
+    headers: tuple[tuple[str, str], ...]
+    #: The first bytes of the body of an answer that was not accepted.
+    error_body: bytes
+    #: Of a challenge that is still open; None when it was answered meanwhile, and for other events.
+    challenge: Challenge | None
+    _session: Acknowledging = field(repr=False, compare=False)
+
+    @property
+    def is_session_finished(self) -> bool:
+        """Whether the round's last task has ended."""
+        return self.kind is EventKind.SESSION_FINISHED
+
+    @property
+    def is_task_ended(self) -> bool:
+        """Whether it tells the end of a task."""
+        return self.kind is EventKind.TASK_ENDED
+
+    @property
+    def is_challenge(self) -> bool:
+        """Whether a server or proxy asks for a credential. To acknowledge it is not to answer it."""
+        return self.kind is EventKind.CHALLENGE
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether a task ended with a whole file."""
+        return self.state is TaskState.SUCCEEDED
+
+    @property
+    def time(self) -> datetime:
+        return moment(self.time_ms)
+
+    @property
+    def error(self) -> BackhaulError | None:
+        """Why the task did not succeed, as an exception to raise or to show."""
+        if self.status is Status.OK:
+            return None
+        return error_for(self.status, self.error_message or "", domain=self.error_domain, detail=self.error_detail)
+
+    def header(self, name: str) -> str | None:
+        """A chosen header of the last answer, by its name in any case."""
+        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+    def acknowledge(self, *, timeout: float | None = None) -> None:
+        """The host has made use of this event: it never comes again, and an unclaimed kept file of it is removed."""
+        self._session.acknowledge([self], timeout=timeout)

@@ -1,0 +1,65 @@
+"""Live progress of running tasks, blocking or in asyncio. What nobody reads is replaced by what is newer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+from . import _reading
+from ._ctypes import bh_batch
+from ._handles import BatchHandle, SessionHandle, take
+from ._library import library
+from ._session_verbs import SessionVerbs
+from ._values import Progress
+from ._waiting import Deadline, Patience, readable
+
+
+def poll_progress(handle: SessionHandle, timeout: float | None) -> list[Progress]:
+    """The newest readings of all tasks that have changed since the last call on this handle."""
+    deadline = Deadline(timeout)
+    while True:
+        batch = take(bh_batch, library.bh_session_poll_progress, handle.pointer, deadline.slice_ms())
+        found = _reading.released(BatchHandle(batch), _reading.progress)
+        if found or deadline.is_over:
+            return found
+
+
+class ProgressStream(Iterator["list[Progress]"], AsyncIterator["list[Progress]"]):
+    """Readings of a session's running tasks, for ``for`` and for ``async for``: each step waits for the first, and
+    gives the newest of every task that has changed since the step before. The first step begins the watching."""
+
+    def __init__(self, verbs: SessionVerbs, handle: SessionHandle, interval: float, timeout: float | None) -> None:
+        self._verbs = verbs
+        self._handle = handle
+        self._interval = interval
+        self._timeout = timeout
+        self._is_watching = False
+
+    def __iter__(self) -> ProgressStream:
+        return self
+
+    def __next__(self) -> list[Progress]:
+        if not self._is_watching:
+            self._verbs.watch_progress(self._interval).result()
+            self._is_watching = True
+        found = poll_progress(self._handle, self._timeout)
+        if not found:
+            raise StopIteration
+        return found
+
+    def __aiter__(self) -> ProgressStream:
+        return self
+
+    async def __anext__(self) -> list[Progress]:
+        if not self._is_watching:
+            await self._verbs.watch_progress(self._interval)
+            self._is_watching = True
+        deadline, patience = Deadline(self._timeout), Patience(0.25)
+        while True:
+            found = poll_progress(self._handle, 0)
+            if found:
+                return found
+            if deadline.is_over:
+                raise StopAsyncIteration
+            # Another task of this program may have taken the readings: then wait a little, do not spin.
+            if await readable(self._handle.progress_descriptor, deadline.remaining):
+                await patience.pause()

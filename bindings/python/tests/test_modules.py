@@ -1,0 +1,39 @@
+"""The package's modules: each stands on those below it, and none on itself by a detour."""
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import backhaul
+
+PACKAGE = Path(backhaul.__file__).parent
+
+
+def imported(module):
+    """The modules of the package that this one names in an import anywhere, also one for type hints only."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            yield from [node.module] if node.module else (alias.name for alias in node.names)
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    modules = {module.stem: set(imported(module)) for module in PACKAGE.glob("*.py") if module.stem != "__init__"}
+    assert {"_constants", "_handles", "_session"} <= set(modules)
+    assert list(TopologicalSorter(modules).static_order())  # raises CycleError with the circle
+
+
+def test_imports_stand_at_the_top_of_each_module():
+    late = [
+        f"{module.stem}.{function.name}"
+        for module in PACKAGE.glob("*.py")
+        for function in ast.walk(ast.parse(module.read_text()))
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
+    assert late == []
+
+
+def test_everything_public_is_named_and_there():
+    assert sorted(backhaul.__all__, key=str.lower) == sorted(set(backhaul.__all__), key=str.lower)
+    assert all(hasattr(backhaul, name) for name in backhaul.__all__)

@@ -1,0 +1,113 @@
+"""The library's structs on their way into Python: every field arrives, and stays when the batch is gone."""
+
+from ctypes import POINTER, Structure, c_char_p, c_uint64, cast, pointer, sizeof
+
+from backhaul import (
+    Attention,
+    ChallengeKind,
+    Hosting,
+    LaunchState,
+    Reason,
+    Scheme,
+    TaskState,
+    _constants,
+    _ctypes,
+    _reading,
+)
+
+
+def texts(*values):
+    return (c_char_p * len(values))(*values)
+
+
+def test_a_challenge_of_an_event():
+    raw = _ctypes.bh_event(sizeof(_ctypes.bh_event), 5, kind=3)
+    asked = _ctypes.bh_challenge(
+        sizeof(_ctypes.bh_challenge), 7, 2, 1 | 4 | 32, b"http://proxy:3128", b"Staff only", 2, 1_000, 40
+    )
+    raw.challenge = pointer(asked)
+    event = _reading._event(raw, None)
+    assert event.is_challenge and not event.is_task_ended and event.state is None
+    challenge = event.challenge
+    assert (challenge.id, challenge.kind, challenge.origin) == (7, ChallengeKind.PROXY, "http://proxy:3128")
+    assert (challenge.realm, challenge.failures, challenge.waiting_tasks) == ("Staff only", 2, 40)
+    # A scheme that only a newer library knows takes nothing from the others.
+    assert Scheme.BASIC in challenge.schemes and Scheme.DIGEST in challenge.schemes
+    assert challenge.time.timestamp() == 1
+
+
+def test_a_challenge_that_was_answered_meanwhile():
+    assert _reading._event(_ctypes.bh_event(sizeof(_ctypes.bh_event), 5, kind=3), None).challenge is None
+
+
+def test_progress_of_known_and_unknown_size():
+    size = sizeof(_ctypes.bh_progress)
+    known = _reading._progress(_ctypes.bh_progress(size, 3, 2, 0, 50, 200, 10))
+    assert (known.task_id, known.state, known.reason, known.fraction) == (3, TaskState.RUNNING, Reason.NONE, 0.25)
+    unknown = _reading._progress(_ctypes.bh_progress(size, 3, 1, 8, 50, _constants.SIZE_UNKNOWN, 0))
+    assert (unknown.size, unknown.fraction, unknown.reason) == (None, None, Reason.CREDENTIAL)
+    assert _reading._progress(_ctypes.bh_progress(size, 3, 2, 0, 0, 0, 0)).fraction == 1.0
+
+
+def test_a_registered_launch_command():
+    arguments, additions = texts(b"/app.py", b""), texts(b"A=b=c", b"EMPTY=")
+    raw = _ctypes.bh_launch_info(
+        sizeof(_ctypes.bh_launch_info), b"org.example.a", b"/bin/a", cast(arguments, POINTER(c_char_p)), 2,
+        cast(additions, POINTER(c_char_p)), 2, None, 3, 8, 0, 0, 2_000, b"it does not exist",
+    )
+    info = _reading._launch_info(raw)
+    assert (info.application, info.program, info.arguments) == ("org.example.a", "/bin/a", ("/app.py", ""))
+    assert info.environment == {"A": "b=c", "EMPTY": ""}
+    assert (info.state, info.launches, info.process_id) == (LaunchState.LEFT_ALONE, 8, None)
+    assert (info.next_launch, info.started.timestamp(), info.working_directory) == (None, 2, None)
+    assert info.error_message == "it does not exist"
+
+
+class NewerInfo(Structure):
+    """As a library with one more field at the end lays it out."""
+
+    _fields_ = [("known", _ctypes.bh_session_info), ("new", c_uint64)]
+
+
+def test_the_sessions_of_a_launch_from_a_newer_library_with_larger_items():
+    items = (NewerInfo * 2)()
+    for item, name in zip(items, (b"one", b"two")):
+        item.known = _ctypes.bh_session_info(sizeof(NewerInfo), name, attention=2, open_challenges=4)
+    raw = _ctypes.bh_launch(
+        sizeof(_ctypes.bh_launch), 12, 3, 2, cast(items, POINTER(_ctypes.bh_session_info)), len(items)
+    )
+    launch = _reading._launch(raw)
+    assert (launch.id, launch.launches, launch.reasons) == (12, 3, Attention.FINISHED)
+    assert [(info.identifier, info.open_challenges) for info in launch.sessions] == [("one", 4), ("two", 4)]
+
+
+def test_a_launch_without_sessions():
+    assert _reading._launch(_ctypes.bh_launch(sizeof(_ctypes.bh_launch), 12, 1, 0, None, 0)).sessions == ()
+
+
+def test_who_the_engine_is():
+    raw = _ctypes.bh_engine_info(sizeof(_ctypes.bh_engine_info), 42, (1 << 16) | (2 << 8) | 3, 1, 1_000, b"/s", 1, 9)
+    engine = _reading._engine(raw)
+    assert (engine.process_id, engine.version, engine.hosting) == (42, "1.2.3", Hosting.DAEMON)
+    assert (engine.store, engine.shares_control_group, engine.connections) == ("/s", True, 9)
+    assert engine.started.timestamp() == 1
+
+
+def test_the_rest_of_a_session():
+    raw = _ctypes.bh_session_info(
+        sizeof(_ctypes.bh_session_info), b"s", consumer_stopped_ms=5_000, waiting_consumers=2, launch_state=1,
+        next_launch_ms=9_000, attention=8 | 4,
+    )
+    info = _reading._session_info(raw)
+    assert (info.consumer_stopped.timestamp(), info.next_launch.timestamp()) == (5, 9)
+    assert (info.waiting_consumers, info.launch_state) == (2, LaunchState.DUE)
+    assert info.attention == Attention.YIELD | Attention.CHALLENGE
+
+
+def test_choices_come_back_as_they_are_given():
+    raw = _ctypes.bh_session_configuration(
+        sizeof(_ctypes.bh_session_configuration), b"s", sends_launch_events=1, asks_for_credentials=2,
+        launch_if_stopped_ms=7,
+    )
+    read = _reading._configuration(raw)
+    assert (read.sends_launch_events, read.asks_for_credentials, read.launch_if_stopped_ms) == (True, False, 7)
