@@ -88,6 +88,7 @@ int main(int argc, char **argv) {
     }
     options.identifier = "org.example.bench";
     options.store = argv[1];
+    options.hosting = BH_HOSTING_EMBEDDED;
     check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open");
     configuration.identifier = "bench";
     configuration.connections_per_origin = AT_ONCE;

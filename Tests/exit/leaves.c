@@ -42,6 +42,7 @@ int main(int argc, char **argv) {
     if (argc != 6) return NOT_GOING;
     options.identifier = "org.example.leaves";
     options.store = argv[1];
+    options.hosting = BH_HOSTING_EMBEDDED;
     check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open");
     configuration.identifier = "leaves";
     configuration.ca_file = argv[4];

@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import suppress
 
+from backhaul import Hosting
 from servers import child
 
 
@@ -33,8 +34,8 @@ class Host:
     #: No call of a test may take longer.
     LIMIT = 90
 
-    def __init__(self, store, identifier="org.example.hosts", *, environment=None):
-        self._store, self._identifier = str(store), identifier
+    def __init__(self, store, identifier="org.example.hosts", *, hosting=Hosting.EMBEDDED, environment=None):
+        self._store, self._identifier, self._hosting = str(store), identifier, hosting
         self._process = child.start([sys.executable, "-m", "hosts.programs.hands"], stdin=subprocess.PIPE,
                                     stdout=subprocess.PIPE, env={**os.environ, **(environment or {})})
         self.pid = self._process.pid
@@ -43,7 +44,7 @@ class Host:
         return f"<Host {self.pid}>"
 
     def open(self, **options):
-        self._call("open", self._store, self._identifier, **options)
+        self._call("open", self._store, self._identifier, **{"hosting": self._hosting, **options})
         return self
 
     def begin(self, name, *arguments, **options):

@@ -6,7 +6,7 @@ import time
 import pytest
 
 import backhaul
-from backhaul import Application, InUse, Request, StoreError, TaskState
+from backhaul import Application, Hosting, InUse, Request, StoreError, TaskState
 from hosts.host import Host
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
@@ -20,7 +20,7 @@ def test_a_whole_host(store, misbehaving, downloads):
 
     async def scenario():
         seen = []
-        async with await Application.open_async(IDENTIFIER, store) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
             session = await application.start.session("gallery")
             requests = [Request(url, downloads / str(i), key=str(i)) for i, url in enumerate(urls)]
             results = await session.start.enqueue(requests)
@@ -41,7 +41,7 @@ def test_a_whole_host(store, misbehaving, downloads):
 
 def test_verbs_and_events_of_many_coroutines_at_once(store, misbehaving, downloads):
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
             sessions = [await application.start.session(f"s{i}") for i in range(5)]
 
             async def use(number, session):
@@ -62,7 +62,7 @@ def test_verbs_and_events_of_many_coroutines_at_once(store, misbehaving, downloa
 
 def test_the_loop_runs_on_while_one_waits_for_events(store, misbehaving, downloads):
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
             session = await application.start.session("gallery")
             await session.start.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=100_000)))
             longest, last = 0.0, time.monotonic()
@@ -88,7 +88,7 @@ def test_waiting_costs_no_processor_time_though_other_events_are_unread(store, m
     """The application's descriptor stays readable for the events of the other session; nothing may spin on it."""
 
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
             unread = await application.start.session("unread")
             await unread.start.download(misbehaving.serve("/a", CONTENT))
             waiting = await application.start.session("waiting")
@@ -105,7 +105,7 @@ def test_waiting_costs_no_processor_time_though_other_events_are_unread(store, m
 
 def test_a_stream_ends_when_nothing_comes_for_so_long(store):
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
             session = await application.start.session("gallery")
             return [event async for event in session.events(timeout=0.2)]
 
@@ -114,7 +114,7 @@ def test_a_stream_ends_when_nothing_comes_for_so_long(store):
 
 def test_a_cancelled_wait_loses_no_event(store, misbehaving):
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
             session = await application.start.session("gallery")
             stream = session.events()
             for _ in range(20):
@@ -129,7 +129,7 @@ def test_a_cancelled_wait_loses_no_event(store, misbehaving):
 
 def test_errors_arrive_as_exceptions(store):
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
             await application.start.session("gallery")
             with pytest.raises(backhaul.NotFound):
                 await application.start.attach("unknown")
@@ -142,7 +142,7 @@ def test_errors_arrive_as_exceptions(store):
 def test_a_store_that_cannot_be_opened_is_told_where_it_is_awaited(place):
     async def scenario():
         with pytest.raises(StoreError):
-            await Application.open_async(IDENTIFIER, place / "missing" / "store")
+            await Application.open_async(IDENTIFIER, place / "missing" / "store", hosting=Hosting.EMBEDDED)
 
     asyncio.run(asyncio.wait_for(scenario(), 30))
 
@@ -152,7 +152,7 @@ def test_in_use_names_the_other_process(store, host):
     one.session()
 
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
             with pytest.raises(InUse) as caught:
                 await application.start.attach("gallery")
             return caught.value.process

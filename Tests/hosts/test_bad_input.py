@@ -6,7 +6,17 @@ from ctypes import byref, c_size_t, sizeof
 import pytest
 
 import backhaul
-from backhaul import BackhaulError, InvalidArgument, InvalidHandle, NotFound, Request, Status, _ctypes, _writing
+from backhaul import (
+    BackhaulError,
+    Hosting,
+    InvalidArgument,
+    InvalidHandle,
+    NotFound,
+    Request,
+    Status,
+    _ctypes,
+    _writing,
+)
 from backhaul._handles import call, new_error
 from backhaul._library import library as loaded
 from servers.content import Content
@@ -17,7 +27,7 @@ GOOD_URL = "http://127.0.0.1:9/a"
 
 @pytest.fixture
 def application(store):
-    with backhaul.Application("org.example.bad-input", store) as opened:
+    with backhaul.Application("org.example.bad-input", store, hosting=Hosting.EMBEDDED) as opened:
         yield opened
 
 
@@ -37,7 +47,7 @@ def sentence(error):
 @pytest.mark.parametrize("identifier", ["", "x" * 256, "has space", "sl/ash", "ümlaut", ".dot", "-dash", "a\nb"])
 def test_an_applications_identifier_is_checked(store, identifier):
     with pytest.raises(InvalidArgument) as caught:
-        backhaul.Application(identifier, store)
+        backhaul.Application(identifier, store, hosting=Hosting.EMBEDDED)
     assert "identifier" in sentence(caught.value)
     assert not store.exists()
 
@@ -270,7 +280,7 @@ def test_a_path_of_the_store_is_checked(place):
         "/proc/self/store": Status.STORE_UNAVAILABLE,
     }.items():
         with pytest.raises(BackhaulError) as caught:
-            backhaul.Application("org.example.store", path)
+            backhaul.Application("org.example.store", path, hosting=Hosting.EMBEDDED)
         assert caught.value.status in (status, Status.STORE_UNAVAILABLE), (path, caught.value)
         sentence(caught.value)
     assert sorted(os.listdir(place)) == ["file"]
@@ -282,6 +292,6 @@ def test_a_long_path_of_a_store_works(place):
     while len(str(deep)) < 1_000:
         deep = deep / ("d" * 50)
     deep.mkdir(parents=True)
-    with backhaul.Application("org.example.deep", deep / "store") as application:
+    with backhaul.Application("org.example.deep", deep / "store", hosting=Hosting.EMBEDDED) as application:
         with application.session("s"):
             assert [info.identifier for info in application.sessions()] == ["s"]

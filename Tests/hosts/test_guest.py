@@ -210,8 +210,8 @@ def test_a_program_that_the_host_starts_inherits_neither_store_nor_connection(ho
 
 def test_nothing_is_printed(store, misbehaving, downloads):
     program = (
-        "import sys, backhaul\n"
-        "with backhaul.Application('org.example.quiet', sys.argv[1]) as application:\n"
+        "import sys, backhaul; from backhaul import Hosting\n"
+        "with backhaul.Application('org.example.quiet', sys.argv[1], hosting=Hosting.EMBEDDED) as application:\n"
         "    with application.session('s', maximum_attempts=1) as session:\n"
         "        session.download(sys.argv[2] + '/nowhere')\n"
         "        session.download('http://name.invalid/')\n"
@@ -225,8 +225,8 @@ def test_nothing_is_printed(store, misbehaving, downloads):
 
 def test_ctrl_c_is_heard_while_waiting_for_events(store):
     program = (
-        "import sys, backhaul\n"
-        "application = backhaul.Application('org.example.interrupted', sys.argv[1])\n"
+        "import sys, backhaul; from backhaul import Hosting\n"
+        "application = backhaul.Application('org.example.interrupted', sys.argv[1], hosting=Hosting.EMBEDDED)\n"
         "session = application.session('s')\n"
         "print('waiting', flush=True)\n"
         "try:\n"

@@ -9,6 +9,7 @@ import time
 import pytest
 
 import backhaul
+from backhaul import Hosting
 from servers.content import Content
 
 
@@ -24,7 +25,7 @@ def test_threads_of_one_host_use_one_session_at_once(store, misbehaving, downloa
         except Exception as error:  # told below, in the test's own thread
             failures.append(error)
 
-    with backhaul.Application("org.example.threads", store) as application:
+    with backhaul.Application("org.example.threads", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("s") as session:
             threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
             for thread in threads:
@@ -41,7 +42,7 @@ def test_threads_of_one_host_use_one_session_at_once(store, misbehaving, downloa
 
 
 def test_closing_in_any_order_and_twice_is_harmless(store, misbehaving):
-    application = backhaul.Application("org.example.order", store)
+    application = backhaul.Application("org.example.order", store, hosting=Hosting.EMBEDDED)
     session = application.session("s")
     ticket = session.start.configuration()
     application.close()
@@ -54,7 +55,7 @@ def test_closing_in_any_order_and_twice_is_harmless(store, misbehaving):
 
 
 def test_a_session_closed_by_another_thread_ends_the_wait(store):
-    with backhaul.Application("org.example.close", store) as application:
+    with backhaul.Application("org.example.close", store, hosting=Hosting.EMBEDDED) as application:
         session = application.session("s")
         timer = threading.Timer(0.3, session.close)
         timer.start()
@@ -66,7 +67,7 @@ def test_a_session_closed_by_another_thread_ends_the_wait(store):
 def test_a_verb_that_was_not_answered_in_time_has_a_ticket_and_is_done_once(store, host, downloads):
     engine = host(identifier="org.example.slow")
     engine.all_sessions()
-    with backhaul.Application("org.example.slow", store) as application:
+    with backhaul.Application("org.example.slow", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("s") as session:
             engine.stop()
             with pytest.raises((backhaul.Timeout, backhaul.EngineError)) as caught:
@@ -82,7 +83,7 @@ def test_a_verb_that_was_not_answered_in_time_has_a_ticket_and_is_done_once(stor
 
 
 def test_a_ticket_that_nobody_waits_for_is_still_carried_out(store, downloads):
-    with backhaul.Application("org.example.tickets", store) as application:
+    with backhaul.Application("org.example.tickets", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("s") as session:
             session.start.download("http://127.0.0.1:9/a", downloads / "a", suspended=True)
             assert len(list(session.tasks())) == 1
@@ -93,9 +94,9 @@ def test_a_ticket_that_nobody_waits_for_is_still_carried_out(store, downloads):
 
 def test_what_is_dropped_without_closing_is_closed_with_a_warning(store):
     with pytest.warns(ResourceWarning, match="application was not closed"):
-        backhaul.Application("org.example.dropped", store)
+        backhaul.Application("org.example.dropped", store, hosting=Hosting.EMBEDDED)
         gc.collect()
-    with backhaul.Application("org.example.dropped", store) as application:
+    with backhaul.Application("org.example.dropped", store, hosting=Hosting.EMBEDDED) as application:
         with pytest.warns(ResourceWarning, match="session was not closed"):
             application.session("s")
             gc.collect()
@@ -103,7 +104,7 @@ def test_what_is_dropped_without_closing_is_closed_with_a_warning(store):
 
 
 def test_a_wait_has_the_length_that_was_asked_for(store):
-    with backhaul.Application("org.example.waits", store) as application:
+    with backhaul.Application("org.example.waits", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("s") as session:
             start = time.monotonic()
             assert session.poll(timeout=0.7) == ([], False)
@@ -113,7 +114,7 @@ def test_a_wait_has_the_length_that_was_asked_for(store):
 
 
 def test_a_stream_remembers_its_place_and_another_one_begins_anew(store, misbehaving):
-    with backhaul.Application("org.example.streams", store) as application:
+    with backhaul.Application("org.example.streams", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("s") as session:
             task = session.download(misbehaving.serve("/a", Content(10)))
             stream = session.events(maximum=1)

@@ -1,4 +1,4 @@
-"""Puts the built library into the wheel, beside the package, and names the platform that it was built for."""
+"""Puts the built library and the daemon into the wheel, beside the package, and names the platform."""
 
 from __future__ import annotations
 
@@ -15,12 +15,19 @@ class LibraryHook(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: Dict[str, Any]) -> None:
         if version == "editable":
-            return  # the library is found by BACKHAUL_LIBRARY or among the system's
-        built = Path(self.root).parent.parent / "build" / "lib" / "libbackhaul.so.0"
-        library = Path(os.environ.get("BACKHAUL_LIBRARY") or built).resolve()
-        if not library.is_file():
-            raise RuntimeError(f"{library} is not there: run `make` first, or set BACKHAUL_LIBRARY to the library.")
+            return  # the library is found by BACKHAUL_LIBRARY or among the system's, and finds the daemon itself
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
-        build_data["force_include"][str(library)] = "backhaul/libbackhaul.so.0"
+        # The library looks for its daemon beside itself, too.
+        for variable, built, name in (
+            ("BACKHAUL_LIBRARY", "lib/libbackhaul.so.0", "libbackhaul.so.0"),
+            ("BACKHAUL_DAEMON", "libexec/backhaul/backhauld", "backhauld"),
+        ):
+            build_data["force_include"][str(self._find(variable, built))] = f"backhaul/{name}"
+
+    def _find(self, variable: str, built: str) -> Path:
+        path = Path(os.environ.get(variable) or Path(self.root).parent.parent / "build" / built).resolve()
+        if not path.is_file():
+            raise RuntimeError(f"{path} is not there: run `make` first, or set {variable} to its path.")
+        return path

@@ -82,6 +82,7 @@ int main(int argc, char **argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     options.identifier = "org.example.photos";
     options.store = argv[1];
+    options.hosting = BH_HOSTING_EMBEDDED; /* the engine is in this process: killed with it, started with it */
     check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open the store");
     if (argc == 3) {
         configuration.identifier = "gallery";

@@ -8,7 +8,7 @@ Kill it at any moment and start it again: nothing is lost, and nothing is downlo
 
 import sys
 
-from backhaul import Application, Request
+from backhaul import Application, Hosting, Request
 
 
 def requests(path):
@@ -29,7 +29,8 @@ def show(event):
 
 
 def main(store, path=None):
-    with Application("org.example.photos", store) as application:
+    # The engine is in this process: killed with it, started with it.
+    with Application("org.example.photos", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("gallery") if path else application.attach("gallery") as session:
             if path:
                 print(f"handed over {len(session.enqueue(requests(path)))} files", flush=True)

@@ -19,7 +19,7 @@ def main(plan):
     journal = Journal(plan["journal"])
     journal.write("started", process=os.getpid())
     generator = random.Random(f"{plan['seed']}:{os.getpid()}")
-    with backhaul.Application("org.example.collector", plan["store"]) as application:
+    with backhaul.Application("org.example.collector", plan["store"], hosting=backhaul.Hosting.EMBEDDED) as application:
         with open_session(application, plan) as session:
             journal.write("attached", created=session.created)
             hand_over(session, plan, journal)

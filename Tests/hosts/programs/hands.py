@@ -41,8 +41,8 @@ class Hands:
     application = None
     sessions = ()
 
-    def open(self, store, identifier="org.example.hosts", timeout=None):
-        self.application = backhaul.Application(identifier, store, timeout=timeout)
+    def open(self, store, identifier="org.example.hosts", **options):
+        self.application = backhaul.Application(identifier, store, **options)
         self.sessions = []
 
     def session(self, identifier="gallery", **options):
@@ -191,7 +191,7 @@ class Hands:
             def reopened():
                 self.sessions[0].close()
                 self.application.close()
-                with backhaul.Application(identifier, store) as application:
+                with backhaul.Application(identifier, store, hosting=backhaul.Hosting.EMBEDDED) as application:
                     return application.sessions()
 
             os.write(writer, pickle.dumps(outcome_of(reopened)))

@@ -7,6 +7,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from daemons import daemons_of, end_daemons
+from servers import child
 
 pytest.importorskip("hatchling")
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -26,28 +28,41 @@ def test_it_is_for_any_python_3_on_this_platform(wheel):
     assert wheel.name.startswith("backhaul-0.2.0-py3-none-linux_")
 
 
-def test_it_holds_the_package_its_types_and_the_library(wheel):
+def test_it_holds_the_package_its_types_the_library_and_the_daemon(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {"backhaul/__init__.py", "backhaul/py.typed", "backhaul/libbackhaul.so.0"} <= names
+    assert {"backhaul/__init__.py", "backhaul/py.typed", "backhaul/libbackhaul.so.0", "backhaul/backhauld"} <= names
 
 
-def test_it_works_by_itself(wheel, tmp_path):
-    zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
+def test_it_works_by_itself_with_its_own_library_and_daemon(wheel, tmp_path):
+    installed = tmp_path / "installed"
+    subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps",
+                    "--target", installed, wheel], check=True)
     program = (
         "import backhaul, sys\n"
         "with backhaul.Application('org.example.wheel', sys.argv[1]) as application:\n"
-        "    print(backhaul.version(), application.session('s').created, backhaul.__file__)\n"
+        "    with application.session('s') as session:\n"
+        "        print(backhaul.version(), session.created, backhaul.__file__, flush=True)\n"
+        "        sys.stdin.read()\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
-    for name in ("BACKHAUL_LIBRARY", "LD_LIBRARY_PATH"):
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    for name in ("BACKHAUL_LIBRARY", "BACKHAUL_DAEMON", "LD_LIBRARY_PATH"):
         environment.pop(name, None)
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program, tmp_path / "store"], env=environment,
-                          capture_output=True, text=True, timeout=60, check=False)
-    assert done.stdout.split() == ["0.2.0", "True", str(tmp_path / "installed/backhaul/__init__.py")], done.stderr
+    host = child.start([sys.executable, "-c", program, tmp_path / "store"], env=environment, text=True,
+                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        told = host.stdout.readline().split()
+        programs = [os.readlink(f"/proc/{daemon}/exe") for daemon in daemons_of(tmp_path)]
+        _, errors = host.communicate("", 30)
+    finally:
+        child.end(host)
+        end_daemons(tmp_path)
+    assert (told, errors) == (["0.2.0", "True", str(installed / "backhaul" / "__init__.py")], "")
+    assert programs == [str(installed / "backhaul" / "backhauld")]
 
 
-def test_without_the_library_it_is_not_built(tmp_path):
-    environment = {**os.environ, "BACKHAUL_LIBRARY": str(tmp_path / "missing.so")}
+@pytest.mark.parametrize("variable", ["BACKHAUL_LIBRARY", "BACKHAUL_DAEMON"])
+def test_without_the_library_or_the_daemon_it_is_not_built(variable, tmp_path):
+    environment = {**os.environ, variable: str(tmp_path / "missing")}
     done = subprocess.run([sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir",
                            tmp_path, PACKAGE], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode != 0

@@ -1,0 +1,41 @@
+"""Daemons of stores below a folder: who they are, and that none outlives its test."""
+
+import os
+import select
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+
+def daemons_of(folder):
+    """Process ids of the daemons whose store lies in this folder."""
+    folder, found = os.path.realpath(folder), []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+            names = [os.path.realpath(os.fsdecode(word)) for word in words[1:] if word.startswith(b"/")]
+            is_daemon = os.path.basename(os.fsdecode(words[0])) == "backhauld"
+            if is_daemon and any(Path(name).is_relative_to(folder) for name in names):
+                found.append(int(process))
+    return found
+
+
+def end_daemons(folder, patience=5):
+    """Ends them politely, since a service manager would start a killed one again; then surely."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        deadline = time.monotonic() + patience
+        for process in daemons_of(folder):
+            end(process, number, deadline)
+
+
+def end(process, number, deadline):
+    """Signals one process and waits until it is gone or the time is over."""
+    with suppress(ProcessLookupError):
+        descriptor = os.pidfd_open(process)
+        try:
+            signal.pidfd_send_signal(descriptor, signal.SIGCONT)
+            signal.pidfd_send_signal(descriptor, number)
+            select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
+        finally:
+            os.close(descriptor)
