@@ -72,6 +72,7 @@ extension EngineCore {
     func closed(_ id: ConnectionID) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         considerLeaving()
+        noteWork()
         guard let hello = connection.hello else { return }
         stopWaiting(id)
         // It may have connected again before the end of this connection was seen.
@@ -83,6 +84,7 @@ extension EngineCore {
     }
 
     func received(_ message: ClientMessage, from id: ConnectionID) {
+        noteWork()
         guard let connection = connections[id] else { return }
         guard !connection.isInspecting else { return connection.hold(message) }
         switch message {

@@ -106,6 +106,7 @@ extension EngineCore {
         leaveIfDone()
         planPump()
         considerLeaving()
+        noteWork()
     }
 
     func tick() {

@@ -41,6 +41,11 @@ final class EngineCore {
     var tickerRuns = false
     var dueTimer: LoopTimer?
     var leaveTimer: LoopTimer?
+    var restTimer: LoopTimer?
+    /// Since the rest timer was started.
+    var hasWorked = false
+    /// How often memory was given back since there was something to do.
+    var restStage = 0
     var storeWatch: Watch?
     var nextDue: Int64?
     var pumpIsPlanned = false
@@ -67,6 +72,7 @@ final class EngineCore {
         dueTimer = loop.timer { [unowned self] in releaseDue() }
         leaveTimer = loop.timer { [unowned self] in leaveIfNothingIsLeft() }
         holderTimer = loop.timer { [unowned self] in lookForHolders() }
+        restTimer = loop.timer { [unowned self] in rest() }
         watchStore()
         do {
             server = try SocketServer(directory: services.directory, loop: loop, core: self)
@@ -106,6 +112,7 @@ final class EngineCore {
         pump()
         sweepLeftovers()
         considerLeaving()
+        noteWork()
     }
 
     func remember(_ configuration: SessionConfiguration, of session: SessionID) {
@@ -162,6 +169,7 @@ final class EngineCore {
         dueTimer?.stop()
         leaveTimer?.stop()
         holderTimer?.stop()
+        restTimer?.stop()
         storeWatch?.cancel()
         services.outbox.close()
     }

@@ -25,6 +25,7 @@ final class GroupCommit {
     private var batchFailure: Failure?
     private var changesAtBegin: Int64 = 0
     private var completions: [(Failure?) -> Void] = []
+    private var whenOutside: [(GroupCommit) -> Void] = []
 
     init(directory: StoreDirectory, lock: StoreLock, migrations: [String] = Schema.migrations) throws(Failure) {
         database = try Database(directory: directory, migrations: migrations)
@@ -52,6 +53,17 @@ final class GroupCommit {
             commit()
         }
         checkpointWhenLong()
+        let bodies = whenOutside
+        whenOutside = []
+        for body in bodies { body(self) }
+    }
+
+    /// When no transaction is under way any more.
+    func afterwards(_ body: @escaping (GroupCommit) -> Void) { whenOutside.append(body) }
+
+    func giveMemoryBack(then: () -> Void) {
+        if end == nil, isOurs { connection.giveMemoryBack() }
+        then()
     }
 
     /// One body within the transaction that is being gathered. `then` is called when that one is over.

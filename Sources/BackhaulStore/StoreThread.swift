@@ -42,6 +42,12 @@ public final class StoreThread: Sendable {
         if !isPosted { then(.failure(Failure(.engineFailed, "the store is closed"))) }
     }
 
+    /// The database's pages in memory, and statements that are prepared again when they are needed. `then` is called on
+    /// the store's thread.
+    public func giveMemoryBack(then: @escaping @Sendable () -> Void) {
+        worker.post { commit in commit.afterwards { $0.giveMemoryBack(then: then) } }
+    }
+
     /// Performs what was posted, closes the database and ends the thread. Not from within `then`. Harmless when
     /// repeated.
     public func close() { worker.close() }

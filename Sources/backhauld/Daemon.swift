@@ -14,6 +14,7 @@ struct Daemon {
 
     func run() -> Int32 {
         umask(0o077)
+        ProcessMemory.prepare()
         let directory: StoreDirectory
         do throws(Failure) {
             if let store = options.store {

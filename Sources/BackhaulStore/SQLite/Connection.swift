@@ -191,6 +191,15 @@ final class Connection {
     /// The texts of all kept statements.
     var preparedTexts: [String] { statements.values.map(\.query.text) }
 
+    /// All that can be had again: cached pages and prepared statements.
+    func giveMemoryBack() {
+        for prepared in statements.values where sqlite3_stmt_busy(prepared.statement) == 0 {
+            sqlite3_finalize(prepared.statement)
+        }
+        statements = statements.filter { sqlite3_stmt_busy($0.value.statement) != 0 }
+        sqlite3_db_release_memory(database)
+    }
+
     // MARK: Errors
 
     static var libraryVersion: String { String(cString: sqlite3_libversion()) }
