@@ -14,6 +14,8 @@ os.environ.setdefault("BACKHAUL_LIBRARY", str(ROOT / "build" / "lib" / "libbackh
 # Hosts are started with the same paths.
 os.environ["PYTHONPATH"] = os.pathsep.join([*sys.path[:2], os.environ.get("PYTHONPATH", "")])
 
+from backhaul import Hosting  # noqa: E402
+from daemons import end_daemons  # noqa: E402
 from hosts.host import Host  # noqa: E402
 from servers.certificates import make_certificates  # noqa: E402
 from servers.content import mixed_sizes, write_files  # noqa: E402
@@ -39,6 +41,7 @@ def place():
     """An empty directory on a real disk."""
     made = _make_place("test")
     yield made
+    end_daemons(made)
     shutil.rmtree(made, ignore_errors=True)
 
 
@@ -58,12 +61,27 @@ def downloads(place):
 
 
 @pytest.fixture
-def host(store):
+def hosting(request):
+    """Where the test's engine runs: in its hosts, or for a test marked ``both_hostings`` in the daemon, too."""
+    return getattr(request, "param", Hosting.EMBEDDED)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "both_hostings: what it says holds for embedded hosting and for the daemon")
+
+
+def pytest_generate_tests(metafunc):
+    if "hosting" in metafunc.fixturenames and metafunc.definition.get_closest_marker("both_hostings"):
+        metafunc.parametrize("hosting", [Hosting.EMBEDDED, Hosting.DAEMON], ids=["embedded", "daemon"], indirect=True)
+
+
+@pytest.fixture
+def host(store, hosting):
     """Starts hosts, opened on the test's store, and ends them after the test."""
     started = []
 
     def start(*, opened=True, **options):
-        new = Host(store, **options)
+        new = Host(store, **{"hosting": hosting, **options})
         started.append(new)
         return new.open() if opened else new
 

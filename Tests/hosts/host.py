@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import suppress
 
+import daemons
 from backhaul import Hosting
 from servers import child
 
@@ -91,6 +92,19 @@ class Host:
         """SIGKILL, and gone when it returns."""
         self._process.kill()
         self._process.wait()
+
+    def kill_engine(self):
+        """SIGKILL for the engine's process, be it this host or a daemon, and gone when it returns."""
+        engine = self.engine().process_id
+        if engine == self.pid:
+            self.kill()
+        else:
+            daemons.end(engine, signal.SIGKILL, time.monotonic() + 10)
+
+    def kill_with_engine(self):
+        """SIGKILL for both, and both gone when it returns."""
+        self.kill_engine()
+        self.kill()
 
     def stop(self):
         """SIGSTOP, and stopped when it returns."""

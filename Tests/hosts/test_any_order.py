@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from backhaul import Conflict, EventsOutstanding, NotFound, Request, TaskState
+from backhaul import Conflict, EventsOutstanding, Hosting, NotFound, Request, TaskState
+from daemons import end_daemons
 from hosts.host import Host
 from servers.behaviour import Behaviour
 from servers.content import Content
@@ -22,9 +23,10 @@ some_keys = st.lists(keys, min_size=1, max_size=4, unique=True)
 class AnyOrder(RuleBasedStateMachine):
     """Tasks do not move unless told to: the server keeps them waiting, or they are suspended."""
 
-    def __init__(self, server, folder):
+    def __init__(self, server, folder, hosting):
         super().__init__()
         self.server = server
+        self.hosting = hosting
         self.place = Path(tempfile.mkdtemp(prefix="any-order-", dir=folder))
         self.host = None
         self.states = {}  # key -> whether the task is suspended, or how it ended
@@ -39,12 +41,13 @@ class AnyOrder(RuleBasedStateMachine):
         self._start()
 
     def _start(self):
-        self.host = Host(self.place / "store").open()
+        self.host = Host(self.place / "store", hosting=self.hosting).open()
         self.host.session(request_timeout_ms=60_000, maximum_running_tasks=3)
 
     def teardown(self):
         if self.host:
             self.host.end()
+        end_daemons(self.place)
         shutil.rmtree(self.place, ignore_errors=True)
 
     @rule(names=some_keys, suspended=st.booleans())
@@ -127,9 +130,17 @@ class AnyOrder(RuleBasedStateMachine):
         else:
             self.host.complete()
 
+    @precondition(lambda self: self.hosting is Hosting.DAEMON)
     @rule()
-    def be_killed_and_start_again(self):
-        self.host.kill()
+    def lose_the_engine(self):
+        self.host.kill_engine()
+
+    @rule(with_engine=st.booleans())
+    def be_killed_and_start_again(self, with_engine):
+        if with_engine:
+            self.host.kill_with_engine()
+        else:
+            self.host.kill()
         self.host.end()
         self._start()
         self.handed_out = 0
@@ -163,11 +174,12 @@ class AnyOrder(RuleBasedStateMachine):
             self.events.append(None)
 
 
+@pytest.mark.both_hostings
 @pytest.mark.timeout(300)
-def test_the_library_agrees_with_the_model(misbehaving, place, library):
+def test_the_library_agrees_with_the_model(misbehaving, place, library, hosting):
     for name in range(10):
         misbehaving.serve(f"/{name}", Content(1_000), otherwise=Behaviour(silent=True))
     run_state_machine_as_test(
-        lambda: AnyOrder(misbehaving, place),
+        lambda: AnyOrder(misbehaving, place, hosting),
         settings=settings(max_examples=10, stateful_step_count=25, deadline=None, derandomize=True, database=None,
                           suppress_health_check=list(HealthCheck)))

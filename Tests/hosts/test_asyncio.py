@@ -6,21 +6,23 @@ import time
 import pytest
 
 import backhaul
-from backhaul import Application, Hosting, InUse, Request, StoreError, TaskState
+from backhaul import Application, InUse, Request, StoreError, TaskState
 from hosts.host import Host
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
+
+pytestmark = pytest.mark.both_hostings
 
 IDENTIFIER = "org.example.asyncio"
 CONTENT = Content(100_000)
 
 
-def test_a_whole_host(store, misbehaving, downloads):
+def test_a_whole_host(store, misbehaving, downloads, hosting):
     urls = [misbehaving.serve(f"/{i}", Content(5_000, i)) for i in range(50)]
 
     async def scenario():
         seen = []
-        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery")
             requests = [Request(url, downloads / str(i), key=str(i)) for i, url in enumerate(urls)]
             results = await session.start.enqueue(requests)
@@ -39,9 +41,9 @@ def test_a_whole_host(store, misbehaving, downloads):
     assert {sha256_of(downloads / str(i)) for i in range(50)} == {Content(5_000, i).sha256 for i in range(50)}
 
 
-def test_verbs_and_events_of_many_coroutines_at_once(store, misbehaving, downloads):
+def test_verbs_and_events_of_many_coroutines_at_once(store, misbehaving, downloads, hosting):
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             sessions = [await application.start.session(f"s{i}") for i in range(5)]
 
             async def use(number, session):
@@ -60,9 +62,9 @@ def test_verbs_and_events_of_many_coroutines_at_once(store, misbehaving, downloa
     assert asyncio.run(asyncio.wait_for(scenario(), 60)) == [10] * 5
 
 
-def test_the_loop_runs_on_while_one_waits_for_events(store, misbehaving, downloads):
+def test_the_loop_runs_on_while_one_waits_for_events(store, misbehaving, downloads, hosting):
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery")
             await session.start.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=100_000)))
             longest, last = 0.0, time.monotonic()
@@ -84,11 +86,11 @@ def test_the_loop_runs_on_while_one_waits_for_events(store, misbehaving, downloa
     assert asyncio.run(asyncio.wait_for(scenario(), 60)) < 0.5
 
 
-def test_waiting_costs_no_processor_time_though_other_events_are_unread(store, misbehaving):
+def test_waiting_costs_no_processor_time_though_other_events_are_unread(store, misbehaving, hosting):
     """The application's descriptor stays readable for the events of the other session; nothing may spin on it."""
 
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             unread = await application.start.session("unread")
             await unread.start.download(misbehaving.serve("/a", CONTENT))
             waiting = await application.start.session("waiting")
@@ -103,18 +105,18 @@ def test_waiting_costs_no_processor_time_though_other_events_are_unread(store, m
     assert used < 0.5
 
 
-def test_a_stream_ends_when_nothing_comes_for_so_long(store):
+def test_a_stream_ends_when_nothing_comes_for_so_long(store, hosting):
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery")
             return [event async for event in session.events(timeout=0.2)]
 
     assert asyncio.run(asyncio.wait_for(scenario(), 30)) == []
 
 
-def test_a_cancelled_wait_loses_no_event(store, misbehaving):
+def test_a_cancelled_wait_loses_no_event(store, misbehaving, hosting):
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery")
             stream = session.events()
             for _ in range(20):
@@ -127,9 +129,9 @@ def test_a_cancelled_wait_loses_no_event(store, misbehaving):
     assert [event.is_session_finished for event in events] == [False, True]
 
 
-def test_errors_arrive_as_exceptions(store):
+def test_errors_arrive_as_exceptions(store, hosting):
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             await application.start.session("gallery")
             with pytest.raises(backhaul.NotFound):
                 await application.start.attach("unknown")
@@ -139,20 +141,20 @@ def test_errors_arrive_as_exceptions(store):
     asyncio.run(asyncio.wait_for(scenario(), 30))
 
 
-def test_a_store_that_cannot_be_opened_is_told_where_it_is_awaited(place):
+def test_a_store_that_cannot_be_opened_is_told_where_it_is_awaited(place, hosting):
     async def scenario():
         with pytest.raises(StoreError):
-            await Application.open_async(IDENTIFIER, place / "missing" / "store", hosting=Hosting.EMBEDDED)
+            await Application.open_async(IDENTIFIER, place / "missing" / "store", hosting=hosting)
 
     asyncio.run(asyncio.wait_for(scenario(), 30))
 
 
-def test_in_use_names_the_other_process(store, host):
+def test_in_use_names_the_other_process(store, host, hosting):
     one = host(identifier=IDENTIFIER)
     one.session()
 
     async def scenario():
-        async with await Application.open_async(IDENTIFIER, store, hosting=Hosting.EMBEDDED) as application:
+        async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             with pytest.raises(InUse) as caught:
                 await application.start.attach("gallery")
             return caught.value.process

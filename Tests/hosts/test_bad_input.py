@@ -21,13 +21,15 @@ from backhaul._handles import call, new_error
 from backhaul._library import library as loaded
 from servers.content import Content
 
+pytestmark = pytest.mark.both_hostings
+
 SIZE = sizeof(_ctypes.bh_request)
 GOOD_URL = "http://127.0.0.1:9/a"
 
 
 @pytest.fixture
-def application(store):
-    with backhaul.Application("org.example.bad-input", store, hosting=Hosting.EMBEDDED) as opened:
+def application(store, hosting):
+    with backhaul.Application("org.example.bad-input", store, hosting=hosting) as opened:
         yield opened
 
 

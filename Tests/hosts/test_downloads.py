@@ -11,6 +11,8 @@ from hosts.host import until
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 
+pytestmark = pytest.mark.both_hostings
+
 CONTENT = Content(300_000)
 
 

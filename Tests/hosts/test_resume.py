@@ -10,6 +10,8 @@ from hosts.host import until
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 
+pytestmark = pytest.mark.both_hostings
+
 CONTENT = Content(6_000_000)
 OTHER = Content(6_000_000, seed=99)
 #: Beyond the first checkpoint, which is due at about 1 MiB or after a second.
@@ -27,13 +29,13 @@ def interrupted_by_the_server(host, misbehaving, downloads, behaviours=(), **res
 
 
 def interrupted_by_a_kill(host, misbehaving, downloads, behaviours=(), **resource):
-    """The host is killed while the server holds the first answer back; the next host attaches."""
+    """The host and the engine are killed while the server holds the first answer back; the next host attaches."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=PART), *behaviours], **resource)
     one = host()
     one.session(**QUICK)
     task = one.download(url, downloads / "a")
     wait_for_offset(one, task, PART)
-    one.kill()
+    one.kill_with_engine()
     again = host()
     again.attach()
     return again.wait_for()[0]

@@ -56,6 +56,9 @@ class Hands:
     def all_sessions(self):
         return self.application.sessions()
 
+    def engine(self):
+        return self.application.engine()
+
     def attention(self, timeout=0):
         return self.application.poll(timeout=timeout)
 
