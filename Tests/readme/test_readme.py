@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from daemons import end_daemons
 from story import Server
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -35,6 +36,7 @@ def home(tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     yield home
+    end_daemons(home)
     assert (home / "photo.jpg").read_bytes() == PHOTO
     assert not list(home.glob(".*.part*")), "a part file is left"
 
