@@ -24,7 +24,8 @@ struct DaemonStarter {
     /// What is started in its place may be as old, or an older library starts its own again: it is not asked for ever.
     private static let mostAsked = 3
     private var asked = 0
-    var mayAskToLeave: Bool { asked < Self.mostAsked }
+    /// Nor is one that works when there is no program to take its place.
+    var mayAskToLeave: Bool { asked < Self.mostAsked && DaemonFinder(path: path).program != nil }
     mutating func askedToLeave() { asked += 1 }
 
     /// One that answered has ended soon after: the next one is given a moment, in case it ends the same way.

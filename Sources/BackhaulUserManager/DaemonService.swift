@@ -1,3 +1,5 @@
+internal import BackhaulPlatform
+
 /// The unit under which the user manager runs the daemon of a store. One name, whether a host or a unit file started
 /// it, so that there are never two.
 public enum DaemonService {
@@ -7,6 +9,12 @@ public enum DaemonService {
     public static func name(store: String) -> String {
         let digits = String(hash(store), radix: 16)
         return "backhauld-" + String(repeating: "0", count: 16 - digits.count) + digits + ".service"
+    }
+
+    /// The service or scope in which a process runs, such as `backhauld-….service` or `session-2.scope`: it is stopped
+    /// with it. Nil where no service manager has placed it.
+    public static func unit(ofProcess processID: Int32) -> String? {
+        ControlGroup.of(processID: processID)?.unitName
     }
 
     /// FNV-1a (https://datatracker.ietf.org/doc/html/draft-eastlake-fnv), by hand: Swift's own hash differs from run to

@@ -10,7 +10,7 @@ import pytest
 from conftest import COMMAND, PROJECT
 
 COMMANDS = ["get", "add", "wait", "tasks", "info", "events", "sessions", "cancel", "suspend", "resume", "claim",
-            "service"]
+            "service", "doctor"]
 
 
 def run(*words, **variables):

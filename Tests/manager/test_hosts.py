@@ -1,7 +1,6 @@
 """Hosts that are services: what happens to their transfers when the service is stopped."""
 
 import os
-import signal
 
 import pytest
 from demo_parts.server import Server

@@ -21,7 +21,7 @@ enum Commands {
     static var all: [any Command.Type] {
         [
             Get.self, Add.self, Wait.self, Tasks.self, Info.self, Events.self, Sessions.self, Cancel.self,
-            Suspend.self, Resume.self, Claim.self, Service.self,
+            Suspend.self, Resume.self, Claim.self, Service.self, Doctor.self,
         ]
     }
 

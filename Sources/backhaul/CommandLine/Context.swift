@@ -21,8 +21,11 @@ struct Context {
         store = try arguments.value("store").map { path throws(CommandError) in try Paths.absolute(path) }
     }
 
-    /// The store's directory, absolute. Makes the default one.
-    func storePath() throws(CommandError) -> String { if let store { store } else { try Paths.defaultStore() } }
+    /// The store's directory, absolute.
+    /// - Parameter making: Makes the default one.
+    func storePath(making: Bool = true) throws(CommandError) -> String {
+        if let store { store } else { try Paths.defaultStore(making: making) }
+    }
 
     func withApplication<Result>(
         _ body: (Application) throws(CommandError) -> Result

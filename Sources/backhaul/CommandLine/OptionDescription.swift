@@ -23,7 +23,7 @@ struct OptionDescription {
     static let common = [
         OptionDescription(
             "store", nil, "DIRECTORY",
-            "where everything durable is ($XDG_STATE_HOME/backhaul or ~/.local/state/backhaul)"),
+            "where everything durable is ($BACKHAUL_STORE, $XDG_STATE_HOME/backhaul or ~/.local/state/backhaul)"),
         OptionDescription("session", "s", "NAME", "the session (default)"),
         OptionDescription("application", nil, "NAME", "the application that the session belongs to (backhaul)"),
         OptionDescription("json", nil, nil, "write JSON, one document or line for each item"),

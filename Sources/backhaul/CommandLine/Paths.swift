@@ -39,10 +39,12 @@ enum Paths {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && UInt64(max(0, status.st_size)) == size
     }
 
-    /// The default store: `$XDG_STATE_HOME/backhaul`, else `~/.local/state/backhaul` (XDG Base Directory Specification,
-    /// which has relative values ignored and new directories made with mode 0700).
-    static func defaultStore() throws(CommandError) -> String {
+    /// The default store, as the library has it: `$BACKHAUL_STORE`, else `$XDG_STATE_HOME/backhaul`, else
+    /// `~/.local/state/backhaul` (XDG Base Directory Specification, which has relative values ignored and new
+    /// directories made with mode 0700).
+    static func defaultStore(making: Bool = true) throws(CommandError) -> String {
         let state: String
+        if let value = environment("BACKHAUL_STORE"), value.hasPrefix("/") { return value }
         if let value = environment("XDG_STATE_HOME"), value.hasPrefix("/") {
             state = value
         } else if let home = environment("HOME"), home.hasPrefix("/") {
@@ -51,7 +53,7 @@ enum Paths {
             throw .usage("Neither XDG_STATE_HOME nor HOME is an absolute path; name the store with --store.")
         }
         let store = join(state, "backhaul")
-        try makeDirectories(store)
+        if making { try makeDirectories(store) }
         return store
     }
 

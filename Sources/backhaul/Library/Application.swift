@@ -19,6 +19,35 @@ final class Application {
         self.handle = handle
     }
 
+    /// For a tool that looks on: nothing is started for its sake, and no engine is replaced.
+    init(observing store: String, identifier: String, signals: Signals) throws(CommandError) {
+        self.signals = signals
+        let arena = CStringArena()
+        var options = bh_application_options()
+        options.struct_size = MemoryLayout<bh_application_options>.size
+        options.identifier = arena.string(identifier)
+        options.store = arena.string(store)
+        options.flags = UInt32(BH_APPLICATION_OBSERVES)
+        options.hosting = Int32(BH_HOSTING_DAEMON)
+        // Where no program can be: an engine that ends just now is not followed by another.
+        options.daemon = arena.string("/dev/null/backhauld")
+        var handle: OpaquePointer?
+        do { try check { error in bh_application_open(&options, 0, &handle, error) } } catch { throw .failure(error) }
+        self.handle = handle
+    }
+
+    func engine() throws(CommandError) -> EngineRecord? {
+        let ticket = try Ticket { bh_application_engine_start(handle, $0, $1) }
+        try ticket.wait(signals)
+        return try ticket.batch().engine()
+    }
+
+    func launches() throws(CommandError) -> [LaunchRecord] {
+        let ticket = try Ticket { bh_application_launches_start(handle, $0, $1) }
+        try ticket.wait(signals)
+        return try ticket.batch().launches()
+    }
+
     func close() { bh_application_close(handle) }
 
     func sessions() throws(CommandError) -> [SessionRecord] {

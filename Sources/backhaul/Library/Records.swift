@@ -166,6 +166,8 @@ struct SessionRecord {
     let attention: UInt32
     let invalidating: Bool
     let consumer: Int64
+    /// Unix time in milliseconds since when the consumer's process is stopped, or 0.
+    let consumerStopped: Int64
     let created: Int64
 
     init(_ session: bh_session_info) {
@@ -176,6 +178,7 @@ struct SessionRecord {
         attention = session.attention
         invalidating = session.invalidating != 0
         consumer = session.consumer
+        consumerStopped = session.consumer_stopped_ms
         created = session.created_ms
     }
 

@@ -84,6 +84,8 @@ struct Batch: ~Copyable {
     func events() -> [EventRecord] { items(bh_batch_event_at).map { EventRecord($0) } }
     func tasks() -> [TaskRecord] { items(bh_batch_task_at).map { TaskRecord($0) } }
     func sessions() -> [SessionRecord] { items(bh_batch_session_at).map { SessionRecord($0) } }
+    func engine() -> EngineRecord? { bh_batch_engine_at(pointer, 0).map { EngineRecord($0.pointee) } }
+    func launches() -> [LaunchRecord] { items(bh_batch_launch_info_at).map { LaunchRecord($0) } }
     func configuration() -> bh_session_configuration? { bh_batch_configuration_at(pointer, 0)?.pointee }
 
     private func items<Item>(_ item: (OpaquePointer?, Int) -> UnsafePointer<Item>?) -> [Item] {

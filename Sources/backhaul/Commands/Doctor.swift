@@ -1,0 +1,28 @@
+struct Doctor: Command {
+    static let description = CommandDescription(
+        name: "doctor", operands: "", summary: "look at all that transfers need, and say what is wrong",
+        examples: ["backhaul doctor", "backhaul doctor --json --store /srv/photos/transfers"],
+        details: """
+            Looks on only: no daemon is started, and the store is neither made nor locked.
+
+            Each line is ok, a warning or an error. It ends with 0 unless there is an error. With --json each line is \
+            {"subject", "level", "text", "advice"}.
+            """)
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.isEmpty else { throw .usage("`doctor` takes no arguments.") }
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        let path = try context.storePath(making: false)
+        let store = DoctorStore(path: path)
+        var findings = [DoctorSystem.versions] + store.findings
+        let engine = try DoctorEngine(store, context)
+        findings += engine.findings + [DoctorSystem.daemon] + DoctorSystem.manager(isDaemonOutside: engine.isOutside)
+        findings += store.log
+        try context.output.result(lines: findings.map { context.output.isJSON ? $0.json.text : $0.line })
+        let isStoreUnusable = findings.contains { $0.level == .error && $0.subject == "store" }
+        if isStoreUnusable { return .storeUnusable }
+        return findings.contains { $0.level == .error } ? .tryAgainLater : .done
+    }
+}

@@ -1,0 +1,87 @@
+import BackhaulUserManager
+import CBackhaul
+
+/// The engine that has the store, if there is one, and what it knows.
+struct DoctorEngine {
+    private(set) var findings: [Finding] = []
+    /// Whether a daemon runs as a service of its own.
+    private(set) var isOutside = false
+
+    init(_ store: DoctorStore, _ context: Context) throws(CommandError) {
+        guard store.isLocked else {
+            findings = [.ok("engine", "none runs; the next program that needs one starts it")]
+            return
+        }
+        do throws(CommandError) {
+            let application = try Application(
+                observing: store.path, identifier: context.applicationName, signals: context.signals)
+            defer { application.close() }
+            guard let engine = try application.engine() else { return }
+            findings += [DoctorEngine.engine(engine), store.socket]
+            if engine.isDaemon { findings.append(unit(of: engine)) }
+            try ask("launch") { () throws(CommandError) in try application.launches().map(DoctorEngine.launch) }
+            try ask("session") { () throws(CommandError) in
+                try application.sessions().filter { $0.consumerStopped != 0 }.map(DoctorEngine.stopped)
+            }
+        } catch {
+            guard case .failure(let failure) = error else { throw error }
+            findings += [.error("engine", failure.message), store.socket]
+        }
+    }
+
+    /// An engine of another version may not know every question.
+    private mutating func ask(
+        _ subject: String, _ question: () throws(CommandError) -> [Finding]
+    ) throws(CommandError) {
+        do throws(CommandError) {
+            findings += try question()
+        } catch {
+            guard case .failure(let failure) = error else { throw error }
+            findings.append(.warning(subject, failure.message))
+        }
+    }
+
+    private static func engine(_ engine: EngineRecord) -> Finding {
+        let seconds = max(0, (Clock.wallMilliseconds - engine.started) / 1000)
+        return .ok(
+            "engine",
+            "process \(engine.process), \(engine.isDaemon ? "the daemon" : "embedded in a program"), "
+                + "version \(engine.version), since \(Text.duration(seconds: seconds)), "
+                + Text.count(Int(engine.connections), "connection"))
+    }
+
+    private mutating func unit(of engine: EngineRecord) -> Finding {
+        guard let process = Int32(exactly: engine.process), let unit = DaemonService.unit(ofProcess: process) else {
+            return .ok("stopping", "no service manager stops the daemon")
+        }
+        isOutside = unit.hasPrefix("backhauld-")
+        if isOutside { return .ok("stopping", "the daemon is a service of its own, \(unit)") }
+        if unit.hasSuffix(".service") {
+            return .warning(
+                "stopping", "the daemon runs in \(unit), and is stopped with it", "See docs/services.md for ways out.")
+        }
+        return .ok("stopping", "the daemon runs in \(unit), which started it, and ends if that is ended as a whole")
+    }
+
+    private static func launch(_ launch: LaunchRecord) -> Finding {
+        let text = "\(launch.application): \(launch.program)"
+        let advice = launch.errorMessage
+        switch launch.state {
+        case BH_LAUNCH_DUE: return .ok("launch", "\(text), due")
+        case BH_LAUNCH_RUNNING: return .ok("launch", "\(text), runs as process \(launch.process)")
+        case BH_LAUNCH_LEFT_ALONE:
+            return .warning(
+                "launch", "\(text), left alone after \(Text.count(Int(launch.launches), "launch"))",
+                advice ?? "It never completed its sessions; start it by hand to see why.")
+        default: return advice.map { .warning("launch", text, $0) } ?? .ok("launch", text)
+        }
+    }
+
+    private static func stopped(_ session: SessionRecord) -> Finding {
+        let seconds = max(0, (Clock.wallMilliseconds - session.consumerStopped) / 1000)
+        return .warning(
+            "session",
+            "\(session.identifier): process \(session.consumer), which reads its events, is stopped since "
+                + Text.duration(seconds: seconds), "`kill -CONT \(session.consumer)` continues it.")
+    }
+}

@@ -1,0 +1,128 @@
+import BackhaulUserManager
+import CLinux
+import Glibc
+
+/// What can be seen of a store from outside.
+struct DoctorStore {
+    let path: String
+    private(set) var findings: [Finding] = []
+    private(set) var exists = false
+
+    init(path: String) {
+        self.path = path
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            findings = [bhl_errno() == ENOENT ? notMade : .error("store", "\(path): \(reasonOfLastError())")]
+            return
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            findings = [.error("store", "\(path) is not a directory", "Move it away, or choose another with --store.")]
+            return
+        }
+        exists = true
+        findings = [place, access(status)].compactMap { $0 }
+    }
+
+    private var notMade: Finding {
+        .ok("store", "\(path) is not there yet; the first program that needs it makes it")
+    }
+
+    /// Where it is, how large, and how much room is left.
+    private var place: Finding {
+        let kind = FileSystems.kind(of: path)
+        var room = statvfs()
+        let free = statvfs(path, &room) == 0 ? UInt64(room.f_bavail) &* UInt64(room.f_frsize) : 0
+        let text = "\(path): \(Text.size(size)) on \(kind ?? "an unknown file system"), \(Text.size(free)) free"
+        if kind == "tmpfs" || kind == "ramfs" {
+            return .warning("store", text, "What is there is gone after a reboot; move it with --store.")
+        }
+        if let kind, FileSystems.network.contains(kind) {
+            return .error(
+                "store", text,
+                "Locks do not hold on a network: move it with --store, BACKHAUL_STORE or XDG_STATE_HOME.")
+        }
+        if free < 100 << 20 { return .warning("store", text, "Transfers wait when no room is left.") }
+        return .ok("store", text)
+    }
+
+    /// Whether it is the user's, and his alone.
+    private func access(_ status: stat) -> Finding? {
+        let mode = String(status.st_mode & 0o7777, radix: 8)
+        if status.st_uid != geteuid() {
+            return .error("store", "it belongs to user \(status.st_uid), and this is user \(geteuid())")
+        }
+        if status.st_mode & 0o077 != 0 {
+            return .error(
+                "store", "its mode is \(mode): others could read requests and their secrets", "chmod 700 \(path)")
+        }
+        if Glibc.access(path, R_OK | W_OK | X_OK) != 0 {
+            return .error("store", "it cannot be written: \(reasonOfLastError())")
+        }
+        return .ok("access", "mode \(mode), of this user")
+    }
+
+    /// Bytes of all files in it.
+    private var size: UInt64 { DoctorStore.size(path, depth: 4) }
+
+    private static func size(_ path: String, depth: Int) -> UInt64 {
+        guard let directory = opendir(path) else { return 0 }
+        defer { closedir(directory) }
+        var sum: UInt64 = 0
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name == "." || name == ".." { continue }
+            var status = stat()
+            guard lstat(Paths.join(path, name), &status) == 0 else { continue }
+            sum &+= UInt64(max(0, status.st_blocks)) &* 512
+            if status.st_mode & S_IFMT == S_IFDIR, depth > 0 { sum &+= size(Paths.join(path, name), depth: depth - 1) }
+        }
+        return sum
+    }
+
+    /// Whether some engine has the lock. Looking does not take it.
+    var isLocked: Bool {
+        let number = bhl_open(Paths.join(path, "lock"), O_RDONLY | O_NOFOLLOW, 0)
+        guard number >= 0 else { return false }
+        defer { close(number) }
+        return bhl_is_locked(number) != 0
+    }
+
+    /// Whether there is a socket, open to the user alone.
+    var socket: Finding {
+        let name = Paths.join(path, "engine.socket")
+        var status = stat()
+        guard lstat(name, &status) == 0 else {
+            return .error(
+                "socket", "\(name): \(reasonOfLastError())", "End the engine's process; the next makes it again.")
+        }
+        if status.st_mode & S_IFMT != S_IFSOCK || status.st_uid != geteuid() {
+            return .error("socket", "\(name) is not a socket of this user", "Remove it, and end the engine's process.")
+        }
+        return .ok("socket", name)
+    }
+
+    /// Where a daemon says what went wrong.
+    var log: [Finding] {
+        guard exists else { return [] }
+        let name = Paths.join(path, "daemon.log")
+        let journal = Journal().isAvailable ? "; errors also in the journal: journalctl --user -t backhauld" : ""
+        var status = stat()
+        guard stat(name, &status) == 0 else { return [.ok("log", "none was written yet\(journal)")] }
+        let text = "\(name), \(Text.size(UInt64(max(0, status.st_size))))\(journal)"
+        guard let error = lastLine(of: name), error.contains(" error: ") else { return [.ok("log", text)] }
+        return [.warning("log", text), .warning("log", "it ends with an error: \(error)")]
+    }
+
+    private func lastLine(of name: String) -> String? {
+        let number = bhl_open(name, O_RDONLY | O_NOFOLLOW, 0)
+        guard number >= 0 else { return nil }
+        defer { close(number) }
+        let end = lseek(number, 0, SEEK_END)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = pread(number, &buffer, buffer.count, max(0, end - off_t(buffer.count)))
+        guard count > 0 else { return nil }
+        return String(decoding: buffer[..<count], as: UTF8.self).split(separator: "\n").last.map(String.init)
+    }
+}

@@ -1,0 +1,65 @@
+import BackhaulUserManager
+import CBackhaul
+import Glibc
+
+/// What the machine offers.
+enum DoctorSystem {
+    /// The libraries as they are loaded here; the daemon of the same installation loads the same.
+    static var versions: Finding {
+        let libraries = [
+            ("libcurl", "curl_version"), ("libuv", "uv_version_string"), ("SQLite", "sqlite3_libversion"),
+        ].compactMap { name, function in
+            version(function).map { $0.split(separator: " ").first.map(String.init) ?? $0 }.map { text in
+                "\(name) \(text.split(separator: "/").last.map(String.init) ?? text)"
+            }
+        }
+        return .ok(
+            "version",
+            (["backhaul \(String(cString: bh_version_string()))"] + libraries).joined(separator: ", "))
+    }
+
+    private static func version(_ function: String) -> String? {
+        guard let found = dlsym(nil, function) else { return nil }
+        // Unsafe: each of the three is `const char *name(void)`, in its library's documentation.
+        let call = unsafeBitCast(found, to: (@convention(c) () -> UnsafePointer<CChar>?).self)
+        return call().map { String(cString: $0) }
+    }
+
+    static var daemon: Finding {
+        let finder = DaemonFinder(path: nil)
+        if let program = finder.program { return .ok("daemon", program) }
+        return .error(
+            "daemon", "backhauld is not at \(finder.places.joined(separator: ", nor at "))",
+            "Install it, or name its path in \(DaemonFinder.variable).")
+    }
+
+    static func manager(isDaemonOutside: Bool) -> [Finding] {
+        switch UserManager.find() {
+        case .none(let reason):
+            // Where systemd is not, nothing stops a daemon either.
+            let finding = Finding(
+                level: Service.hasSystemd && !isDaemonOutside ? .warning : .ok, subject: "manager", text: plain(reason),
+                advice: Service.hasSystemd && !isDaemonOutside
+                    ? "A daemon that is started here is stopped with the service that started it; see docs/services.md."
+                    : nil)
+            return [finding]
+        case .manager(let manager):
+            return [.ok("manager", "systemd \(manager.version)"), lingering]
+        }
+    }
+
+    private static var lingering: Finding {
+        switch Lingering.current {
+        case .on: .ok("lingering", "on: transfers go on after logout, and from boot on with `backhaul service install`")
+        case .off:
+            .warning(
+                "lingering", "off: transfers pause from your last logout to the next login",
+                "`loginctl enable-linger` lets them go on.")
+        case .absent: .ok("lingering", "systemd does not run this machine")
+        }
+    }
+
+    private static func plain(_ sentence: String) -> String {
+        sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+    }
+}
