@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(PROJECT / "scripts"))
+sys.path[:0] = [str(PROJECT / "scripts"), str(PROJECT / "Tests")]
 
+from daemons import end_daemons  # noqa: E402
 from demo_parts.server import Server  # noqa: E402  (ranges, entity tags, a speed limit and a log)
 
 COMMAND = os.environ.get("BACKHAUL_COMMAND", str(PROJECT / "build" / "bin" / "backhaul"))
@@ -22,8 +23,9 @@ LIMIT = 60
 class CommandLine:
     """`backhaul` with a store of its own, in a folder of its own."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, hosting):
         self.folder = folder
+        self.hosting = hosting
         self.store = folder / "store"
         self.here = folder / "here"
         self.here.mkdir()
@@ -33,8 +35,13 @@ class CommandLine:
         self.running = []
 
     def arguments(self, *words):
-        command, *rest = words
-        return [COMMAND, command, "--store", str(self.store), *map(str, rest)]
+        embedded = ["--embedded"] if self.hosting == "embedded" else []
+        return [COMMAND, "--store", str(self.store), *embedded, *map(str, words)]
+
+    @property
+    def wait_command(self):
+        """As a note tells it."""
+        return f"backhaul wait{' --embedded' if self.hosting == 'embedded' else ''} --store {self.store}"
 
     def __call__(self, *words, code=0, stdin=None, **variables):
         """Runs a command to its end, which must be `code`."""
@@ -61,11 +68,18 @@ class CommandLine:
             if process.poll() is None:
                 process.send_signal(signal.SIGKILL)
             process.communicate()
+        end_daemons(self.folder)
+
+
+@pytest.fixture(params=["daemon", "embedded"])
+def hosting(request):
+    """Where the engine runs. Most tests hold wherever it is; those in which the command is the engine say so."""
+    return request.param
 
 
 @pytest.fixture
-def backhaul(tmp_path):
-    command_line = CommandLine(tmp_path)
+def backhaul(tmp_path, hosting):
+    command_line = CommandLine(tmp_path, hosting)
     yield command_line
     command_line.end()
 

@@ -10,6 +10,12 @@ CONTENT = bytes(range(256)) * 20_000
 SPEED = 4 << 20
 
 
+@pytest.fixture
+def hosting():
+    """What the end of a process interrupts is in it."""
+    return "embedded"
+
+
 def is_in_the_middle(server):
     return lambda: server.bytes_sent() > len(CONTENT) / 2
 
@@ -31,7 +37,7 @@ def test_a_signal_ends_get_and_wait_goes_on(backhaul, serve, number):
     assert process.returncode == -number
     assert output == ""
     assert "1 transfer is left" in errors
-    assert f"backhaul wait --store {backhaul.store}" in errors
+    assert backhaul.wait_command in errors
     assert not (backhaul.here / "a").exists()
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
     assert (backhaul.here / "a").read_bytes() == CONTENT

@@ -146,7 +146,7 @@ def test_two_at_once_both_bring_their_files(backhaul, serve):
 def test_the_time_that_is_given_ends_the_wait_and_not_the_transfer(backhaul, serve):
     server = serve({"/slow": CONTENT}, speed=64 << 10)
     ended = backhaul("get", "--timeout", "1", f"{server.url}/slow", code=5)
-    assert "backhaul wait --store" in ended.stderr
+    assert backhaul.wait_command in ended.stderr
     assert len(backhaul.json("tasks")) == 1
 
 

@@ -21,6 +21,12 @@ from conftest import until
 CONTENT = bytes(range(256)) * 8000
 
 
+@pytest.fixture
+def hosting():
+    """The same picture wherever the engine is, so once."""
+    return "daemon"
+
+
 class Terminal:
     """A command whose three streams are a terminal; or only its stderr."""
 
@@ -146,7 +152,7 @@ def test_ctrl_c_says_how_to_go_on(backhaul, serve):
     left = [line for line in screen(terminal.seen, 1000) if line]
     assert len(left) == 1
     assert left[0].removeprefix("^C").startswith("1 transfer is left in session default")
-    assert left[0].endswith(f"backhaul wait --store {backhaul.store}")
+    assert left[0].endswith(backhaul.wait_command)
 
 
 class HostileServer(threading.Thread):

@@ -10,7 +10,7 @@ import pytest
 from conftest import COMMAND, PROJECT
 
 COMMANDS = ["get", "add", "wait", "tasks", "info", "events", "sessions", "cancel", "suspend", "resume", "claim",
-            "service", "doctor"]
+            "challenges", "respond", "launches", "register", "unregister", "complete", "service", "doctor"]
 
 
 def run(*words, **variables):
@@ -25,8 +25,16 @@ def run(*words, **variables):
     ["get", "-i", "/absent", "http://a/1"], ["wait", "now"], ["tasks", "--state", "lost"], ["tasks", "1"],
     ["info"], ["info", "one"], ["info", "0"], ["cancel"], ["cancel", "1", "--all"], ["claim", "1"],
     ["claim", "one", "file"], ["events", "--after", "x"], ["sessions", "x"], ["help", "absent"],
-    ["get", "ftp://example.org/a"], ["get", "example.org/a"], ["get", "http://user:secret@example.org/a"],
-    ["get", "-H", "A: b\r\nC: d", "http://example.org/a"], ["tasks", "--application", "a b"],
+    ["get", "--credentials", "maybe", "http://a/1"], ["tasks", "--embedded", "--daemon", "/usr/bin/true"],
+    ["challenges", "1"], ["respond"], ["respond", "1"], ["respond", "one", "--refuse"], ["launches", "x"],
+    ["respond", "1", "--refuse", "--user", "ann"], ["respond", "1", "--password-file", "/dev/null"],
+    ["respond", "1", "--header", "none"], ["respond", "1", "--user", "ann", "--password-file", "/absent"],
+    ["register"], ["register", "photos"], ["register", "-e", "A", "/bin/true"],
+    ["register", "--first-delay", "x", "/a"],
+    ["unregister", "x"], ["complete", "x"],
+    *(["get", "--embedded", *words] for words in (
+        ["ftp://example.org/a"], ["example.org/a"], ["http://user:secret@example.org/a"],
+        ["-H", "A: b\r\nC: d", "http://example.org/a"], ["--application", "a b", "http://example.org/a"])),
 ])
 def test_a_wrong_command_line_ends_with_2_and_says_why(words, tmp_path):
     ended = run(*words, HOME=str(tmp_path))
@@ -40,7 +48,7 @@ def test_help_leads_with_an_example_and_lists_all_commands_and_exit_codes():
     assert text.splitlines()[2].startswith("  backhaul get ")
     assert re.findall(r"^  ([a-z]+)  ", text.split("Commands:")[1].split("Options")[0], flags=re.M) == COMMANDS
     codes = re.findall(r"^  (\d)  (.+)$", text, flags=re.M)
-    assert [int(code) for code, _ in codes] == list(range(8))
+    assert [int(code) for code, _ in codes] == list(range(9))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -65,30 +73,31 @@ def test_the_page_of_the_command_line_has_the_same_exit_codes():
 
 
 def test_the_default_store_is_made_in_the_state_folder_for_the_user_alone(tmp_path):
-    assert run("tasks", HOME=str(tmp_path)).returncode == 0
+    assert run("tasks", "--embedded", HOME=str(tmp_path)).returncode == 0
     store = tmp_path / ".local" / "state" / "backhaul"
     assert store.stat().st_mode & 0o777 == 0o700
     other = tmp_path / "other"
-    assert run("tasks", HOME=str(tmp_path), XDG_STATE_HOME=str(other)).returncode == 0
+    assert run("tasks", "--embedded", HOME=str(tmp_path), XDG_STATE_HOME=str(other)).returncode == 0
     assert (other / "backhaul").stat().st_mode & 0o777 == 0o700
 
 
 def test_a_relative_state_folder_is_ignored_as_its_specification_says(tmp_path):
-    assert run("tasks", HOME=str(tmp_path), XDG_STATE_HOME="relative").returncode == 0
+    assert run("tasks", "--embedded", HOME=str(tmp_path), XDG_STATE_HOME="relative").returncode == 0
     assert (tmp_path / ".local" / "state" / "backhaul").is_dir()
 
 
-def test_without_a_home_the_store_must_be_named():
-    ended = run("tasks")
-    assert ended.returncode == 2
-    assert "--store" in ended.stderr
+def test_the_environment_may_name_the_store(tmp_path):
+    store = tmp_path / "named"
+    assert run("tasks", "--embedded", HOME=str(tmp_path), BACKHAUL_STORE=str(store)).returncode == 0
+    assert store.is_dir()
+    assert not (tmp_path / ".local").exists()
 
 
 def test_a_store_that_cannot_be_used_ends_with_6(tmp_path):
     store = tmp_path / "store"
     store.mkdir(mode=0o700)
     (store / "backhaul.sqlite3").write_bytes(b"no database " * 1000)
-    ended = run("tasks", "--store", str(store))
+    ended = run("tasks", "--embedded", "--store", str(store))
     assert ended.returncode == 6, ended
     assert ended.stderr.startswith("backhaul: ")
 
@@ -96,7 +105,7 @@ def test_a_store_that_cannot_be_used_ends_with_6(tmp_path):
 def test_a_store_that_is_a_file_is_a_wrong_command_line(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
-    ended = run("tasks", "--store", str(file))
+    ended = run("tasks", "--embedded", "--store", str(file))
     assert ended.returncode == 2, ended
     assert str(file) in ended.stderr
 
@@ -118,6 +127,6 @@ def test_the_default_session_need_not_be_there(backhaul):
 
 def test_options_may_stand_before_the_command_and_after_the_arguments(backhaul):
     ended = subprocess.run(
-        [COMMAND, "--store", str(backhaul.store), "add", "http://127.0.0.1:9/a", "--json", "--suspended"],
+        [COMMAND, "--store", str(backhaul.store), "--embedded", "add", "http://127.0.0.1:9/a", "--json", "--suspended"],
         cwd=backhaul.here, env=backhaul.environment, capture_output=True, text=True, timeout=60, check=True)
     assert json.loads(ended.stdout)["disposition"] == "new"

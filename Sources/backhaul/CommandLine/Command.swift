@@ -8,6 +8,11 @@ struct CommandDescription {
     var options: [OptionDescription] = []
     /// Paragraphs below the options, if any.
     var details = ""
+    /// Whether it acts for the application: the application is told instead of launched while such a command runs.
+    /// All others look on.
+    var isHost = false
+    /// Whether its operands are a program and its arguments, so that options end where they begin.
+    var takesProgram = false
 }
 
 /// One command: takes its arguments apart before anything is opened, then does its work.
@@ -21,7 +26,8 @@ enum Commands {
     static var all: [any Command.Type] {
         [
             Get.self, Add.self, Wait.self, Tasks.self, Info.self, Events.self, Sessions.self, Cancel.self,
-            Suspend.self, Resume.self, Claim.self, Service.self, Doctor.self,
+            Suspend.self, Resume.self, Claim.self, Challenges.self, Respond.self, Launches.self, Register.self,
+            Unregister.self, Complete.self, Service.self, Doctor.self,
         ]
     }
 

@@ -10,15 +10,26 @@ struct Context {
     let sessionName: String
     /// False: nobody named the session, so that its absence means that there is nothing yet.
     let isSessionNamed: Bool
+    let isEmbedded: Bool
+    private let isHost: Bool
+    /// Nil: the user's default store, which the library knows.
     private let store: String?
+    private let daemon: String?
 
-    init(_ arguments: Arguments, signals: Signals) throws(CommandError) {
+    init(
+        _ arguments: Arguments, _ command: CommandDescription, signals: Signals
+    ) throws(CommandError) {
         output = Output(isJSON: arguments.has("json"), isQuiet: arguments.has("quiet"))
         self.signals = signals
         applicationName = arguments.value("application") ?? "backhaul"
         sessionName = arguments.value("session") ?? Context.defaultSession
         isSessionNamed = arguments.has("session")
+        isEmbedded = arguments.has("embedded")
+        // Whatever a launched program runs belongs to it.
+        isHost = command.isHost || environment("BACKHAUL_LAUNCH") != nil
         store = try arguments.value("store").map { path throws(CommandError) in try Paths.absolute(path) }
+        daemon = try arguments.value("daemon").map { path throws(CommandError) in try Paths.absolute(path) }
+        if isEmbedded && daemon != nil { throw .usage("--embedded needs no --daemon.") }
     }
 
     /// The store's directory, absolute.
@@ -30,8 +41,9 @@ struct Context {
     func withApplication<Result>(
         _ body: (Application) throws(CommandError) -> Result
     ) throws(CommandError) -> Result {
-        let store = try storePath()
-        let application = try Application(identifier: applicationName, store: store, signals: signals)
+        let application = try Application(
+            identifier: applicationName, store: store, isEmbedded: isEmbedded, daemon: daemon, observes: !isHost,
+            signals: signals)
         do {
             let result = try body(application)
             application.close()
@@ -55,19 +67,16 @@ struct Context {
     }
 
     /// The command that goes on with what is left, as it can be typed.
-    var waitCommand: String {
-        var words = ["backhaul", "wait"]
+    var waitCommand: String { command("wait") }
+
+    /// Another command on the same session, as it can be typed.
+    func command(_ name: String, _ operands: String...) -> String {
+        var words = ["backhaul", name] + operands
+        if isEmbedded { words.append("--embedded") }
+        if let daemon { words += ["--daemon", daemon] }
         if let store { words += ["--store", store] }
         if applicationName != "backhaul" { words += ["--application", applicationName] }
         if isSessionNamed { words += ["--session", sessionName] }
-        return words.map(Context.quoted).joined(separator: " ")
-    }
-
-    private static func quoted(_ word: String) -> String {
-        let isPlain = !word.isEmpty && word.allSatisfy { $0.isLetter || $0.isNumber || "/._-+=:@,".contains($0) }
-        if isPlain { return word }
-        var result = "'"
-        for character in word { result += character == "'" ? "'\\''" : String(character) }
-        return result + "'"
+        return words.map(Text.quoted).joined(separator: " ")
     }
 }

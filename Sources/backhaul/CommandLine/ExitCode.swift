@@ -10,6 +10,7 @@ enum ExitCode: Int32, CaseIterable {
     case tryAgainLater = 5
     case storeUnusable = 6
     case libraryFailed = 7
+    case credentialNeeded = 8
 
     var meaning: String {
         switch self {
@@ -19,8 +20,9 @@ enum ExitCode: Int32, CaseIterable {
         case .notFound: "there is no such session or task"
         case .refused: "the destination cannot be used: a file or another transfer is in the way"
         case .tryAgainLater: "not now: the session is in use, the time ran out, no answer, no space"
-        case .storeUnusable: "the store cannot be used: unavailable, read-only, damaged, newer, on a network"
+        case .storeUnusable: "the store cannot be used: unavailable, read-only, damaged, newer, without a daemon"
         case .libraryFailed: "a defect of the library, or a library of another version"
+        case .credentialNeeded: "what is left waits for a credential: see `challenges` and `respond`"
         }
     }
 }
@@ -36,14 +38,14 @@ extension ExitCode {
                 BH_INVALIDATED, BH_EVENTS_OUTSTANDING, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE:
                 .refused
             case BH_IN_USE, BH_TIMEOUT, BH_TOO_MANY, BH_STORE_FULL, BH_ENGINE_UNRESPONSIVE, BH_OUT_OF_RESOURCES,
-                BH_DISK_FULL:
+                BH_DISK_FULL, BH_COMPLETED:
                 .tryAgainLater
             case BH_STORE_UNAVAILABLE, BH_STORE_READ_ONLY, BH_STORE_DAMAGED, BH_STORE_NEWER,
-                BH_STORE_ON_NETWORK_FILE_SYSTEM:
+                BH_STORE_ON_NETWORK_FILE_SYSTEM, BH_DAEMON_UNAVAILABLE:
                 .storeUnusable
             case BH_CANCELLED, BH_NAME_NOT_RESOLVED, BH_CONNECTION_FAILED, BH_CONNECTION_LOST, BH_REQUEST_TIMEOUT,
                 BH_RESOURCE_TIMEOUT, BH_TLS_FAILED, BH_HTTP_STATUS, BH_REDIRECT_REFUSED, BH_BAD_RESPONSE,
-                BH_DISK_FAILED, BH_TOO_LARGE:
+                BH_DISK_FAILED, BH_TOO_LARGE, BH_AUTHENTICATION_REQUIRED:
                 .transferFailed
             default: .libraryFailed
             }

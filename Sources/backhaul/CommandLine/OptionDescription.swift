@@ -26,6 +26,9 @@ struct OptionDescription {
             "where everything durable is ($BACKHAUL_STORE, $XDG_STATE_HOME/backhaul or ~/.local/state/backhaul)"),
         OptionDescription("session", "s", "NAME", "the session (default)"),
         OptionDescription("application", nil, "NAME", "the application that the session belongs to (backhaul)"),
+        OptionDescription(
+            "embedded", nil, nil, "transfer in this process, and only while it runs, instead of in the daemon"),
+        OptionDescription("daemon", nil, "FILE", "the program of the daemon (found beside this one)"),
         OptionDescription("json", nil, nil, "write JSON, one document or line for each item"),
         OptionDescription("quiet", "q", nil, "no progress and no notes"),
         OptionDescription("help", "h", nil, "show this help"),

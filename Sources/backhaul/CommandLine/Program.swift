@@ -26,10 +26,11 @@ enum Program {
             command = "backhaul " + name
             var arguments = try Arguments(
                 program: command, words: Array(before.operands.dropFirst()),
-                options: OptionDescription.common + type.description.options)
+                options: OptionDescription.common + type.description.options,
+                stopAtOperand: type.description.takesProgram)
             arguments.merge(before)
             if arguments.has("help") { return show(Help.command(type.description)) }
-            let context = try Context(arguments, signals: Signals())
+            let context = try Context(arguments, type.description, signals: Signals())
             output = context.output
             return try type.init(arguments).run(context).rawValue
         } catch {

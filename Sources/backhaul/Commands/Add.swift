@@ -10,10 +10,10 @@ struct Add: Command {
             OptionDescription("suspended", nil, nil, "do not start before `backhaul resume`")
         ],
         details: TransferOptions.naming + "\n\n" + """
-            Transfers are durable when the command ends. They run while some process has the store open: `backhaul wait`
-            is one. With --json each transfer is one line: task_id, url, destination and disposition, which is "new" or
-            "existing".
-            """)
+            Transfers are durable when the command ends, and go on in the background. With --embedded they run only
+            while some process has the store open: `backhaul wait` is one. With --json each transfer is one line:
+            task_id, url, destination and disposition, which is "new" or "existing".
+            """, isHost: true)
 
     private let options: TransferOptions
 
@@ -41,8 +41,10 @@ struct Add: Command {
             }
             try context.output.result(lines: lines)
             context.output.note(
-                "\(Text.count(results.count, "transfer")) handed over, safe on disk. Transfers run while a process has "
-                    + "the store open: run `\(context.waitCommand)`.")
+                "\(Text.count(results.count, "transfer")) handed over, safe on disk. "
+                    + (context.isEmbedded
+                        ? "Transfers run while a process has the store open: run `\(context.waitCommand)`."
+                        : "They go on in the background: `\(context.waitCommand)` shows them."))
             return .done
         }
     }

@@ -66,12 +66,12 @@ struct DoctorEngine {
     private static func launch(_ launch: LaunchRecord) -> Finding {
         let text = "\(launch.application): \(launch.program)"
         let advice = launch.errorMessage
-        switch launch.state {
+        switch Int(launch.state) {
         case BH_LAUNCH_DUE: return .ok("launch", "\(text), due")
-        case BH_LAUNCH_RUNNING: return .ok("launch", "\(text), runs as process \(launch.process)")
+        case BH_LAUNCH_RUNNING: return .ok("launch", "\(text), runs as process \(launch.processID)")
         case BH_LAUNCH_LEFT_ALONE:
             return .warning(
-                "launch", "\(text), left alone after \(Text.count(Int(launch.launches), "launch"))",
+                "launch", "\(text), left alone after \(Text.count(Int(launch.launches), "launch", "launches"))",
                 advice ?? "It never completed its sessions; start it by hand to see why.")
         default: return advice.map { .warning("launch", text, $0) } ?? .ok("launch", text)
         }

@@ -41,6 +41,9 @@ struct Events: Command {
 
     private static func line(_ event: EventRecord) -> String {
         let id = Text.padded(left: String(event.id), columns: 6) + "  "
+        if event.isChallenge {
+            return id + "challenge  " + Text.visible(event.challenge?.sentence ?? "answered meanwhile")
+        }
         guard event.isEndOfTask else { return id + "finished   round \(event.round)" }
         var text = id + Text.padded(Names.taskState(event.state), columns: 11) + Text.visible(event.url)
         if let path = event.path { text += " -> " + Text.visible(path) }

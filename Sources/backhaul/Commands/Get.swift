@@ -11,8 +11,9 @@ struct Get: Command {
         details: TransferOptions.naming + "\n\n" + """
             Prints the path of each file when it is whole. Ctrl-C leaves at once and loses nothing: the transfers stay,
             and the same command or `backhaul wait` goes on with them. With --json each transfer is one line when it has
-            ended.
-            """)
+            ended. A server that asks for a credential is answered on the terminal, or with `backhaul respond`; without
+            either the command ends with 8 when nothing else is left to do.
+            """, isHost: true)
 
     private let options: TransferOptions
     private let timeout: Int64?

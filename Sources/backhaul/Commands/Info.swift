@@ -36,10 +36,7 @@ struct Info: Command {
             ("attempts", String(task.attempts)), ("priority", String(task.priority)),
         ]
         if let reason = task.reasonText { fields.insert(("why", reason), at: 2) }
-        if task.nextAttempt != 0 {
-            let seconds = max(0, (task.nextAttempt - Clock.wallMilliseconds + 999) / 1000)
-            fields.append(("next attempt", "in " + Text.duration(seconds: seconds)))
-        }
+        if task.nextAttempt != 0 { fields.append(("next attempt", Text.time(until: task.nextAttempt))) }
         if task.rate > 0 { fields.append(("rate", Text.size(task.rate) + "/s")) }
         if let error = task.errorMessage { fields.append(("last error", error)) }
         if task.httpStatus != 0 { fields.append(("HTTP status", String(task.httpStatus))) }

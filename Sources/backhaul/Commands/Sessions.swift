@@ -14,11 +14,8 @@ struct Sessions: Command {
             if context.output.isJSON {
                 try context.output.result(lines: sessions.map { $0.json.text })
             } else if !sessions.isEmpty {
-                let rows = [("SESSION", "LIVE", "EVENTS", "CONSUMER")] + sessions.map {
-                    (
-                        Text.visible($0.identifier), String($0.liveTasks), String($0.events),
-                        $0.consumer == 0 ? "-" : "process \($0.consumer)"
-                    )
+                let rows = [("SESSION", "LIVE", "EVENTS", "REMARKS")] + sessions.map {
+                    (Text.visible($0.identifier), String($0.liveTasks), String($0.events), $0.remarks)
                 }
                 try context.output.result(
                     lines: rows.map {

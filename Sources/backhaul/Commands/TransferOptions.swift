@@ -1,6 +1,4 @@
 import CBackhaul
-import CLinux
-import Glibc
 
 /// The options that `get` and `add` share, and the transfers that they describe.
 struct TransferOptions {
@@ -13,6 +11,8 @@ struct TransferOptions {
         OptionDescription("priority", nil, "NUMBER", "-100 to 100, higher runs first (0)"),
         OptionDescription("ca-file", nil, "FILE", "trust these certificates (PEM) for this session from now on"),
         OptionDescription("tries", nil, "NUMBER", "give up after so many tries without progress, for this session"),
+        OptionDescription(
+            "credentials", nil, "ask|fail", "when a server asks for a credential: wait for one (ask), or fail"),
     ]
 
     static let naming = """
@@ -23,6 +23,7 @@ struct TransferOptions {
     let transfers: [Transfer]
     private let certificates: String?
     private let tries: UInt32?
+    private let asksForCredentials: Bool?
 
     init(_ arguments: Arguments, startsSuspended: Bool = false) throws(CommandError) {
         var urls = arguments.operands
@@ -41,7 +42,7 @@ struct TransferOptions {
         case .some(let value): throw .usage("--if-exists takes 'fail' or 'replace', not '\(value)'.")
         }
         var headers: [(name: String, value: String)] = []
-        for text in arguments.all("header") { headers.append(try TransferOptions.header(text)) }
+        for text in arguments.all("header") { headers.append(try InputFile.header(text)) }
         let priority = Int32(try arguments.number("priority", in: -100...100) ?? 0)
         var transfers: [Transfer] = []
         for url in urls {
@@ -58,10 +59,18 @@ struct TransferOptions {
         self.transfers = transfers
         certificates = try arguments.value("ca-file").map { path throws(CommandError) in try Paths.absolute(path) }
         tries = try arguments.number("tries", in: 1...1_000_000).map { UInt32($0) }
+        switch arguments.value("credentials") {
+        case nil: asksForCredentials = nil
+        case "ask": asksForCredentials = true
+        case "fail": asksForCredentials = false
+        case .some(let value): throw .usage("--credentials takes 'ask' or 'fail', not '\(value)'.")
+        }
     }
 
     func settings(_ session: String) -> SessionSettings {
-        SessionSettings(identifier: session, certificates: certificates, maximumAttempts: tries)
+        SessionSettings(
+            identifier: session, certificates: certificates, maximumAttempts: tries,
+            asksForCredentials: asksForCredentials)
     }
 
     /// Hands over; a refusal names the transfer that it is about.
@@ -75,21 +84,12 @@ struct TransferOptions {
             var sentence = "\(transfer.url): \(failure.message)"
             if failure.is(BH_KEY_CONFLICT) {
                 sentence =
-                    "\(transfer.url): \(transfer.destination) is the file of another transfer of this session that has "
-                    + "not ended or whose end nobody has read; see `backhaul tasks`. (\(failure.message))"
+                    "\(transfer.url): \(transfer.destination) is the file of another transfer of this session, with "
+                    + "another URL or other options, that has not ended or whose end nobody has read; see "
+                    + "`backhaul tasks`"
             }
-            throw .failure(
-                Failure(
-                    status: failure.status, domain: failure.domain, detail: failure.detail, index: index,
-                    message: sentence))
+            throw .failure(failure.saying(sentence))
         }
-    }
-
-    private static func header(_ text: String) throws(CommandError) -> (name: String, value: String) {
-        guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-            throw .usage("A header is written 'Name: value', not '\(text)'.")
-        }
-        return (String(text[..<colon]), String(text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }))
     }
 
     /// "/a/./b" is "/a/b": the destination names the transfer, so one file has one spelling. ".." stays, because only
@@ -100,20 +100,7 @@ struct TransferOptions {
     }
 
     private static func readURLs(_ file: String) throws(CommandError) -> [String] {
-        let descriptor = file == "-" ? STDIN_FILENO : bhl_open(file, O_RDONLY, 0)
-        guard descriptor >= 0 else { throw .usage("\(file) cannot be read: \(reasonOfLastError()).") }
-        defer { if file != "-" { close(descriptor) } }
-        var content: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count == 0 { break }
-            guard count > 0 else { throw .usage("\(file) cannot be read: \(reasonOfLastError()).") }
-            content += buffer[..<count]
-        }
-        let lines = content.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-        return lines.map { String(decoding: $0, as: UTF8.self) }
-            .map { String($0.drop { $0 == " " || $0 == "\t" }) }
+        try InputFile.lines(file).map { String($0.drop { $0 == " " || $0 == "\t" }) }
             .filter { !$0.isEmpty && !$0.hasPrefix("#") }
     }
 }

@@ -2,26 +2,33 @@ import CBackhaul
 
 struct Wait: Command {
     static let description = CommandDescription(
-        name: "wait", operands: "", summary: "run what is left of a session until nothing is",
+        name: "wait", operands: "", summary: "follow what is left of a session until nothing is",
         examples: ["backhaul wait", "backhaul wait --session photos --timeout 3600"],
-        options: [Watch.timeoutOption],
+        options: [
+            Watch.timeoutOption,
+            OptionDescription(
+                "when-free", nil, nil, "while another process reads the session's events, ask it to yield and wait"),
+        ],
         details: """
             Prints the path of each file that has become whole, since the last time too, and acknowledges it. With
-            --json each transfer is one line when it has ended. Ends with 5 when only suspended transfers are left.
-            """)
+            --json each transfer is one line when it has ended. Ends with 5 when only suspended transfers are left,
+            and with 8 when what is left waits for a credential and there is no terminal to ask for it.
+            """, isHost: true)
 
     private let timeout: Int64?
+    private let role: Int
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else {
             throw .usage("`wait` takes no arguments; name a session with --session.")
         }
         timeout = try Watch.timeout(arguments)
+        role = arguments.has("when-free") ? BH_ROLE_CONSUME_WHEN_FREE : BH_ROLE_CONSUME
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            guard let session = try context.attach(application, role: BH_ROLE_CONSUME) else { return .done }
+            guard let session = try context.attach(application, role: role) else { return .done }
             let watch = try Watch(
                 context, application, session, isConsumer: true, scope: .session, timeout: timeout)
             return try watch.run()

@@ -1,18 +1,24 @@
 import CBackhaul
 
-/// An open application. Closing it hands the store's engine over, if it was here.
+/// An open application. Closing it hands the engine of the store over, if it was here.
 final class Application {
     // Unsafe: an opaque handle of the library, never dereferenced here.
     let handle: OpaquePointer?
     let signals: Signals
 
-    init(identifier: String, store: String, signals: Signals) throws(CommandError) {
+    /// - Parameter observes: As a tool that looks on, and does not stand in for the application.
+    init(
+        identifier: String, store: String?, isEmbedded: Bool, daemon: String?, observes: Bool, signals: Signals
+    ) throws(CommandError) {
         self.signals = signals
         let arena = CStringArena()
         var options = bh_application_options()
         options.struct_size = MemoryLayout<bh_application_options>.size
         options.identifier = arena.string(identifier)
-        options.store = arena.string(store)
+        options.store = arena.optionalString(store)
+        options.hosting = Int32(isEmbedded ? BH_HOSTING_EMBEDDED : BH_HOSTING_DAEMON)
+        options.daemon = arena.optionalString(daemon)
+        options.flags = observes ? UInt32(BH_APPLICATION_OBSERVES) : 0
         var handle: OpaquePointer?
         // Without waiting: the first verb does that, where Ctrl-C is heard.
         do { try check { error in bh_application_open(&options, 0, &handle, error) } } catch { throw .failure(error) }
@@ -20,32 +26,17 @@ final class Application {
     }
 
     /// For a tool that looks on: nothing is started for its sake, and no engine is replaced.
-    init(observing store: String, identifier: String, signals: Signals) throws(CommandError) {
-        self.signals = signals
-        let arena = CStringArena()
-        var options = bh_application_options()
-        options.struct_size = MemoryLayout<bh_application_options>.size
-        options.identifier = arena.string(identifier)
-        options.store = arena.string(store)
-        options.flags = UInt32(BH_APPLICATION_OBSERVES)
-        options.hosting = Int32(BH_HOSTING_DAEMON)
+    convenience init(observing store: String, identifier: String, signals: Signals) throws(CommandError) {
         // Where no program can be: an engine that ends just now is not followed by another.
-        options.daemon = arena.string("/dev/null/backhauld")
-        var handle: OpaquePointer?
-        do { try check { error in bh_application_open(&options, 0, &handle, error) } } catch { throw .failure(error) }
-        self.handle = handle
+        try self.init(
+            identifier: identifier, store: store, isEmbedded: false, daemon: "/dev/null/backhauld", observes: true,
+            signals: signals)
     }
 
     func engine() throws(CommandError) -> EngineRecord? {
         let ticket = try Ticket { bh_application_engine_start(handle, $0, $1) }
         try ticket.wait(signals)
         return try ticket.batch().engine()
-    }
-
-    func launches() throws(CommandError) -> [LaunchRecord] {
-        let ticket = try Ticket { bh_application_launches_start(handle, $0, $1) }
-        try ticket.wait(signals)
-        return try ticket.batch().launches()
     }
 
     func close() { bh_application_close(handle) }
@@ -56,10 +47,28 @@ final class Application {
         return try ticket.batch().sessions()
     }
 
+    func launches() throws(CommandError) -> [LaunchRecord] {
+        let ticket = try Ticket { bh_application_launches_start(handle, $0, $1) }
+        try ticket.wait(signals)
+        return try ticket.batch().launches()
+    }
+
+    /// Nil removes what is registered.
+    func register(_ program: LaunchProgram?) throws(CommandError) {
+        let arena = CStringArena()
+        let command = arena.array(program.map { [$0.command(arena)] } ?? [])
+        let ticket = try Ticket { bh_application_set_launch_start(handle, command, $0, $1) }
+        try ticket.wait(signals)
+    }
+
     func attach(_ identifier: String, role: Int) throws(CommandError) -> Session {
         let arena = CStringArena()
         let ticket = try Ticket { bh_session_attach_start(handle, arena.string(identifier), Int32(role), $0, $1) }
-        try ticket.wait(signals)
+        do {
+            try ticket.wait(signals, isLimited: role != BH_ROLE_CONSUME_WHEN_FREE)
+        } catch {
+            throw error.inUse(identifier)
+        }
         return Session(try ticket.session().0, signals: signals)
     }
 
@@ -68,7 +77,11 @@ final class Application {
         let arena = CStringArena()
         var configuration = settings.configuration(arena, over: nil)
         let ticket = try Ticket { bh_session_create_start(handle, &configuration, Int32(role), $0, $1) }
-        try ticket.wait(signals)
+        do {
+            try ticket.wait(signals)
+        } catch {
+            throw error.inUse(settings.identifier)
+        }
         let (pointer, isNew) = try ticket.session()
         let session = Session(pointer, signals: signals)
         if !isNew && settings.hasChanges { try session.update(settings) }
@@ -81,8 +94,10 @@ struct SessionSettings {
     var identifier: String
     var certificates: String?
     var maximumAttempts: UInt32?
+    /// Nil: a new session asks.
+    var asksForCredentials: Bool?
 
-    var hasChanges: Bool { certificates != nil || maximumAttempts != nil }
+    var hasChanges: Bool { certificates != nil || maximumAttempts != nil || asksForCredentials != nil }
 
     /// - Parameter remembered: keeps what is not given here.
     func configuration(
@@ -93,6 +108,20 @@ struct SessionSettings {
         configuration.identifier = arena.string(identifier)
         if let certificates { configuration.ca_file = arena.string(certificates) }
         if let maximumAttempts { configuration.maximum_attempts = maximumAttempts }
+        if asksForCredentials != nil || remembered == nil {
+            configuration.asks_for_credentials = Int32(asksForCredentials == false ? BH_NO : BH_YES)
+        }
         return configuration
+    }
+}
+
+extension CommandError {
+    /// In the words of the command line: it knows sessions and who reads their events.
+    fileprivate func inUse(_ session: String) -> CommandError {
+        guard case .failure(let failure) = self, failure.is(BH_IN_USE) else { return self }
+        return .failure(
+            failure.saying(
+                "process \(failure.detail) reads the events of session \(session), which one process at a time can do; "
+                    + "try again when it has ended"))
     }
 }

@@ -15,6 +15,11 @@ struct Failure: Error {
 
     var exitCode: ExitCode { ExitCode(Int(status)) }
 
+    /// The same with another sentence.
+    func saying(_ message: String) -> Failure {
+        Failure(status: status, domain: domain, detail: detail, index: index, message: message)
+    }
+
     var json: JSON {
         .object([
             ("status", .string(statusName)), ("domain", .string(Names.domain(domain))), ("detail", .integer(detail)),
@@ -33,9 +38,12 @@ func check(_ body: (UnsafeMutablePointer<bh_error>) -> bh_status) throws(Failure
     guard Int(status) != BH_OK else { return }
     // The commands start their verbs and keep the tickets themselves; this one would be a second.
     bh_ticket_release(error.ticket)
-    let message = withUnsafeBytes(of: error.message) { bytes in
+    let text = withUnsafeBytes(of: error.message) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
+    // The library speaks of the options of its API; here they are those of the command line.
+    let message = text.replacing(/the option `(store|daemon)`/) { "--" + $0.output.1 }
+        .replacing("choose embedded hosting", with: "give --embedded")
     throw Failure(
         status: status, domain: error.domain, detail: error.detail,
         index: error.index == UInt64.max ? nil : Int(exactly: error.index),

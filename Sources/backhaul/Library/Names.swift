@@ -16,6 +16,7 @@ enum Names {
                 (BH_REASON_NONE, "none"), (BH_REASON_TURN, "turn"), (BH_REASON_SUSPENDED, "suspended"),
                 (BH_REASON_RETRY, "retry"), (BH_REASON_CONNECTING, "connecting"), (BH_REASON_STALLED, "stalled"),
                 (BH_REASON_FINISHING, "finishing"), (BH_REASON_DISK_FULL, "disk_full"),
+                (BH_REASON_CREDENTIAL, "credential"),
             ])
     }
 
@@ -29,7 +30,47 @@ enum Names {
     }
 
     static func eventKind(_ value: Int32) -> String {
-        name(value, [(BH_EVENT_TASK_ENDED, "task_ended"), (BH_EVENT_SESSION_FINISHED, "session_finished")])
+        name(
+            value,
+            [
+                (BH_EVENT_TASK_ENDED, "task_ended"), (BH_EVENT_SESSION_FINISHED, "session_finished"),
+                (BH_EVENT_CHALLENGE, "challenge"),
+            ])
+    }
+
+    static func challengeKind(_ value: Int32) -> String {
+        name(value, [(BH_CHALLENGE_SERVER, "server"), (BH_CHALLENGE_PROXY, "proxy")])
+    }
+
+    static func schemes(_ bits: UInt32) -> [String] {
+        names(
+            bits,
+            [
+                (BH_SCHEME_BASIC, "basic"), (BH_SCHEME_BEARER, "bearer"), (BH_SCHEME_DIGEST, "digest"),
+                (BH_SCHEME_NEGOTIATE, "negotiate"), (BH_SCHEME_OTHER, "other"),
+            ])
+    }
+
+    static func attention(_ bits: UInt32) -> [String] {
+        names(
+            bits,
+            [
+                (BH_ATTENTION_EVENTS, "events"), (BH_ATTENTION_FINISHED, "finished"),
+                (BH_ATTENTION_CHALLENGE, "challenge"), (BH_ATTENTION_YIELD, "yield"),
+            ])
+    }
+
+    static func launchState(_ value: Int32) -> String {
+        name(
+            value,
+            [
+                (BH_LAUNCH_NONE, "none"), (BH_LAUNCH_DUE, "due"), (BH_LAUNCH_RUNNING, "running"),
+                (BH_LAUNCH_LEFT_ALONE, "left_alone"),
+            ])
+    }
+
+    private static func names(_ bits: UInt32, _ table: [(Int, String)]) -> [String] {
+        table.filter { Int(bits) & $0.0 != 0 }.map { $0.1 }
     }
 
     private static func name(_ value: Int32, _ table: [(Int, String)]) -> String {

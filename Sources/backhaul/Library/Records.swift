@@ -3,9 +3,9 @@ import CBackhaul
 /// Copies of what the library lists, for as long as they are needed.
 
 // Unsafe: pointers into a batch, which lives while its items are copied.
-private func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
+func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
 
-private func bytes(_ pointer: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
+func bytes(_ pointer: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
     pointer.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) }
 }
 
@@ -32,6 +32,8 @@ struct EventRecord {
     let userData: [UInt8]?
     let headers: [(String, String)]
     let errorBody: [UInt8]?
+    /// Nil when it was answered meanwhile.
+    let challenge: ChallengeRecord?
 
     init(_ event: bh_event) {
         id = event.id
@@ -58,10 +60,12 @@ struct EventRecord {
             (text($0.name) ?? "", text($0.value) ?? "")
         }
         errorBody = bytes(event.error_body, event.error_body_size)
+        challenge = event.challenge.map { ChallengeRecord($0.pointee) }
     }
 
     var isEndOfTask: Bool { Int(kind) == BH_EVENT_TASK_ENDED }
     var isEndOfRound: Bool { Int(kind) == BH_EVENT_SESSION_FINISHED }
+    var isChallenge: Bool { Int(kind) == BH_EVENT_CHALLENGE }
     var succeeded: Bool { Int(state) == BH_TASK_SUCCEEDED }
 
     var json: JSON {
@@ -69,6 +73,7 @@ struct EventRecord {
             ("id", .unsigned(id)), ("kind", .string(Names.eventKind(kind))), ("round", .unsigned(round)),
             ("time_ms", .integer(time)),
         ]
+        if isChallenge { return .object(common + [("challenge", challenge?.json ?? .null)]) }
         guard isEndOfTask else { return .object(common) }
         return .object(
             common + [
@@ -154,42 +159,6 @@ struct TaskRecord {
             ("attempts", .unsigned(UInt64(attempts))), ("offset", .unsigned(offset)),
             ("size", size.map { .unsigned($0) } ?? .null), ("bytes_per_second", .unsigned(rate)),
             ("enqueued_ms", .integer(enqueued)),
-        ])
-    }
-}
-
-struct SessionRecord {
-    let identifier: String
-    let round: UInt64
-    let liveTasks: UInt64
-    let events: UInt64
-    let attention: UInt32
-    let invalidating: Bool
-    let consumer: Int64
-    /// Unix time in milliseconds since when the consumer's process is stopped, or 0.
-    let consumerStopped: Int64
-    let created: Int64
-
-    init(_ session: bh_session_info) {
-        identifier = text(session.identifier) ?? ""
-        round = session.round
-        liveTasks = session.live_tasks
-        events = session.events
-        attention = session.attention
-        invalidating = session.invalidating != 0
-        consumer = session.consumer
-        consumerStopped = session.consumer_stopped_ms
-        created = session.created_ms
-    }
-
-    var json: JSON {
-        var attentions: [JSON] = []
-        if Int(attention) & BH_ATTENTION_EVENTS != 0 { attentions.append(.string("events")) }
-        if Int(attention) & BH_ATTENTION_FINISHED != 0 { attentions.append(.string("finished")) }
-        return .object([
-            ("identifier", .string(identifier)), ("round", .unsigned(round)), ("live_tasks", .unsigned(liveTasks)),
-            ("events", .unsigned(events)), ("attention", .array(attentions)), ("invalidating", .bool(invalidating)),
-            ("consumer", consumer == 0 ? .null : .integer(consumer)), ("created_ms", .integer(created)),
         ])
     }
 }

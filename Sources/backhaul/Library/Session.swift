@@ -95,6 +95,20 @@ final class Session {
         return try ticket.count()
     }
 
+    /// Those that are open.
+    func challenges() throws(CommandError) -> [ChallengeRecord] {
+        let ticket = try Ticket { bh_session_challenges_start(handle, $0, $1) }
+        try ticket.wait(signals)
+        return try ticket.batch().challenges()
+    }
+
+    func respond(_ challenge: UInt64, _ response: Response) throws(CommandError) {
+        let arena = CStringArena()
+        var answer = response.response(arena)
+        let ticket = try Ticket { bh_session_respond_start(handle, challenge, &answer, $0, $1) }
+        try ticket.wait(signals)
+    }
+
     func claim(_ task: UInt64, destination: String, ifExists: Int) throws(CommandError) {
         let arena = CStringArena()
         let ticket = try Ticket { out, error in

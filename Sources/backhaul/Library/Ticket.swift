@@ -27,12 +27,17 @@ struct Ticket: ~Copyable {
 
     deinit { bh_ticket_release(pointer) }
 
-    func wait(_ signals: Signals) throws(CommandError) {
+    /// - Parameter isLimited: False: for as long as it takes.
+    func wait(_ signals: Signals, isLimited: Bool = true) throws(CommandError) {
         let started = Clock.milliseconds
         while true {
             do {
                 return try check { error in bh_ticket_wait(pointer, Ticket.slice, error) }
             } catch {
+                if !isLimited && error.is(BH_TIMEOUT) {
+                    try signals.check()
+                    continue
+                }
                 let limit =
                     error.is(BH_TIMEOUT)
                     ? Ticket.limit : error.is(BH_ENGINE_UNRESPONSIVE) ? Ticket.limitWhileStopped : 0
@@ -85,6 +90,7 @@ struct Batch: ~Copyable {
     func tasks() -> [TaskRecord] { items(bh_batch_task_at).map { TaskRecord($0) } }
     func sessions() -> [SessionRecord] { items(bh_batch_session_at).map { SessionRecord($0) } }
     func engine() -> EngineRecord? { bh_batch_engine_at(pointer, 0).map { EngineRecord($0.pointee) } }
+    func challenges() -> [ChallengeRecord] { items(bh_batch_challenge_at).map { ChallengeRecord($0) } }
     func launches() -> [LaunchRecord] { items(bh_batch_launch_info_at).map { LaunchRecord($0) } }
     func configuration() -> bh_session_configuration? { bh_batch_configuration_at(pointer, 0)?.pointee }
 

@@ -108,8 +108,30 @@ enum Text {
         return "\(seconds / 86_400) days"
     }
 
+    /// A word as a shell reads it.
+    static func quoted(_ word: String) -> String {
+        let isPlain = !word.isEmpty && word.allSatisfy { $0.isLetter || $0.isNumber || "/._-+=:@,".contains($0) }
+        if isPlain { return word }
+        var result = "'"
+        for character in word { result += character == "'" ? "'\\''" : String(character) }
+        return result + "'"
+    }
+
+    /// "in 40 s", or "now" for a time that has come.
+    static func time(until milliseconds: Int64) -> String {
+        let seconds = (milliseconds - Clock.wallMilliseconds + 999) / 1000
+        return seconds > 0 ? "in " + duration(seconds: seconds) : "now"
+    }
+
+    /// "5 s", for a time that is over.
+    static func time(since milliseconds: Int64) -> String {
+        duration(seconds: max(0, (Clock.wallMilliseconds - milliseconds) / 1000))
+    }
+
     /// "1 transfer", "3 transfers"
-    static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+    static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
+        "\(number) " + (number == 1 ? noun : plural ?? noun + "s")
+    }
 
     static func hexadecimal(_ value: UInt32, digits: Int) -> String {
         let text = String(value, radix: 16)

@@ -81,11 +81,10 @@ struct ProgressReading {
 
     /// Why it is not moving.
     private static func waitingLine(_ task: TaskRecord, _ name: String, _ columns: Int) -> String {
-        var reason = Text.visible(task.reasonText ?? "")
-        if task.nextAttempt > 0 {
-            let seconds = max(0, (task.nextAttempt - Clock.wallMilliseconds + 999) / 1000)
-            reason += " (next try in \(Text.duration(seconds: seconds)))"
-        }
+        // That a try has failed says less than why.
+        let isRetry = Int(task.reason) == BH_REASON_RETRY
+        var reason = Text.visible((isRetry ? task.errorMessage : nil) ?? task.reasonText ?? "")
+        if task.nextAttempt > 0 { reason += " (next try \(Text.time(until: task.nextAttempt)))" }
         if reason.isEmpty { reason = Names.taskState(task.state) }
         let nameColumns = min(Text.width(name), max(8, columns / 3))
         return Text.fitted(name, columns: nameColumns) + "  "

@@ -36,6 +36,7 @@ final class Watch {
     private var roundsWithOthers: Set<UInt64> = []
     private var tally = Tally()
     private var hasToldOfConsumer = false
+    private var desk: CredentialDesk
 
     init(
         _ context: Context, _ application: Application, _ session: Session, isConsumer: Bool, scope: Scope,
@@ -46,6 +47,7 @@ final class Watch {
         self.session = session
         self.isConsumer = isConsumer
         self.scope = scope
+        desk = CredentialDesk(context)
         let now = Clock.milliseconds
         started = now
         deadline = timeout.map { now + $0 }
@@ -71,6 +73,7 @@ final class Watch {
     private func follow() throws(CommandError) {
         var nextLook: Int64 = 0
         var nextSeatRequest = Clock.milliseconds + Watch.lookingPeriod
+        var nextQuestion: Int64 = 0
         while true {
             if isConsumer { try drain() } else { try lookUp() }
             let now = Clock.milliseconds
@@ -80,6 +83,10 @@ final class Watch {
                 nextLook = now + period
             } else if case .tasks = scope, remaining.isEmpty {
                 return
+            }
+            if now >= nextQuestion {
+                try askForCredentials()
+                nextQuestion = Clock.milliseconds + Watch.lookingPeriod
             }
             if !isConsumer && now >= nextSeatRequest {
                 try becomeConsumer()
@@ -116,6 +123,10 @@ final class Watch {
                     }
                 } else if event.isEndOfRound && !roundsWithOthers.contains(event.round) {
                     acknowledged.append(event.id)
+                } else if event.isChallenge {
+                    desk.challengeArrived()
+                    // Told is acknowledged; the challenge stays open until it is answered.
+                    if case .session = scope { acknowledged.append(event.id) }
                 }
             }
             // The report first: when it fails, the events come again.
@@ -175,6 +186,28 @@ final class Watch {
                 + "lets them run.")
     }
 
+    /// Leaves when nobody answers and nothing else is left to do.
+    private func askForCredentials() throws(CommandError) {
+        try desk.look(session, of: application, always: !isConsumer)
+        guard !desk.open.isEmpty, try waitsForCredentialsOnly() else { return }
+        try finish()
+        throw .stopped(.credentialNeeded, "What is left waits for a credential. " + desk.advice)
+    }
+
+    private func waitsForCredentialsOnly() throws(CommandError) -> Bool {
+        var selection = TaskSelection(states: [BH_TASK_WAITING, BH_TASK_RUNNING])
+        if case .tasks = scope, remaining.count <= 1000 { selection.ids = remaining.sorted() }
+        var cursor: UInt64 = 0
+        var isAny = false
+        while true {
+            let (tasks, more) = try session.tasks(selection, after: cursor)
+            if tasks.contains(where: { Int($0.reason) != BH_REASON_CREDENTIAL }) { return false }
+            isAny = isAny || !tasks.isEmpty
+            cursor = tasks.last?.id ?? cursor
+            if !more { return isAny }
+        }
+    }
+
     private func becomeConsumer() throws(CommandError) {
         do {
             session = try application.attach(context.sessionName, role: BH_ROLE_CONSUME)
@@ -211,9 +244,11 @@ final class Watch {
         } else {
             count = "What has not ended is"
         }
+        let place = "\(beginning)\(count) left in session \(context.sessionName)"
         context.output.note(
-            "\(beginning)\(count) left in session \(context.sessionName), with all that has been received. "
-                + "Go on with: \(context.waitCommand)")
+            context.isEmbedded
+                ? "\(place), with all that has been received. Go on with: \(context.waitCommand)"
+                : "\(place), and goes on in the background. Follow it with: \(context.waitCommand)")
     }
 
     private func draw() throws(CommandError) {
@@ -232,9 +267,13 @@ final class Watch {
         let visible = max(1, min(8, rows - 4))
         let running = try session.tasks(TaskSelection(ids: ids, states: [BH_TASK_RUNNING]), maximum: 256).tasks
         var shown = Array(running.prefix(visible))
-        if shown.isEmpty {
-            shown = try session.tasks(
-                TaskSelection(ids: ids, states: [BH_TASK_WAITING, BH_TASK_SUSPENDED]), maximum: min(visible, 3)).tasks
+        if shown.count < visible {
+            let waiting = try session.tasks(
+                TaskSelection(ids: ids, states: [BH_TASK_WAITING, BH_TASK_SUSPENDED]), maximum: 32).tasks
+            // Those that something is wrong with; others only where nothing else is to be seen.
+            let troubled = waiting.filter { Int($0.reason) != BH_REASON_TURN && Int($0.reason) != BH_REASON_SUSPENDED }
+            shown += (shown.isEmpty && troubled.isEmpty ? Array(waiting.prefix(3)) : troubled)
+                .prefix(visible - shown.count)
         }
         let reading = ProgressReading(shown: shown, running: running, live: live, tally: tally)
         context.output.draw(reading.lines(columns: columns - 1, terminal: terminal))

@@ -1,0 +1,44 @@
+import CLinux
+import Glibc
+
+/// Files that the command line names for reading; '-' is standard input.
+enum InputFile {
+    static func lines(_ file: String) throws(CommandError) -> [String] {
+        try content(file).split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    static func firstLine(_ file: String) throws(CommandError) -> String {
+        let line = try content(file).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    private static func content(_ file: String) throws(CommandError) -> [UInt8] {
+        let descriptor = file == "-" ? STDIN_FILENO : bhl_open(file, O_RDONLY, 0)
+        guard descriptor >= 0 else { throw .usage("\(file) cannot be read: \(reasonOfLastError()).") }
+        defer { if file != "-" { close(descriptor) } }
+        var content: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count == 0 { break }
+            guard count > 0 else { throw .usage("\(file) cannot be read: \(reasonOfLastError()).") }
+            content += buffer[..<count]
+        }
+        return content
+    }
+
+    /// Header fields, one a line.
+    static func headers(_ file: String) throws(CommandError) -> [(name: String, value: String)] {
+        var headers: [(name: String, value: String)] = []
+        for line in try lines(file) { headers.append(try header(line)) }
+        return headers
+    }
+
+    static func header(_ text: String) throws(CommandError) -> (name: String, value: String) {
+        guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
+            throw .usage("A header is written 'Name: value'.")
+        }
+        return (String(text[..<colon]), String(text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }))
+    }
+}

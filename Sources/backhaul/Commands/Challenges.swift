@@ -1,0 +1,35 @@
+import CBackhaul
+
+struct Challenges: Command {
+    static let description = CommandDescription(
+        name: "challenges", operands: "", summary: "list who asks for a credential",
+        examples: ["backhaul challenges", "backhaul respond 3 --user ann"],
+        details: """
+            One for each server, or proxy, and realm, however many transfers wait for the answer. With --json each is
+            one line.
+            """)
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.isEmpty else { throw .usage("`challenges` takes no arguments.") }
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            guard let session = try context.attach(application, role: BH_ROLE_OBSERVE) else { return .done }
+            let challenges = try session.challenges()
+            if context.output.isJSON {
+                try context.output.result(lines: challenges.map { $0.json.text })
+            } else {
+                try context.output.result(lines: challenges.map { Challenges.line($0) })
+            }
+            return .done
+        }
+    }
+
+    private static func line(_ challenge: ChallengeRecord) -> String {
+        let waiting = Text.count(Int(clamping: challenge.waitingTasks), "transfer waits", "transfers wait")
+        let schemes = Names.schemes(challenge.schemes).joined(separator: ", ")
+        return Text.padded(left: String(challenge.id), columns: 6) + "  " + Text.visible(challenge.sentence)
+            + "; \(waiting), takes \(schemes)"
+    }
+}

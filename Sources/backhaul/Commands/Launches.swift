@@ -1,0 +1,41 @@
+import CBackhaul
+
+struct Launches: Command {
+    static let description = CommandDescription(
+        name: "launches", operands: "", summary: "list the programs that are started for their sessions",
+        examples: ["backhaul launches", "backhaul launches --json"],
+        details: """
+            All applications of the store: what is registered, whether it is due or runs, and why it failed last. With
+            --json each is one line.
+            """)
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.isEmpty else {
+            throw .usage("`launches` takes no arguments; see `backhaul register`.")
+        }
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            for launch in try application.launches() {
+                if context.output.isJSON {
+                    try context.output.result(launch.json)
+                } else {
+                    try context.output.result(lines: Launches.lines(launch))
+                }
+            }
+            return .done
+        }
+    }
+
+    private static func lines(_ launch: LaunchRecord) -> [String] {
+        let program = ([launch.program] + launch.arguments).map(Text.quoted).joined(separator: " ")
+        var fields = [
+            ("application", launch.application), ("program", program), ("state", launch.stateSentence),
+        ]
+        if let error = launch.errorMessage { fields.append(("last failure", error)) }
+        if let directory = launch.workingDirectory { fields.append(("directory", directory)) }
+        fields += launch.environment.map { ("environment", $0) }
+        return fields.map { Text.padded($0.0 + ":", columns: 14) + Text.visible($0.1) } + [""]
+    }
+}

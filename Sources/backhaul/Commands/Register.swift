@@ -1,0 +1,84 @@
+import CBackhaul
+
+struct Register: Command {
+    static let description = CommandDescription(
+        name: "register", operands: "[--] PROGRAM [ARGUMENT...]",
+        summary: "have a program started when its sessions need it",
+        examples: [
+            "backhaul register --application org.example.photos /usr/bin/photos --ready",
+            "backhaul launches",
+        ],
+        options: [
+            OptionDescription("environment", "e", "NAME=VALUE", "add this to its environment; may be repeated"),
+            OptionDescription("working-directory", nil, "DIRECTORY", "where it is started (your home)"),
+            OptionDescription(
+                "attach-timeout", nil, "SECONDS", "a program that has attached no session by then is ended (60)"),
+            OptionDescription(
+                "first-delay", nil, "SECONDS", "before the next start when it ended without completing; doubles (60)"),
+            OptionDescription("longest-delay", nil, "SECONDS", "what that delay grows to (3600)"),
+            OptionDescription(
+                "maximum-launches", nil, "NUMBER", "starts in a row before the program is left alone (8)"),
+        ],
+        details: """
+            It is started when no program of the application is connected and one of its sessions has finished its
+            transfers or waits for a credential; without a shell. It reads the events and completes the session, as
+            `backhaul wait` does, or `events --acknowledge` and `complete`. In place of what was registered before.
+            Options stand before the program.
+            """,
+        takesProgram: true)
+
+    private let program: LaunchProgram
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard let name = arguments.operands.first else { throw .usage("Which program?") }
+        guard name.hasPrefix("/") else {
+            throw .usage("The program is given with its whole path, as '/usr/bin/\(name)', since nothing looks it up.")
+        }
+        var program = LaunchProgram(
+            program: name, arguments: Array(arguments.operands.dropFirst()), environment: arguments.all("environment"))
+        for text in program.environment where !text.dropFirst().contains("=") {
+            throw .usage("--environment takes NAME=VALUE, not '\(text)'.")
+        }
+        program.workingDirectory = try arguments.value("working-directory").map { path throws(CommandError) in
+            try Paths.absolute(path)
+        }
+        program.attachTimeout = try Register.milliseconds("attach-timeout", arguments)
+        program.firstDelay = try Register.milliseconds("first-delay", arguments)
+        program.longestDelay = try Register.milliseconds("longest-delay", arguments)
+        program.maximumLaunches = UInt32(try arguments.number("maximum-launches", in: 1...1_000_000) ?? 0)
+        self.program = program
+    }
+
+    private static func milliseconds(_ name: String, _ arguments: Arguments) throws(CommandError) -> UInt32 {
+        UInt32(try arguments.number(name, in: 1...604_800) ?? 0) * 1000
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            try application.register(program)
+            context.output.note(
+                "\(program.program) is started when sessions of \(context.applicationName) need it. "
+                    + "`backhaul launches` shows how it fares.")
+            return .done
+        }
+    }
+}
+
+struct Unregister: Command {
+    static let description = CommandDescription(
+        name: "unregister", operands: "", summary: "have nothing started any more",
+        examples: ["backhaul unregister --application org.example.photos"])
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.isEmpty else {
+            throw .usage("`unregister` takes no arguments; name the application with --application.")
+        }
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            try application.register(nil)
+            return .done
+        }
+    }
+}

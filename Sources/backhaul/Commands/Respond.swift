@@ -1,0 +1,78 @@
+import CBackhaul
+
+struct Respond: Command {
+    static let description = CommandDescription(
+        name: "respond", operands: "CHALLENGE", summary: "answer a server that asks for a credential",
+        examples: [
+            "backhaul respond 3 --user ann", "backhaul respond 3 --header-file ~/.config/example-token",
+            "backhaul respond 3 --refuse",
+        ],
+        options: [
+            OptionDescription("user", "u", "NAME", "with a password, which is asked for on the terminal"),
+            OptionDescription(
+                "password-file", nil, "FILE", "the password is the first line of FILE; '-' is standard input"),
+            OptionDescription(
+                "header", "H", "'NAME: VALUE'",
+                "send this header instead; may be repeated. Other users may see a command line: see --header-file"),
+            OptionDescription("header-file", nil, "FILE", "the same, one a line; '-' is standard input"),
+            OptionDescription("refuse", nil, nil, "the transfers that wait for it fail"),
+        ],
+        details: """
+            The answer is kept in memory only, and is asked for again when the daemon was started anew. With --json one
+            document: {"challenge_id": NUMBER}.
+            """)
+
+    private let challenge: UInt64
+    private let user: String?
+    private let passwordFile: String?
+    /// Nil: the user's password.
+    private let given: Response?
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.count == 1, let id = UInt64(arguments.operands[0]), id > 0 else {
+            throw .usage("`respond` takes the number of a challenge; `backhaul challenges` shows them.")
+        }
+        challenge = id
+        user = arguments.value("user")
+        passwordFile = arguments.value("password-file")
+        if passwordFile != nil && user == nil { throw .usage("--password-file goes with --user.") }
+        var headers: [(name: String, value: String)] = []
+        for text in arguments.all("header") { headers.append(try InputFile.header(text)) }
+        for file in arguments.all("header-file") { headers += try InputFile.headers(file) }
+        let ways = [user != nil, !headers.isEmpty, arguments.has("refuse")].filter { $0 }
+        guard ways.count == 1 else {
+            throw .usage("`respond` takes one of --user, --header or --header-file, and --refuse.")
+        }
+        given = user != nil ? nil : headers.isEmpty ? .refuse : .headers(headers)
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        // Before anything is opened: a person may take long.
+        let response = try response(context.signals)
+        return try context.withApplication { (application) throws(CommandError) in
+            let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
+            try session.respond(challenge, response)
+            if context.output.isJSON {
+                try context.output.result(.object([("challenge_id", .unsigned(challenge))]))
+            }
+            return .done
+        }
+    }
+
+    private func response(_ signals: Signals) throws(CommandError) -> Response {
+        if let given { return given }
+        return .password(user: user ?? "", password: try password(signals))
+    }
+
+    private func password(_ signals: Signals) throws(CommandError) -> String {
+        if let passwordFile { return try InputFile.firstLine(passwordFile) }
+        guard let prompt = Prompt() else {
+            throw .usage("There is no terminal to ask for the password on; give --password-file.")
+        }
+        defer { prompt.end() }
+        guard let password = try prompt.ask("Password of \(user ?? ""): ", isSecret: true, signals) else {
+            throw .usage("No password was given.")
+        }
+        return password
+    }
+}

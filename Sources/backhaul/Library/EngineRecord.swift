@@ -1,0 +1,20 @@
+import CBackhaul
+
+/// A copy of what the library tells of an engine.
+
+// Unsafe: pointers into a batch, which lives while its items are copied.
+struct EngineRecord {
+    let process: Int64
+    let version: String
+    let isDaemon: Bool
+    let started: Int64
+    let connections: UInt32
+
+    init(_ engine: bh_engine_info) {
+        process = engine.process_id
+        version = "\(engine.version >> 16).\(engine.version >> 8 & 0xff).\(engine.version & 0xff)"
+        isDaemon = Int(engine.hosting) == BH_HOSTING_DAEMON
+        started = engine.started_ms
+        connections = engine.connections
+    }
+}

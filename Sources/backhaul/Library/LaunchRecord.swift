@@ -1,0 +1,89 @@
+import CBackhaul
+
+// Unsafe: arrays of C strings of a batch, which lives while its items are copied.
+private func texts(_ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) -> [String] {
+    UnsafeBufferPointer(start: pointer, count: pointer == nil ? 0 : count).compactMap { text($0) }
+}
+
+/// A registered program and how its launches fare.
+struct LaunchRecord {
+    let application: String
+    let program: String
+    let arguments: [String]
+    let environment: [String]
+    let workingDirectory: String?
+    let state: Int32
+    let launches: UInt32
+    /// Unix times in milliseconds, or 0.
+    let next: Int64
+    let processID: Int64
+    let started: Int64
+    let errorMessage: String?
+
+    init(_ launch: bh_launch_info) {
+        application = text(launch.application) ?? ""
+        program = text(launch.program) ?? ""
+        arguments = texts(launch.arguments, launch.argument_count)
+        environment = texts(launch.environment, launch.environment_count)
+        workingDirectory = text(launch.working_directory)
+        state = launch.state
+        launches = launch.launches
+        next = launch.next_launch_ms
+        processID = launch.process_id
+        started = launch.started_ms
+        errorMessage = text(launch.error_message)
+    }
+
+    var json: JSON {
+        .object([
+            ("application", .string(application)), ("program", .string(program)),
+            ("arguments", .array(arguments.map { .string($0) })),
+            ("environment", .array(environment.map { .string($0) })),
+            ("working_directory", .optional(workingDirectory)), ("state", .string(Names.launchState(state))),
+            ("launches", .unsigned(UInt64(launches))), ("next_launch_ms", next == 0 ? .null : .integer(next)),
+            ("process_id", processID == 0 ? .null : .integer(processID)),
+            ("started_ms", started == 0 ? .null : .integer(started)), ("error_message", .optional(errorMessage)),
+        ])
+    }
+
+    /// "due in 40 s, after 2 launches that did not complete"
+    var stateSentence: String {
+        let failed = launches > 0 ? ", after \(Text.count(Int(launches), "launch", "launches")) without completing" : ""
+        return switch Int(state) {
+        case BH_LAUNCH_NONE: "nothing to do"
+        case BH_LAUNCH_DUE: "due " + Text.time(until: next) + failed
+        case BH_LAUNCH_RUNNING:
+            "runs as process \(processID)" + (started == 0 ? "" : " since \(Text.time(since: started))")
+        case BH_LAUNCH_LEFT_ALONE: "left alone" + failed + ": until the program is started by hand"
+        default: Names.launchState(state)
+        }
+    }
+}
+
+/// A program to be registered.
+struct LaunchProgram {
+    var program: String
+    var arguments: [String]
+    var environment: [String]
+    var workingDirectory: String?
+    var attachTimeout: UInt32 = 0
+    var firstDelay: UInt32 = 0
+    var longestDelay: UInt32 = 0
+    var maximumLaunches: UInt32 = 0
+
+    func command(_ arena: CStringArena) -> bh_launch_command {
+        var command = bh_launch_command()
+        command.struct_size = MemoryLayout<bh_launch_command>.size
+        command.program = arena.string(program)
+        command.arguments = arena.array(arguments.map { Optional(arena.string($0)) })
+        command.argument_count = arguments.count
+        command.environment = arena.array(environment.map { Optional(arena.string($0)) })
+        command.environment_count = environment.count
+        command.working_directory = arena.optionalString(workingDirectory)
+        command.attach_timeout_ms = attachTimeout
+        command.first_delay_ms = firstDelay
+        command.longest_delay_ms = longestDelay
+        command.maximum_launches = maximumLaunches
+        return command
+    }
+}

@@ -1,0 +1,73 @@
+import CBackhaul
+
+struct SessionRecord {
+    let identifier: String
+    let round: UInt64
+    let liveTasks: UInt64
+    let events: UInt64
+    let attention: UInt32
+    let invalidating: Bool
+    /// Process ids; 0: none.
+    let consumer: Int64
+    let created: Int64
+    let openChallenges: UInt64
+    /// Unix time in milliseconds, or 0.
+    let consumerStopped: Int64
+    let waitingConsumers: UInt32
+    let launchState: Int32
+    /// Unix time in milliseconds, or 0.
+    let nextLaunch: Int64
+
+    init(_ session: bh_session_info) {
+        identifier = text(session.identifier) ?? ""
+        round = session.round
+        liveTasks = session.live_tasks
+        events = session.events
+        attention = session.attention
+        invalidating = session.invalidating != 0
+        consumer = session.consumer
+        created = session.created_ms
+        openChallenges = session.open_challenges
+        consumerStopped = session.consumer_stopped_ms
+        waitingConsumers = session.waiting_consumers
+        launchState = session.launch_state
+        nextLaunch = session.next_launch_ms
+    }
+
+    var json: JSON {
+        .object([
+            ("identifier", .string(identifier)), ("round", .unsigned(round)), ("live_tasks", .unsigned(liveTasks)),
+            ("events", .unsigned(events)), ("attention", .array(Names.attention(attention).map { .string($0) })),
+            ("invalidating", .bool(invalidating)), ("consumer", consumer == 0 ? .null : .integer(consumer)),
+            ("created_ms", .integer(created)), ("open_challenges", .unsigned(openChallenges)),
+            ("consumer_stopped_ms", consumerStopped == 0 ? .null : .integer(consumerStopped)),
+            ("waiting_consumers", .unsigned(UInt64(waitingConsumers))),
+            ("launch_state", .string(Names.launchState(launchState))),
+            ("next_launch_ms", nextLaunch == 0 ? .null : .integer(nextLaunch)),
+        ])
+    }
+
+    /// What a person should know of it, beyond the numbers: "process 12, stopped for 5 min; finished; launch in 40 s".
+    var remarks: String {
+        var parts: [String] = []
+        if consumer != 0 {
+            var reader = "read by process \(consumer)"
+            if consumerStopped != 0 { reader += ", stopped for \(Text.time(since: consumerStopped))" }
+            if waitingConsumers > 0 { reader += ", \(waitingConsumers) waiting for it" }
+            parts.append(reader)
+        }
+        let attentions = Names.attention(attention)
+        if attentions.contains("finished") { parts.append("finished") }
+        if openChallenges > 0 {
+            parts.append(Text.count(Int(clamping: openChallenges), "open challenge"))
+        }
+        switch Int(launchState) {
+        case BH_LAUNCH_DUE: parts.append("program starts " + Text.time(until: nextLaunch))
+        case BH_LAUNCH_RUNNING: parts.append("program runs")
+        case BH_LAUNCH_LEFT_ALONE: parts.append("program failed too often: `backhaul launches`")
+        default: break
+        }
+        if invalidating { parts.append("ends") }
+        return parts.isEmpty ? "-" : parts.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,82 @@
+"""What is different when the transfers run in the daemon, which is the default."""
+
+import os
+import signal
+
+import pytest
+
+from conftest import until
+from daemons import daemons_of
+
+CONTENT = bytes(range(256)) * 4000
+
+
+@pytest.fixture
+def hosting():
+    return "daemon"
+
+
+def test_add_leaves_and_the_file_arrives_without_any_command(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=2 << 20)
+    ended = backhaul("add", f"{server.url}/a")
+    assert "go on in the background" in ended.stderr
+    until((backhaul.here / "a").exists, "the file")
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+    assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_transfer_goes_on_when_its_command_is_gone(backhaul, serve, number):
+    server = serve({"/a": CONTENT}, speed=2 << 20)
+    process = backhaul.start("get", f"{server.url}/a")
+    until(server.bytes_sent, "the transfer")
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=10)
+    assert process.returncode == -number
+    if number == signal.SIGINT:
+        assert "1 transfer is left" in errors and "goes on in the background" in errors
+        assert backhaul.wait_command in errors
+    until((backhaul.here / "a").exists, "the file")
+    assert len(server.requests()) == 1, "nobody asked twice"
+
+
+def test_the_daemon_leaves_when_nothing_is_left_to_do(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    backhaul("get", f"{server.url}/a")
+    until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
+
+
+def test_a_command_goes_on_when_the_daemon_is_killed(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=2 << 20)
+    process = backhaul.start("get", f"{server.url}/a")
+    until(server.bytes_sent, "the transfer")
+    (daemon,) = daemons_of(backhaul.folder)
+    os.kill(daemon, signal.SIGKILL)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert output == f"{backhaul.here}/a\n"
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+
+
+def test_a_daemon_that_is_not_there_ends_with_6_and_the_place(backhaul):
+    ended = backhaul("tasks", "--daemon", "/absent/backhauld", code=6)
+    assert "/absent/backhauld" in ended.stderr
+    assert "--embedded" in ended.stderr
+
+
+def test_an_embedded_command_uses_the_daemon_that_has_the_store(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=1 << 20)
+    backhaul("add", f"{server.url}/a")
+    assert backhaul("wait", "--embedded").stdout == f"{backhaul.here}/a\n"
+    assert len(server.requests()) == 1
+
+
+def test_a_refused_connection_is_told_where_progress_is_shown(backhaul, serve):
+    from test_terminal import Terminal
+
+    server = serve({})
+    server.close()
+    terminal = Terminal(backhaul, "get", f"{server.url}/a", columns=160)
+    terminal.read(rb"(?i)connect[^\n]*next try in")
+    terminal.process.send_signal(signal.SIGKILL)
+    terminal.end()
