@@ -1,8 +1,6 @@
 import CBackhaul
 
 /// A copy of what the library tells of an engine.
-
-// Unsafe: pointers into a batch, which lives while its items are copied.
 struct EngineRecord {
     let process: Int64
     let version: String
