@@ -14,10 +14,11 @@ from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 
 
-def test_a_slice_of_the_soak_breaks_no_promise(place):
-    result = soaking.soak(place, rounds=8, seed=20_250)
+@pytest.mark.both_hostings
+def test_a_slice_of_the_soak_breaks_no_promise(place, hosting):
+    result = soaking.soak(place, rounds=12, seed=20_250, hosting=hosting)
     assert result.violations == []
-    assert result.kills == 8
+    assert result.kills == 12
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,12 +1,17 @@
-"""Batches of downloads from good and bad servers, collected by a host that is killed again and again."""
+"""Batches of downloads from good and bad servers, collected by a host that is killed again and again, and so is the
+daemon when there is one."""
 
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
 
+import daemons
+from backhaul import Hosting
 from hosts.journal import Journal, violations
 from servers import child
 from servers.behaviour import Behaviour, retry_after
@@ -60,9 +65,9 @@ class Result:
 class World:
     """Servers, a store, a place for the files, and a seed that everything is chosen by."""
 
-    def __init__(self, folder, nginx, served, misbehaving, certificates, seed):
+    def __init__(self, folder, nginx, served, misbehaving, certificates, seed, hosting=Hosting.EMBEDDED):
         self.folder, self.nginx, self.served, self.misbehaving = folder, nginx, served, misbehaving
-        self.certificates, self.seed = certificates, seed
+        self.certificates, self.seed, self.hosting = certificates, seed, hosting
         self.random = random.Random(seed)
         self.store, self.downloads = folder / "store", folder / "downloads"
         self.downloads.mkdir(parents=True)
@@ -99,49 +104,61 @@ class World:
         return self.misbehaving.serve(f"/{key}", content, behaviours), digests
 
     def play(self, batch, most_kills, chunk=None):
-        """Runs the batch's host, killing it up to ``most_kills`` times, until it completes. Returns the kills."""
+        """Runs the batch's host until it completes, with up to ``most_kills`` kills. Returns the kills."""
         journal = Journal(self.folder / f"journal-{batch.number}")
         plan = self._plan(batch, journal, chunk)
-        kills = 0
+        kills, host = 0, None
         while True:
+            host = host or child.start([sys.executable, "-m", "hosts.programs.collector", plan])
             limit = self._delay() if kills < most_kills else 120
-            status = self._run(plan, limit)
-            if status == 0:
-                break
-            if status is not None:
+            try:
+                status = host.wait(limit)
+            except subprocess.TimeoutExpired:
+                if kills < most_kills:
+                    kills += 1
+                    host = self._kill(host)
+                    continue
+                host.kill()
+                status = f"nothing: not done within {limit} s"
+            if status != 0:
                 self.result.violations.append(f"batch {batch.number}: the host ended with {status}")
-                break
-            if kills == most_kills:
-                self.result.violations.append(f"batch {batch.number}: not done within {limit} s")
-                break
-            kills += 1
+            break
         self._judge(batch, journal)
         journal.close()
         self.result.kills += kills
         return kills
 
+    def _kill(self, host):
+        """SIGKILL for the host, for the daemon, or for one after the other. Returns the host if it lives."""
+        victims = self.random.choice(
+            [("host",)] if self.hosting == Hosting.EMBEDDED else
+            [("host",), ("daemon",), ("host", "daemon"), ("daemon", "host")])
+        for victim in victims:
+            if victim == "daemon":
+                for process in daemons.daemons_of(self.store):
+                    daemons.end(process, signal.SIGKILL, time.monotonic() + 10)
+            else:
+                host.kill()
+                host.wait()
+        if "host" not in victims:
+            return host
+        if self.hosting == Hosting.DAEMON:
+            # The transfers go on, or wait for somebody to start the next daemon.
+            time.sleep(self.random.choice([0.0, 0.0, 0.3]))
+        return None
+
     def _delay(self):
         # Short ones hit the opening and the enqueue, long ones the middle of the transfers.
-        return self.random.choice([0.05, 0.3, 1.0, 2.0]) * self.random.uniform(0.5, 1.5)
+        return self.random.choice([0.05, 0.2, 0.5, 1.5]) * self.random.uniform(0.5, 1.5)
 
     def _plan(self, batch, journal, chunk):
         path = self.folder / f"plan-{batch.number}.json"
         path.write_text(json.dumps({
-            "store": str(self.store), "session": "collection", "journal": str(journal.path), "seed": self.seed,
+            "store": str(self.store), "hosting": self.hosting.name, "session": "collection", "journal": str(journal.path), "seed": self.seed,
             "chunk": chunk or len(batch.requests), "requests": batch.requests,
             "configuration": {**CONFIGURATION, "ca_file": str(self.certificates.authority)},
         }))
         return path
-
-    def _run(self, plan, limit):
-        """The host's exit status, or None when it was killed after ``limit`` seconds."""
-        host = child.start([sys.executable, "-m", "hosts.programs.collector", plan])
-        try:
-            return host.wait(limit)
-        except subprocess.TimeoutExpired:
-            host.kill()
-            host.wait()
-            return None
 
     def _judge(self, batch, journal):
         facts = list(journal.facts())

@@ -3,7 +3,8 @@
 It may be killed at any moment and started again. What it saw and acknowledged goes into a journal, written before the
 next step is taken, from which the test judges afterwards.
 
-Usage: python -m hosts.programs.collector PLAN, a JSON file: store, session, journal, ca_file, seed, requests.
+Usage: python -m hosts.programs.collector PLAN, a JSON file: store, hosting, session, journal, configuration, seed,
+chunk, requests.
 """
 
 import json
@@ -19,7 +20,8 @@ def main(plan):
     journal = Journal(plan["journal"])
     journal.write("started", process=os.getpid())
     generator = random.Random(f"{plan['seed']}:{os.getpid()}")
-    with backhaul.Application("org.example.collector", plan["store"], hosting=backhaul.Hosting.EMBEDDED) as application:
+    hosting = backhaul.Hosting[plan["hosting"]]
+    with backhaul.Application("org.example.collector", plan["store"], hosting=hosting) as application:
         with open_session(application, plan) as session:
             journal.write("attached", created=session.created)
             hand_over(session, plan, journal)
