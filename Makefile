@@ -43,7 +43,7 @@ $(COMMAND): $(SWIFT_SOURCES) $(LIBRARY)
 $(DAEMON): $(SWIFT_SOURCES) $(LIBRARY) $(COMMAND)
 	$(SWIFT_RELEASE) --product backhauld
 	@mkdir -p $(@D)
-	cp $(BUILD)/swift/release/release/backhauld $@
+	cp -f $(BUILD)/swift/release/release/backhauld $@
 
 $(BUILD)/examples/photos: examples/c/photos.c include/backhaul.h $(LIBRARY)
 	@mkdir -p $(@D)

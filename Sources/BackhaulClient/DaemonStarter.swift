@@ -31,7 +31,7 @@ struct DaemonStarter {
     /// One that answered has ended soon after: the next one is given a moment, in case it ends the same way.
     mutating func endedEarly() {
         started = nil
-        pause.failed(longestMilliseconds: 250)
+        pause.failed(longestMilliseconds: 100)
     }
 
     mutating func endedLate() { self = DaemonStarter(path: path) }
@@ -42,7 +42,7 @@ struct DaemonStarter {
     var failure: Failure? { complaint }
 
     /// Looks after it. Returns when there is something to wait for. Throws daemonUnavailable: no program, or one that
-    /// cannot be run, or ends with a complaint.
+    /// cannot be run; and what one that ended at once complained of.
     mutating func tend(_ directory: StoreDirectory) throws(Failure) {
         // A daemon that was started here or elsewhere, or an engine that is ending.
         guard !directory.isLocked else { return }
@@ -51,9 +51,9 @@ struct DaemonStarter {
             started = nil
             pause.failed()
             let said = process.processID.flatMap { DaemonComplaint.read(directory, process: $0) }
+            let reason = said.map { ": \($0.message)" } ?? ", and its log says nothing"
             let failure = Failure(
-                .daemonUnavailable,
-                "the daemon \(program) ended at once" + (said.map { ": \($0)" } ?? ", and its log says nothing"),
+                said?.status ?? .daemonUnavailable, "the daemon \(program) ended at once\(reason)",
                 domain: .process, detail: Int64(process.processID ?? 0))
             complaint = failure
             // One without a word was killed, or has found another one: the next may live.
@@ -82,7 +82,7 @@ struct DaemonStarter {
 /// The growing pause between two starts of something that ends at once.
 struct RestartPause {
     private static let firstMilliseconds: Int64 = 20
-    private static let longestMilliseconds: Int64 = 30_000
+    private static let longestMilliseconds: Int64 = 5_000
     private var milliseconds: Int64 = 0
     private var end: Deadline?
 

@@ -9,7 +9,7 @@ internal import BackhaulStore
 /// An engine inside of a host leaves the memory of the process to the host.
 extension EngineCore {
     /// The later one is longer than `Transport` keeps connections.
-    private static let restDelays: [Int64] = [5_000, 31_000]
+    private static let restDelays: [Int64] = [2_000, 31_000]
 
     /// After anything that was done.
     func noteWork() {

@@ -58,7 +58,8 @@ struct Daemon {
         }
         switch end.withLock({ $0 }) {
         case .failed(let failure):
-            log.write(LogEntry(.error, "ends: \(failure.message)"))
+            let isStoreThere = directory.displacement == nil
+            log.write(LogEntry(failure), isMaking: isStoreThere)
             return 1
         case .replaced(let newer):
             log.write(LogEntry(.notice, "makes room for version \(newer.libraryText)"))
@@ -83,7 +84,7 @@ struct Daemon {
     }
 
     private func failed(_ failure: Failure, _ log: DaemonLog?) -> Int32 {
-        let entry = LogEntry(.error, failure.message)
+        let entry = LogEntry(failure)
         Program.say("backhauld: \(entry.message)\n", to: STDERR_FILENO)
         log?.write(entry)
         return 1

@@ -19,16 +19,17 @@ final class DaemonLog: Sendable {
     init(_ directory: StoreDirectory) { self.directory = directory }
 
     /// A log that cannot be written is nobody's concern.
-    func write(_ entry: LogEntry) {
+    /// - isMaking: makes the file where it is missing; not in a store that is being deleted.
+    func write(_ entry: LogEntry, isMaking: Bool = true) {
         let priority = Journal.Priority(rawValue: entry.level.rawValue) ?? .notice
         let isInJournal = journal.send(entry.message, priority: priority, fields: ["BACKHAUL_STORE": directory.path])
-        if !isInJournal || entry.level == .error { writeLine(entry) }
+        if !isInJournal || entry.level == .error { writeLine(entry, isMaking) }
     }
 
-    private func writeLine(_ entry: LogEntry) {
-        var line = Array("\(time) \(getpid()) \(entry.level): \(entry.message)\n".utf8)
+    private func writeLine(_ entry: LogEntry, _ isMaking: Bool) {
+        var line = Array("\(time) \(getpid()) \(entry.label): \(entry.message)\n".utf8)
         file.withLock { file in
-            if file == nil { file = open() }
+            if file == nil { file = open(isMaking) }
             guard let number = file?.number else { return }
             // In one piece, so that a daemon that finds itself superfluous does not write into another's line.
             _ = Glibc.write(number, &line, line.count)
@@ -39,8 +40,8 @@ final class DaemonLog: Sendable {
         }
     }
 
-    private func open() -> Descriptor? {
-        let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK
+    private func open(_ isMaking: Bool) -> Descriptor? {
+        let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | (isMaking ? O_CREAT : 0)
         let number = bhl_openat(directory.descriptor.number, Self.name, flags, 0o600)
         return number < 0 ? nil : Descriptor(owning: number)
     }

@@ -106,7 +106,7 @@ struct DaemonTests {
         write(number, "this is no database, and it is long enough to be seen as none by anyone who reads it", 80)
         close(number)
         let failure = #expect(throws: Failure.self) { _ = try store.openWithDaemon() }
-        #expect(failure?.status == .daemonUnavailable)
+        #expect(failure?.status == .storeDamaged)
         #expect(failure?.message.contains("ended at once") == true)
         #expect(failure?.message.contains("database") == true)
     }

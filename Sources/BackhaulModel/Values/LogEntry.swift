@@ -12,11 +12,23 @@ public struct LogEntry: Equatable, Sendable {
 
     public let level: Level
     public let message: String
+    /// Of an error that a host may have to be told.
+    public let status: Status?
 
     public init(_ level: Level, _ message: String) {
         self.level = level
         self.message = LogEntry.clean(message)
+        status = nil
     }
+
+    public init(_ failure: Failure) {
+        level = .error
+        message = LogEntry.clean(failure.message)
+        status = failure.status
+    }
+
+    /// "error 23": the level, and the status's value in include/backhaul.h.
+    public var label: String { status.map { "\(level) \($0.rawValue)" } ?? "\(level)" }
 
     private static func clean(_ message: String) -> String {
         var cleaned = ""

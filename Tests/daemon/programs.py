@@ -1,0 +1,137 @@
+"""Small hosts with peculiar habits: `python -m daemon.programs NAME STORE`. Each prints what it saw as JSON."""
+
+import ctypes
+import errno
+import json
+import os
+import signal
+import struct
+import sys
+import time
+
+import backhaul
+
+# <linux/filter.h>, <linux/seccomp.h>
+LOAD, EQUAL, BITS_SET, RETURN = 0x20, 0x15, 0x45, 0x06
+ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
+NUMBERS = {"x86_64": {"clone": 56, "execve": 59}, "aarch64": {"clone": 220, "execve": 221}}[os.uname().machine]
+CLONE_THREAD = 0x10000
+
+
+def open_and_create(store):
+    """Opens with daemon hosting and makes a session; the error's name and sentence, or None."""
+    try:
+        with backhaul.Application("org.example.peculiar", store, timeout=20) as application:
+            application.session("s").close()
+        return None
+    except backhaul.BackhaulError as error:
+        return [type(error).__name__, str(error)]
+
+
+def own_handler(store):
+    """Counts its SIGCHLDs and reaps in its handler, as many programs do; then looks for children it does not know."""
+    seen = []
+    signal.signal(signal.SIGCHLD, lambda *_: seen.append(1))
+    child = os.fork()
+    if child == 0:
+        os._exit(3)
+    while not seen:
+        time.sleep(0.01)
+    failed = open_and_create(store)
+    reaped = []
+    while True:
+        try:
+            process, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            break
+        if process == 0:
+            break
+        reaped.append(process)
+    return {"error": failed, "signals": len(seen), "reaped": reaped == [child]}
+
+
+def ignored_children(store):
+    """Has the kernel reap its children, which takes an exit status from whoever waits for one."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    return {"error": open_and_create(store)}
+
+
+def waiting_thread(store):
+    """Waits for any child all the time, in another thread."""
+    import threading
+    stop, reaped = threading.Event(), []
+
+    def reap():
+        while not stop.is_set():
+            try:
+                reaped.append(os.waitpid(-1, os.WNOHANG)[0])
+            except ChildProcessError:
+                pass
+
+    thread = threading.Thread(target=reap)
+    thread.start()
+    failed = open_and_create(store)
+    stop.set()
+    thread.join()
+    return {"error": failed, "reaped": [process for process in reaped if process]}
+
+
+def many_descriptors(store):
+    """Thousands of open files, all of which a program that it starts would inherit."""
+    import resource
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 20_000), hard))
+    for _ in range(min(hard, 20_000) - 1_000):
+        os.set_inheritable(os.dup(0), True)
+    return {"error": open_and_create(store)}
+
+
+def blocked_signals(store):
+    """Everything blocked and ignored that can be."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
+    return {"error": open_and_create(store)}
+
+
+def forbid(*, action, system_call, unless_flags=0):
+    """Installs a filter of system calls for this thread and those that it starts (seccomp(2))."""
+    def step(code, value, if_true=0, if_false=0):
+        return struct.pack("HBBI", code, if_true, if_false, value)
+
+    steps = [step(LOAD, 0), step(EQUAL, NUMBERS[system_call], 0, 3 if unless_flags else 1)]
+    if unless_flags:
+        # The low half of the first argument, in little endian.
+        steps += [step(LOAD, 16), step(BITS_SET, unless_flags, 1, 0)]
+    steps += [step(RETURN, action), step(RETURN, ALLOW)]
+    code = b"".join(steps)
+    buffer = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(buffer))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+    assert libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.create_string_buffer(program), 0, 0) == 0
+
+
+def no_exec(store):
+    forbid(action=REFUSE, system_call="execve")
+    return {"error": open_and_create(store)}
+
+
+def deadly_exec(store):
+    forbid(action=KILL, system_call="execve")
+    return {"error": open_and_create(store)}
+
+
+def no_processes(store):
+    """Threads may be started, processes may not."""
+    forbid(action=REFUSE, system_call="clone", unless_flags=CLONE_THREAD)
+    return {"error": open_and_create(store)}
+
+
+def plain(store):
+    return {"error": open_and_create(store)}
+
+
+if __name__ == "__main__":
+    print(json.dumps(globals()[sys.argv[1]](sys.argv[2])))
