@@ -6,7 +6,7 @@ import time
 import pytest
 
 import backhaul
-from backhaul import Application, InUse, Request, StoreError, TaskState
+from backhaul import Application, Attention, InUse, Request, StoreError, TaskState
 from hosts.host import Host
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
@@ -139,6 +139,22 @@ def test_errors_arrive_as_exceptions(store, hosting):
                 await application.start.session("")
 
     asyncio.run(asyncio.wait_for(scenario(), 30))
+
+
+def test_a_session_that_needs_attention_is_told_though_nobody_has_attached_it(store, misbehaving, hosting):
+    other = Host(store, IDENTIFIER, hosting=hosting).open()
+    other.session()
+
+    async def scenario():
+        async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
+            other.download(misbehaving.serve("/a", CONTENT))
+            async for info in application.attention(timeout=30):
+                return info.identifier, Attention.EVENTS in info.attention
+
+    try:
+        assert asyncio.run(scenario()) == ("gallery", True)
+    finally:
+        other.end()
 
 
 def test_a_store_that_cannot_be_opened_is_told_where_it_is_awaited(place, hosting):

@@ -19,6 +19,7 @@ and what was not is never lost. The transfers go on without it, in Backhaul's da
 """
 
 from ._application import Application
+from ._attention import AttentionStream
 from ._constants import (
     Attention,
     ChallengeKind,
@@ -78,6 +79,7 @@ __all__ = [
     "AlreadyExists",
     "Application",
     "Attention",
+    "AttentionStream",
     "AuthenticationRequired",
     "BackhaulError",
     "Challenge",

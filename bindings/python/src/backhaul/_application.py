@@ -6,17 +6,17 @@ import asyncio
 from ctypes import byref
 from typing import TYPE_CHECKING, Any
 
-from . import _reading, _writing
+from . import _writing
 from ._application_verbs import ApplicationVerbs
+from ._attention import AttentionStream, poll_attention
 from ._constants import Hosting, Role
-from ._ctypes import bh_application, bh_batch
+from ._ctypes import bh_application
 from ._errors import BackhaulError
-from ._handles import ApplicationHandle, BatchHandle, take
+from ._handles import ApplicationHandle, take
 from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import library
 from ._session import Session
 from ._values import Path, SessionConfiguration, SessionInfo
-from ._waiting import Deadline
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -140,12 +140,12 @@ class Application:
     def poll(self, *, timeout: float | None = 0) -> list[SessionInfo]:
         """Waits up to ``timeout`` seconds (None: without an end) for a session, attached or not, that needs attention
         and was not told since it began to need it."""
-        deadline = Deadline(timeout)
-        while True:
-            batch = take(bh_batch, library.bh_application_poll, self._handle.pointer, deadline.slice_ms())
-            found = _reading.released(BatchHandle(batch), _reading.sessions)
-            if found or deadline.is_over:
-                return found
+        return poll_attention(self._handle, timeout)
+
+    def attention(self, *, timeout: float | None = None) -> AttentionStream:
+        """The same for ``for`` and ``async for``: each session as it begins to need attention. A program that is
+        connected is told so instead of being launched. With a ``timeout`` it ends when none did for so many seconds."""
+        return AttentionStream(self._handle, timeout)
 
     def fileno(self) -> int:
         """A descriptor that is readable while an attached session has events that were not handed out, while ``poll``
@@ -153,8 +153,8 @@ class Application:
         return self._handle.descriptor
 
     def close(self) -> None:
-        """Frees the handle; transfers go on. The last close of a process hands the engine over, which takes up to about
-        a second. Harmless when repeated."""
+        """Frees the handle; transfers go on. With embedded hosting the last close of a process hands the engine over,
+        which takes up to about a second. Harmless when repeated."""
         self._handle.close()
 
     def __enter__(self) -> Application:

@@ -1,0 +1,58 @@
+"""Sessions that need attention, attached or not, blocking or in asyncio."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+
+from . import _reading
+from ._ctypes import bh_batch
+from ._handles import ApplicationHandle, BatchHandle, take
+from ._library import library
+from ._values import SessionInfo
+from ._waiting import Deadline, Patience, readable
+
+
+def poll_attention(handle: ApplicationHandle, timeout: float | None) -> list[SessionInfo]:
+    """Sessions that need attention and were not told by this handle since they began to need it."""
+    deadline = Deadline(timeout)
+    while True:
+        batch = take(bh_batch, library.bh_application_poll, handle.pointer, deadline.slice_ms())
+        found = _reading.released(BatchHandle(batch), _reading.sessions)
+        if found or deadline.is_over:
+            return found
+
+
+class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
+    """Sessions of an application as they begin to need attention, for ``for`` and for ``async for``."""
+
+    def __init__(self, handle: ApplicationHandle, timeout: float | None) -> None:
+        self._handle = handle
+        self._timeout = timeout
+        self._found: deque[SessionInfo] = deque()
+
+    def __iter__(self) -> AttentionStream:
+        return self
+
+    def __next__(self) -> SessionInfo:
+        if not self._found:
+            self._found.extend(poll_attention(self._handle, self._timeout))
+        if not self._found:
+            raise StopIteration
+        return self._found.popleft()
+
+    def __aiter__(self) -> AttentionStream:
+        return self
+
+    async def __anext__(self) -> SessionInfo:
+        deadline, patience = Deadline(self._timeout), Patience(0.25)
+        while True:
+            if not self._found:
+                self._found.extend(poll_attention(self._handle, 0))
+            if self._found:
+                return self._found.popleft()
+            if deadline.is_over:
+                raise StopAsyncIteration
+            # The descriptor is readable for events and tickets, too: then wait a little, do not spin.
+            if await readable(self._handle.descriptor, deadline.remaining):
+                await patience.pause()
