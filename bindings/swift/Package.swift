@@ -1,5 +1,6 @@
 // swift-tools-version: 6.0
-// Backhaul for Swift: a package over the C API of libbackhaul.so, without Foundation.
+// Backhaul for Swift: a package over the C API of libbackhaul.so. `Backhaul` does without Foundation;
+// `BackhaulFoundation` has URLSession's shape, and `BackhaulURLSession` its names, too.
 import Glibc
 import PackageDescription
 
@@ -9,24 +10,33 @@ let checkout = Context.packageDirectory + "/../.."
 let isInCheckout = access(checkout + "/include/backhaul.h", R_OK) == 0
 let builtLibrary = Context.environment["BACKHAUL_LIBRARY_DIRECTORY"] ?? checkout + "/build/lib"
 
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
 let package = Package(
     name: "Backhaul",
     products: [
-        .library(name: "Backhaul", targets: ["Backhaul"])
+        .library(name: "Backhaul", targets: ["Backhaul"]),
+        .library(name: "BackhaulFoundation", targets: ["BackhaulFoundation"]),
+        .library(name: "BackhaulURLSession", targets: ["BackhaulURLSession"]),
     ],
     targets: [
         // The C API, and what Swift's Glibc module leaves out.
         .systemLibrary(name: "CBackhaul", pkgConfig: isInCheckout ? nil : "backhaul"),
         .target(
             name: "Backhaul", dependencies: ["CBackhaul"],
-            swiftSettings: [
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-            ],
+            swiftSettings: strict,
             linkerSettings: isInCheckout
                 ? [.unsafeFlags(["-L" + builtLibrary, "-Xlinker", "-rpath", "-Xlinker", builtLibrary])] : []),
+        // Sessions, tasks and delegates as URLSession has them.
+        .target(name: "BackhaulFoundation", dependencies: ["Backhaul"], swiftSettings: strict),
+        // URLSession's own names for them, for sources that are shared with Apple's systems.
+        .target(name: "BackhaulURLSession", dependencies: ["BackhaulFoundation"], swiftSettings: strict),
         .testTarget(name: "BackhaulTests", dependencies: ["Backhaul"]),
+        .testTarget(name: "BackhaulFoundationTests", dependencies: ["BackhaulFoundation"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -37,5 +37,7 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
         self.message = message ?? self.status.text
     }
 
+    package init(_ status: Status, message: String) { self.init(Int(status.rawValue), message: message) }
+
     static let closed = BackhaulError(BH_INVALID_HANDLE, message: "The application or session was closed.")
 }

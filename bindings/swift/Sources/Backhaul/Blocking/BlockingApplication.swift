@@ -1,0 +1,97 @@
+internal import CBackhaul
+internal import Synchronization
+
+/// The application in calls that wait, for threads that may: the ground of `BackhaulFoundation`, whose threads are its
+/// own and whose callers are used to waiting.
+package final class BlockingApplication: Sendable {
+    // Unsafe: opaque handles of the library, never dereferenced here.
+    private let handle: Handle
+
+    /// - Parameter timeout: milliseconds; -1 stands for the library's default.
+    package init(_ options: ApplicationOptions, timeout: Int32 = Int32(BH_WAIT_DEFAULT)) throws(BackhaulError) {
+        handle = try options.open(timeout: timeout)
+    }
+
+    deinit { bh_application_close(handle.pointer) }
+
+    package func createSession(
+        _ configuration: SessionConfiguration, role: Role
+    ) throws(BackhaulError) -> BlockingSession {
+        let arena = Arena()
+        var value = try configuration.value(arena)
+        var session: OpaquePointer?
+        try check { error in
+            bh_session_create(handle.pointer, &value, role.rawValue, Int32(BH_WAIT_DEFAULT), &session, nil, error)
+        }
+        guard let session else { throw BackhaulError(BH_INTERNAL) }
+        return try BlockingSession(self, Handle(pointer: session))
+    }
+
+    package func attachSession(_ identifier: String, role: Role) throws(BackhaulError) -> BlockingSession {
+        let arena = Arena()
+        let name = try arena.string(identifier, "the session's identifier")
+        var session: OpaquePointer?
+        try check { error in
+            bh_session_attach(handle.pointer, name, role.rawValue, Int32(BH_WAIT_DEFAULT), &session, error)
+        }
+        guard let session else { throw BackhaulError(BH_INTERNAL) }
+        return try BlockingSession(self, Handle(pointer: session))
+    }
+
+    /// Waits, without a limit, until the session can be consumed. Nil when `isOver` said so, which is asked several
+    /// times a second.
+    package func consumeSession(
+        _ identifier: String, isOver: () -> Bool
+    ) throws(BackhaulError) -> BlockingSession? {
+        let arena = Arena()
+        let name = try arena.string(identifier, "the session's identifier")
+        var ticket: OpaquePointer?
+        try check { error in
+            bh_session_attach_start(handle.pointer, name, Role.consumeWhenFree.rawValue, &ticket, error)
+        }
+        defer { bh_ticket_release(ticket) }
+        while !isOver() {
+            do throws(BackhaulError) {
+                try check { error in bh_ticket_wait(ticket, 200, error) }
+            } catch {
+                if error.status == .timeout || error.status == .engineUnresponsive { continue }
+                throw error
+            }
+            var session: OpaquePointer?
+            try check { error in bh_ticket_session(ticket, &session, nil, error) }
+            guard let session else { throw BackhaulError(BH_INTERNAL) }
+            return try BlockingSession(self, Handle(pointer: session))
+        }
+        return nil
+    }
+
+    /// Sessions that begin to need attention, within so many milliseconds.
+    package func poll(timeout: Int32) throws(BackhaulError) -> [SessionInfo] {
+        try batch { bh_application_poll(handle.pointer, timeout, $0, $1) }.sessions()
+    }
+
+    package func sessions() throws(BackhaulError) -> [SessionInfo] {
+        try batch { bh_application_sessions(handle.pointer, Int32(BH_WAIT_DEFAULT), $0, $1) }.sessions()
+    }
+
+    package func currentLaunch() throws(BackhaulError) -> Launch? {
+        try batch { bh_launch_current(handle.pointer, Int32(BH_WAIT_DEFAULT), $0, $1) }.launch()
+    }
+
+    package func setLaunch(_ command: LaunchCommand) throws(BackhaulError) {
+        let arena = Arena()
+        var value = try command.value(arena)
+        try check { error in
+            bh_application_set_launch(handle.pointer, &value, Int32(BH_WAIT_DEFAULT), error)
+        }
+    }
+}
+
+/// Calls what hands out a batch.
+func batch(
+    _ body: (UnsafeMutablePointer<OpaquePointer?>, UnsafeMutablePointer<bh_error>) -> bh_status
+) throws(BackhaulError) -> Batch {
+    var batch: OpaquePointer?
+    try check { error in body(&batch, error) }
+    return Batch(batch)
+}

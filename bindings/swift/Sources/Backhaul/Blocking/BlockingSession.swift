@@ -1,0 +1,140 @@
+internal import CBackhaul
+internal import Glibc
+internal import Synchronization
+
+/// A session in calls that wait. Freed by `close`, or with its last reference.
+package final class BlockingSession: Sendable {
+    /// Readable while there are events that were not handed out.
+    package let eventDescriptor: Int32
+    /// Readable while there are readings that were not handed out.
+    package let progressDescriptor: Int32
+    // Unsafe: opaque handles of the library, never dereferenced here.
+    private let handle: Handle
+    private let application: BlockingApplication
+    private let isClosed = Mutex(false)
+
+    init(_ application: BlockingApplication, _ handle: Handle) throws(BackhaulError) {
+        self.application = application
+        self.handle = handle
+        var (events, progress) = (Int32(-1), Int32(-1))
+        do throws(BackhaulError) {
+            try check { error in bh_session_event_fd(handle.pointer, &events, error) }
+            try check { error in bh_session_progress_fd(handle.pointer, &progress, error) }
+        } catch {
+            bh_session_close(handle.pointer)
+            throw error
+        }
+        (eventDescriptor, progressDescriptor) = (events, progress)
+    }
+
+    deinit { close() }
+
+    /// Harmless when repeated. From now on every call throws.
+    package func close() {
+        let isFirst = isClosed.withLock { isClosed in
+            defer { isClosed = true }
+            return !isClosed
+        }
+        if isFirst { bh_session_close(handle.pointer) }
+    }
+
+    package func configuration() throws(BackhaulError) -> SessionConfiguration {
+        let configurations = try batch { bh_session_get_configuration(handle.pointer, wait, $0, $1) }.configurations()
+        guard let configuration = configurations.first else { throw BackhaulError(BH_INTERNAL) }
+        return configuration
+    }
+
+    package func update(_ configuration: SessionConfiguration) throws(BackhaulError) {
+        let arena = Arena()
+        var value = try configuration.value(arena)
+        try check { error in bh_session_update(handle.pointer, &value, wait, error) }
+    }
+
+    package func invalidate(cancellingTasks: Bool) throws(BackhaulError) {
+        let mode = Int32(cancellingTasks ? BH_INVALIDATE_CANCEL : BH_INVALIDATE_FINISH)
+        try check { error in bh_session_invalidate(handle.pointer, mode, wait, error) }
+    }
+
+    package func complete() throws(BackhaulError) {
+        try check { error in bh_session_complete(handle.pointer, wait, error) }
+    }
+
+    package func enqueue(_ request: Request) throws(BackhaulError) -> TaskID {
+        let prepared = try PreparedRequests([request])
+        var result = bh_enqueued()
+        try check { error in prepared.enqueue(handle, wait, &result, error) }
+        return result.task_id
+    }
+
+    /// The events that are there now.
+    package func poll(after: EventID, maximum: Int) throws(BackhaulError) -> (events: [Event], more: Bool) {
+        let batch = try batch { bh_session_poll(handle.pointer, after, maximum, 0, $0, $1) }
+        return (batch.events(), batch.hasMore)
+    }
+
+    package func acknowledge(_ ids: [EventID]) throws(BackhaulError) {
+        if ids.isEmpty { return }
+        try check { error in bh_session_acknowledge(handle.pointer, ids, ids.count, wait, nil, error) }
+    }
+
+    package func challenges() throws(BackhaulError) -> [Challenge] {
+        try batch { bh_session_challenges(handle.pointer, wait, $0, $1) }.challenges()
+    }
+
+    package func respond(toChallenge id: UInt64, with response: ChallengeResponse) throws(BackhaulError) {
+        let arena = Arena()
+        var value = try response.value(arena)
+        try check { error in bh_session_respond(handle.pointer, id, &value, wait, error) }
+    }
+
+    package func watchProgress(milliseconds: UInt32) throws(BackhaulError) {
+        try check { error in bh_session_watch_progress(handle.pointer, milliseconds, wait, error) }
+    }
+
+    /// The readings that are there now.
+    package func pollProgress() throws(BackhaulError) -> [TaskProgress] {
+        try batch { bh_session_poll_progress(handle.pointer, 0, $0, $1) }.progress()
+    }
+
+    /// All tasks of the selection, asked for in pages.
+    package func tasks(_ selection: TaskSelection) throws(BackhaulError) -> [TaskInfo] {
+        let arena = Arena()
+        var value = selection.value(arena)
+        var tasks: [TaskInfo] = []
+        while true {
+            let page = try batch {
+                bh_session_tasks(handle.pointer, &value, tasks.last?.id ?? 0, 1000, wait, $0, $1)
+            }
+            let items = page.tasks()
+            tasks += items
+            if items.isEmpty || !page.hasMore { return tasks }
+        }
+    }
+
+    package func cancel(_ id: TaskID) throws(BackhaulError) {
+        try control(id) { bh_tasks_cancel($0, $1, $2, nil, $3) }
+    }
+
+    package func suspend(_ id: TaskID) throws(BackhaulError) {
+        try control(id) { bh_tasks_suspend($0, $1, $2, nil, $3) }
+    }
+
+    package func resume(_ id: TaskID) throws(BackhaulError) {
+        try control(id) { bh_tasks_resume($0, $1, $2, nil, $3) }
+    }
+
+    package func setPriority(_ priority: Int32, _ id: TaskID) throws(BackhaulError) {
+        try control(id) { bh_tasks_set_priority($0, $1, priority, $2, nil, $3) }
+    }
+
+    private func control(
+        _ id: TaskID,
+        _ verb: (OpaquePointer, UnsafePointer<bh_task_selection>, Int32, UnsafeMutablePointer<bh_error>) -> bh_status
+    ) throws(BackhaulError) {
+        let arena = Arena()
+        var value = TaskSelection.ids(id).value(arena)
+        try check { error in verb(handle.pointer, &value, wait, error) }
+    }
+}
+
+private let wait = Int32(BH_WAIT_DEFAULT)

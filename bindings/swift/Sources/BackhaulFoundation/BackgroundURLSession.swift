@@ -1,0 +1,123 @@
+public import Foundation
+public import FoundationNetworking
+
+/// A session whose transfers go on while the program does not run: URLSession, made from
+/// `Configuration.background(withIdentifier:)`.
+///
+/// Making one costs nothing and does not wait: the engine is found or started in the background. It lives until it is
+/// invalidated (or, in a program that was launched for it, completed), and keeps its delegate for as long.
+///
+/// The same identifier again in one process gives another object for the first session: its delegate and queue stay, as
+/// on Apple's systems. While another process of the application has the session, tasks can be made and controlled here,
+/// and its messages come here when the other one has let it go.
+///
+/// All methods may be called from any thread. `resume`, `suspend`, `cancel` and the invalidating methods wait for the
+/// engine, usually for a few milliseconds.
+public final class BackgroundURLSession: NSObject, Sendable {
+    public typealias Configuration = BackgroundURLSessionConfiguration
+
+    /// How a challenge is answered: URLSession.AuthChallengeDisposition.
+    public enum AuthChallengeDisposition: Int, Sendable {
+        /// The credential; without one as `performDefaultHandling`.
+        case useCredential = 0
+        /// The tasks that wait fail with `URLError.userAuthenticationRequired`: no credential storage is asked.
+        case performDefaultHandling = 1
+        /// The tasks that wait are cancelled.
+        case cancelAuthenticationChallenge = 2
+        /// As `performDefaultHandling`: all schemes of a protection space are one challenge here.
+        case rejectProtectionSpace = 3
+    }
+
+    let core: SessionCore
+
+    /// - Parameters:
+    ///   - delegate: Kept until the session is invalid. Nil: nothing is delivered; events wait for a process that has
+    ///     one.
+    ///   - queue: Nil: a serial one is made. On any queue a message waits for the end of the one before.
+    public init(
+        configuration: BackgroundURLSessionConfiguration, delegate: (any BackgroundURLSessionDelegate)?,
+        delegateQueue queue: OperationQueue? = nil
+    ) {
+        core = SessionCore.core(configuration, delegate, queue)
+        super.init()
+        core.begin(self)
+    }
+
+    /// A copy: changes have no effect.
+    public var configuration: BackgroundURLSessionConfiguration { core.configuration }
+
+    /// Nil when the session is invalid.
+    public var delegate: (any BackgroundURLSessionDelegate)? { core.delegate }
+
+    public var delegateQueue: OperationQueue { core.queue }
+
+    /// A label for the program's own use.
+    public var sessionDescription: String? {
+        get { core.label }
+        set { core.label = newValue }
+    }
+
+    /// A task that starts with its first `resume`.
+    public func downloadTask(with url: URL) -> BackgroundURLSessionDownloadTask {
+        downloadTask(with: URLRequest(url: url))
+    }
+
+    /// A task that starts with its first `resume`. Of the request URL, headers and method count; the method is GET, and
+    /// there is no body. Its `timeoutInterval` and `cachePolicy` have no effect: the session's configuration counts.
+    public func downloadTask(with request: URLRequest) -> BackgroundURLSessionDownloadTask {
+        core.makeTask(request)
+    }
+
+    /// All tasks that have not ended, also those that were not resumed yet.
+    public var allTasks: [BackgroundURLSessionTask] {
+        get async {
+            await withCheckedContinuation { continuation in
+                // A thread that may wait; Swift's may not.
+                DispatchQueue.global().async { [core] in continuation.resume(returning: core.allTasks()) }
+            }
+        }
+    }
+
+    /// The same by kind; there are downloads only.
+    public var tasks: ([BackgroundURLSessionTask], [BackgroundURLSessionTask], [BackgroundURLSessionDownloadTask]) {
+        get async { ([], [], await allTasks.compactMap { $0 as? BackgroundURLSessionDownloadTask }) }
+    }
+
+    /// The handler runs on the delegate queue.
+    public func getAllTasks(completionHandler: @escaping @Sendable ([BackgroundURLSessionTask]) -> Void) {
+        DispatchQueue.global().async { [core] in
+            let tasks = core.allTasks()
+            core.queue.addOperation { completionHandler(tasks) }
+        }
+    }
+
+    /// Data, upload and download tasks; there are downloads only. The handler runs on the delegate queue.
+    public func getTasksWithCompletionHandler(
+        _ completionHandler: @escaping @Sendable (
+            [BackgroundURLSessionTask], [BackgroundURLSessionTask], [BackgroundURLSessionDownloadTask]
+        ) -> Void
+    ) {
+        getAllTasks { tasks in completionHandler([], [], tasks.compactMap { $0 as? BackgroundURLSessionDownloadTask }) }
+    }
+
+    /// Lets the tasks end. No further task can be resumed for the first time.
+    public func finishTasksAndInvalidate() { core.invalidate(cancellingTasks: false) }
+
+    /// Cancels the tasks. No further task can be resumed for the first time.
+    public func invalidateAndCancel() { core.invalidate(cancellingTasks: true) }
+}
+
+/// A credential that is header fields, such as "Authorization: Bearer …", for `.useCredential`. Apple's challenges have
+/// no such thing.
+public final class HeaderCredential: URLCredential, @unchecked Sendable {
+    // Unchecked: nothing changes after the initializer.
+    /// Sent instead of user and password; for a proxy to the proxy only.
+    public let headers: [String: String]
+
+    public init(headers: [String: String]) {
+        self.headers = headers
+        super.init(user: "", password: "", persistence: .none)
+    }
+
+    public required init?(coder: NSCoder) { nil }
+}

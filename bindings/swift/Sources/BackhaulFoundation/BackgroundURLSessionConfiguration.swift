@@ -1,0 +1,88 @@
+internal import Backhaul
+public import Foundation
+
+/// How a background session works: URLSessionConfiguration, as far as its properties are honored. A session copies it;
+/// later changes have no effect on that session. Properties of Apple's that are missing here are not honored yet, and
+/// so do not compile.
+public final class BackgroundURLSessionConfiguration: NSObject {
+    /// Names the session within the application: 1 to 255 bytes of UTF-8 without control characters.
+    public let identifier: String?
+
+    /// Accepted, and not honored yet: see `unhonored`.
+    public var isDiscretionary = false
+
+    /// Whether the program is launched when the session's tasks have ended or a server asks for a credential.
+    public var sessionSendsLaunchEvents = true
+
+    /// Seconds without a byte from the server; the transfer is then tried again, until `timeoutIntervalForResource`.
+    public var timeoutIntervalForRequest: TimeInterval = 60
+
+    /// Seconds from the first `resume` to the end, all attempts included. 7 days.
+    public var timeoutIntervalForResource: TimeInterval = 604_800
+
+    /// At most 256. Over HTTP/2 tasks share one connection.
+    public var httpMaximumConnectionsPerHost = 6
+
+    /// Sent with each request that has no such header itself.
+    public var httpAdditionalHeaders: [AnyHashable: Any]?
+
+    /// Not Apple's: how many tasks run at the same time, at most 1,024; nil: 64.
+    public var maximumRunningTasks: Int?
+
+    /// Not Apple's: the certificates (PEM) to trust instead of the system's.
+    public var certificateFile: URL?
+
+    /// Not Apple's: whether a 401 or 407 asks the delegate. False: it is a failure of the task at once.
+    public var asksForCredentials = true
+
+    private init(identifier: String) { self.identifier = identifier }
+
+    /// For sessions whose transfers go on while the program does not run.
+    public class func background(withIdentifier identifier: String) -> BackgroundURLSessionConfiguration {
+        BackgroundURLSessionConfiguration(identifier: identifier)
+    }
+
+    /// What was asked for and is not honored yet, by name: "isDiscretionary". Empty when all is.
+    public var unhonored: [String] { isDiscretionary ? ["isDiscretionary"] : [] }
+
+    /// An independent copy.
+    public override func copy() -> Any {
+        let copy = BackgroundURLSessionConfiguration(identifier: identifier ?? "")
+        copy.isDiscretionary = isDiscretionary
+        copy.sessionSendsLaunchEvents = sessionSendsLaunchEvents
+        copy.timeoutIntervalForRequest = timeoutIntervalForRequest
+        copy.timeoutIntervalForResource = timeoutIntervalForResource
+        copy.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
+        copy.httpAdditionalHeaders = httpAdditionalHeaders
+        copy.maximumRunningTasks = maximumRunningTasks
+        copy.certificateFile = certificateFile
+        copy.asksForCredentials = asksForCredentials
+        return copy
+    }
+
+    /// What the engine remembers of it.
+    var remembered: SessionConfiguration {
+        var remembered = SessionConfiguration(identifier: identifier ?? "")
+        remembered.connectionsPerOrigin = httpMaximumConnectionsPerHost
+        remembered.maximumRunningTasks = maximumRunningTasks
+        remembered.requestTimeout = duration(timeoutIntervalForRequest)
+        remembered.resourceTimeout = duration(timeoutIntervalForResource)
+        remembered.certificateFile = certificateFile?.path
+        remembered.sendsLaunchEvents = sessionSendsLaunchEvents
+        remembered.asksForCredentials = asksForCredentials
+        return remembered
+    }
+
+    /// Those with a text as name and value, as Apple's.
+    var additionalHeaders: [Header] {
+        (httpAdditionalHeaders ?? [:]).compactMap { name, value in
+            (name.base as? String).map { Header(name: $0, value: "\(value)") }
+        }.sorted { $0.name < $1.name }
+    }
+
+    /// A number that is no time stays one that the engine refuses.
+    private func duration(_ seconds: TimeInterval) -> Duration {
+        guard seconds.isFinite, seconds > 0 else { return .zero }
+        return .milliseconds(Int64(min(seconds, 1e9) * 1000))
+    }
+}

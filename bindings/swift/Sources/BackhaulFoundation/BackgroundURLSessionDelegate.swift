@@ -1,0 +1,72 @@
+public import Foundation
+public import FoundationNetworking
+
+/// What a session tells: URLSessionDelegate. All methods may be left out, and are called on the session's delegate
+/// queue, one after the other.
+public protocol BackgroundURLSessionDelegate: AnyObject, Sendable {
+    /// The last message of a session, which then gives its delegate up. Nil: it was invalidated or, in a program that
+    /// was launched for it, completed.
+    func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?)
+
+    /// Everything that waited has been delivered: now the completion handler of
+    /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)` may be called.
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession)
+}
+
+/// What a session tells of its tasks: URLSessionTaskDelegate.
+public protocol BackgroundURLSessionTaskDelegate: BackgroundURLSessionDelegate {
+    /// The last message of a task. Its event is acknowledged when this has returned: a program that dies before is told
+    /// again. Unlike Apple's, an answer whose status is not 2xx is an error: `URLError.badServerResponse`, with the
+    /// answer in `task.response`.
+    func urlSession(
+        _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?)
+
+    /// A server or proxy asks for a credential: once for each protection space, with one of the tasks that wait for it.
+    /// The handler may be called later and from any thread, and its answer is for all of them. Left out, it is
+    /// `.performDefaultHandling`: the tasks fail with `URLError.userAuthenticationRequired`.
+    func urlSession(
+        _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+}
+
+/// What a session tells of its downloads: URLSessionDownloadDelegate.
+public protocol BackgroundURLSessionDownloadDelegate: BackgroundURLSessionTaskDelegate {
+    /// The file is whole and synced. It is removed after the task's last message, which follows, unless it was moved.
+    func urlSession(
+        _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
+        didFinishDownloadingTo location: URL)
+
+    /// Several times a second at most. `totalBytesExpectedToWrite` is `BackgroundURLSessionTransferSizeUnknown` until an
+    /// answer has told it. After a new start from the beginning `bytesWritten` is negative.
+    func urlSession(
+        _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
+}
+
+extension BackgroundURLSessionDelegate {
+    public func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?) {}
+    public func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession) {}
+}
+
+extension BackgroundURLSessionTaskDelegate {
+    public func urlSession(
+        _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?
+    ) {}
+
+    public func urlSession(
+        _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) { completionHandler(.performDefaultHandling, nil) }
+}
+
+extension BackgroundURLSessionDownloadDelegate {
+    public func urlSession(
+        _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+    ) {}
+}
+
+/// A size that is not known.
+public let BackgroundURLSessionTransferSizeUnknown: Int64 = -1

@@ -1,0 +1,117 @@
+public import Backhaul
+public import Foundation
+public import FoundationNetworking
+
+/// A transfer: URLSessionTask.
+public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
+    // Unchecked: all that changes is in `state`, behind its lock.
+
+    /// Where a task is: URLSessionTask.State.
+    public enum State: Int, Sendable {
+        case running = 0
+        case suspended = 1
+        case canceling = 2
+        /// The task gets no more messages but its last, during which it is so already.
+        case completed = 3
+    }
+
+    /// Priorities, from 0 to 1.
+    public static let lowPriority: Float = 0.25
+    public static let defaultPriority: Float = 0.5
+    public static let highPriority: Float = 0.75
+
+    /// Unique within the session, also across starts of the program; known at once, and not the engine's number.
+    public let taskIdentifier: Int
+    /// As it was given; after a new start of the program its URL.
+    public let originalRequest: URLRequest?
+    /// Bytes received and expected.
+    public let progress = Progress(totalUnitCount: -1)
+
+    let core: SessionCore
+    let inner: Locked<TaskInner>
+    /// Held while the engine is told something of the task.
+    let verbs = NSLock()
+
+    init(_ core: SessionCore, _ identifier: Int, _ request: URLRequest?, _ inner: TaskInner) {
+        self.core = core
+        taskIdentifier = identifier
+        originalRequest = request
+        self.inner = Locked(inner)
+    }
+
+    public var state: State { inner.with { $0.publicState } }
+    /// Of the last answer, from the end on.
+    public var response: URLResponse? { inner.with { $0.response } }
+    public var error: (any Error)? { inner.with { $0.error } }
+    /// Not Apple's: the first bytes of the body of an answer that was not accepted.
+    public var errorBody: Data? { inner.with { $0.errorBody } }
+    /// Not Apple's: the engine's number, as listings show it; nil before the first `resume`.
+    public var engineTaskIdentifier: TaskID? { inner.with { $0.id } }
+    public var countOfBytesReceived: Int64 { inner.with { $0.received } }
+    /// `BackgroundURLSessionTransferSizeUnknown` until an answer has told it.
+    public var countOfBytesExpectedToReceive: Int64 { inner.with { $0.expected } }
+    public var countOfBytesSent: Int64 { 0 }
+    public var countOfBytesExpectedToSend: Int64 { 0 }
+
+    /// With the URL of the last answer, after redirects.
+    public var currentRequest: URLRequest? {
+        guard var request = originalRequest else { return nil }
+        if let url = response?.url { request.url = url }
+        return request
+    }
+
+    /// The program's own label. Kept with the task when it was set before the first `resume`; a later change is for this
+    /// process only. At most 65,536 bytes.
+    public var taskDescription: String? {
+        get { inner.with { $0.label } }
+        set { inner.with { $0.label = newValue } }
+    }
+
+    /// From 0 to 1; higher runs first within the session. May be changed at any time.
+    public var priority: Float {
+        get { inner.with { $0.priority } }
+        set {
+            inner.with { $0.priority = min(max(newValue, 0), 1) }
+            core.performVerb(of: self) { (session, id, inner) throws(BackhaulError) in
+                try session.setPriority(inner.enginePriority, id)
+            }
+        }
+    }
+
+    /// Starts the task, or lets it run on; as many calls as there were of `suspend`, and one more for a new task. When
+    /// the first has returned, the task is durable: the program may end. If it is refused, its delegate is told by
+    /// `urlSession(_:task:didCompleteWithError:)`.
+    public func resume() { core.resume(self) }
+
+    /// Stops the task and keeps what it has received. Its time-outs stand still.
+    public func suspend() { core.suspend(self) }
+
+    /// Ends the task with `URLError.cancelled` and removes what it has received.
+    public func cancel() { core.cancel(self) }
+}
+
+/// A transfer to a file: URLSessionDownloadTask.
+public final class BackgroundURLSessionDownloadTask: BackgroundURLSessionTask, @unchecked Sendable {
+    // Unchecked: adds nothing to its superclass.
+}
+
+/// What changes in a task.
+struct TaskInner {
+    /// Nil before the first `resume`.
+    var id: TaskID?
+    var state = BackgroundURLSessionTask.State.suspended
+    /// Starts at 1; runs at 0.
+    var suspensions = 1
+    var label: String?
+    var priority = BackgroundURLSessionTask.defaultPriority
+    var received: Int64 = 0
+    var expected = BackgroundURLSessionTransferSizeUnknown
+    var response: URLResponse?
+    var error: (any Error)?
+    var errorBody: Data?
+
+    var publicState: BackgroundURLSessionTask.State { state }
+
+    /// -100 to 100, with Apple's default in the middle.
+    var enginePriority: Int32 { Int32(((priority - 0.5) * 200).rounded()) }
+}

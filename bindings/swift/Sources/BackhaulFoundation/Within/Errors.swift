@@ -1,0 +1,34 @@
+internal import Backhaul
+internal import Foundation
+
+/// The error in Apple's vocabulary (NSURLError.h). What the library said is its underlying error.
+func urlError(_ error: BackhaulError, _ url: URL?) -> URLError {
+    var details: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message]
+    if let url { details[NSURLErrorFailingURLErrorKey] = url }
+    return URLError(code(error.status), userInfo: details)
+}
+
+private func code(_ status: Status) -> URLError.Code {
+    switch status {
+    case .cancelled: .cancelled
+    case .nameNotResolved: .cannotFindHost
+    case .connectionFailed: .cannotConnectToHost
+    case .connectionLost: .networkConnectionLost
+    case .requestTimeout, .resourceTimeout: .timedOut
+    case .tlsFailed: .secureConnectionFailed
+    case .httpStatus: .badServerResponse
+    case .redirectRefused: .httpTooManyRedirects
+    case .badResponse: .cannotParseResponse
+    case .tooLarge: .dataLengthExceedsMaximum
+    case .authenticationRequired: .userAuthenticationRequired
+    case .destinationExists, .destinationUnavailable, .destinationInUse: .cannotCreateFile
+    case .diskFull, .diskFailed, .storeFull, .storeReadOnly: .cannotWriteToFile
+    case .invalidArgument: .badURL
+    case .inUse: .backgroundSessionInUseByAnotherProcess
+    case .invalidated, .completed, .invalidHandle, .storeUnavailable, .storeDamaged, .storeNewer,
+        .storeOnNetworkFileSystem, .timeout, .engineUnresponsive, .engineIncompatible, .engineFailed,
+        .daemonUnavailable:
+        .backgroundSessionWasDisconnected
+    default: .unknown
+    }
+}

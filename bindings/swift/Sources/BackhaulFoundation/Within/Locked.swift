@@ -1,0 +1,16 @@
+internal import Foundation
+
+/// A value behind a lock.
+final class Locked<Value>: @unchecked Sendable {
+    // Unchecked: the value is reached with the lock held only.
+    private var value: Value
+    private let lock = NSLock()
+
+    init(_ value: Value) { self.value = value }
+
+    func with<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return try body(&value)
+    }
+}

@@ -1,0 +1,25 @@
+// URLSession's names for the types of BackhaulFoundation, so that sources written for Apple's systems compile here with
+// their imports changed. Not for a file that imports FoundationNetworking, where these names mean its own session, which
+// cannot work in the background: there use the names of BackhaulFoundation.
+@_exported public import BackhaulFoundation
+public import FoundationNetworking
+
+public typealias URLSession = BackgroundURLSession
+public typealias URLSessionConfiguration = BackgroundURLSessionConfiguration
+public typealias URLSessionTask = BackgroundURLSessionTask
+public typealias URLSessionDownloadTask = BackgroundURLSessionDownloadTask
+public typealias URLSessionDelegate = BackgroundURLSessionDelegate
+public typealias URLSessionTaskDelegate = BackgroundURLSessionTaskDelegate
+public typealias URLSessionDownloadDelegate = BackgroundURLSessionDownloadDelegate
+public let NSURLSessionTransferSizeUnknown = BackgroundURLSessionTransferSizeUnknown
+
+/// The application, as UIKit has it.
+public typealias UIApplication = BackgroundApplication
+public typealias UIApplicationDelegate = BackgroundApplicationDelegate
+
+// What these take and give, so that a file needs one import.
+public typealias URLRequest = FoundationNetworking.URLRequest
+public typealias URLResponse = FoundationNetworking.URLResponse
+public typealias HTTPURLResponse = FoundationNetworking.HTTPURLResponse
+public typealias URLCredential = FoundationNetworking.URLCredential
+public typealias URLAuthenticationChallenge = FoundationNetworking.URLAuthenticationChallenge
