@@ -35,8 +35,9 @@ let package = Package(
         .target(name: "BackhaulFoundation", dependencies: ["Backhaul"], swiftSettings: strict),
         // URLSession's own names for them, for sources that are shared with Apple's systems.
         .target(name: "BackhaulURLSession", dependencies: ["BackhaulFoundation"], swiftSettings: strict),
-        .testTarget(name: "BackhaulTests", dependencies: ["Backhaul"]),
-        .testTarget(name: "BackhaulFoundationTests", dependencies: ["BackhaulFoundation"]),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .testTarget(name: "BackhaulTests", dependencies: ["Backhaul", "TestSupport"]),
+        .testTarget(name: "BackhaulFoundationTests", dependencies: ["BackhaulFoundation", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,14 +1,14 @@
 public import Backhaul
 internal import Foundation
 
-/// Is told when sessions of the program have messages for it and the program has not made them yet: UIApplicationDelegate,
-/// as far as it is about background sessions.
+/// Is told when sessions of the program have messages for it and the program has not made them yet:
+/// UIApplicationDelegate, as far as it is about background sessions.
 @MainActor
 public protocol BackgroundApplicationDelegate: AnyObject, Sendable {
-    /// The tasks of a session have ended, or a server asks for a credential. Make the session of this identifier, keep the
-    /// handler, and call it when `urlSessionDidFinishEvents(forBackgroundURLSession:)` tells that all was delivered: it
-    /// says that nothing is outstanding. Called on the main thread, in a program that was launched for it once for each
-    /// session, and in one that runs and has not made the session.
+    /// The tasks of a session have ended, or a server asks for a credential. Make the session of this identifier, keep
+    /// the handler, and call it when `urlSessionDidFinishEvents(forBackgroundURLSession:)` tells that all was
+    /// delivered: it says that nothing is outstanding. Called on the main thread, in a program that was launched for it
+    /// once for each session, and in one that runs and has not made the session.
     ///
     /// - Parameter completionHandler: May be called on any thread, once; more calls have no effect. A program that was
     ///   launched for the session cannot use that session object any more; a new one works at once.
@@ -21,8 +21,8 @@ public protocol BackgroundApplicationDelegate: AnyObject, Sendable {
 public final class BackgroundApplication: Sendable {
     /// Who the program is and where its transfers run.
     public struct Options: Sendable {
-        /// Session identifiers belong to it: 1 to 255 bytes of letters, digits, '.', '-' and '_'. By default the name of
-        /// the executable file.
+        /// Session identifiers belong to it: 1 to 255 bytes of letters, digits, '.', '-' and '_'. By default the name
+        /// of the executable file.
         public var identifier: String
         /// Absolute path; nil: the user's default store.
         public var store: String?
@@ -87,12 +87,12 @@ public final class BackgroundApplication: Sendable {
         }
     }
 
-    /// To be called at the start of `main`. Registers how the program is launched, and calls the delegate for the sessions
-    /// that wait for it, now and later.
+    /// To be called at the start of `main`. Registers how the program is launched, and calls the delegate for the
+    /// sessions that wait for it, now and later.
     ///
     /// In a program that was launched for its sessions this returns, with true, when all of them are completed: the
-    /// program has done what it was started for and should leave. Otherwise it returns false at once. Messages that come
-    /// on the main queue are delivered meanwhile.
+    /// program has done what it was started for and should leave. Otherwise it returns false at once. Messages that
+    /// come on the main queue are delivered meanwhile.
     ///
     /// - Throws: `BackhaulError` when the application cannot be opened.
     @MainActor

@@ -37,11 +37,11 @@ public protocol BackgroundURLSessionDownloadDelegate: BackgroundURLSessionTaskDe
         _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
         didFinishDownloadingTo location: URL)
 
-    /// Several times a second at most. `totalBytesExpectedToWrite` is `BackgroundURLSessionTransferSizeUnknown` until an
-    /// answer has told it. After a new start from the beginning `bytesWritten` is negative.
+    /// Several times a second at most. `totalBytesExpectedToWrite` is `BackgroundURLSessionTransferSizeUnknown` until
+    /// an answer has told it. After a new start from the beginning `bytesWritten` is negative.
     func urlSession(
-        _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask, didWriteData bytesWritten: Int64,
-        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
+        _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
+        didWriteData bytesWritten: Int64, totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
 }
 
 extension BackgroundURLSessionDelegate {
@@ -63,8 +63,8 @@ extension BackgroundURLSessionTaskDelegate {
 
 extension BackgroundURLSessionDownloadDelegate {
     public func urlSession(
-        _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask, didWriteData bytesWritten: Int64,
-        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+        _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
+        didWriteData bytesWritten: Int64, totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
     ) {}
 }
 

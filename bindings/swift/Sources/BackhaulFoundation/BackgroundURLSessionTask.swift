@@ -60,8 +60,8 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         return request
     }
 
-    /// The program's own label. Kept with the task when it was set before the first `resume`; a later change is for this
-    /// process only. At most 65,536 bytes.
+    /// The program's own label. Kept with the task when it was set before the first `resume`; a later change is for
+    /// this process only. At most 65,536 bytes.
     public var taskDescription: String? {
         get { inner.with { $0.label } }
         set { inner.with { $0.label = newValue } }

@@ -1,6 +1,6 @@
 // URLSession's names for the types of BackhaulFoundation, so that sources written for Apple's systems compile here with
-// their imports changed. Not for a file that imports FoundationNetworking, where these names mean its own session, which
-// cannot work in the background: there use the names of BackhaulFoundation.
+// their imports changed. Not for a file that imports FoundationNetworking, where these names mean its own session,
+// which cannot work in the background: there use the names of BackhaulFoundation.
 @_exported public import BackhaulFoundation
 public import FoundationNetworking
 

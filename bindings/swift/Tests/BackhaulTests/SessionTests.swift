@@ -1,5 +1,6 @@
 import Backhaul
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("A session")

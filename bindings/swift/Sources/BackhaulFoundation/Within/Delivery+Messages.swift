@@ -25,7 +25,9 @@ extension Delivery {
         }
         if ending.path != nil { task.showProgress() }
         // Absent when an earlier delivery, that was not acknowledged, has moved it: the program has it already.
-        let location = ending.path.flatMap { FileManager.default.fileExists(atPath: $0) ? URL(fileURLWithPath: $0) : nil }
+        let location = ending.path.flatMap {
+            FileManager.default.fileExists(atPath: $0) ? URL(fileURLWithPath: $0) : nil
+        }
         onQueue { [session, delegate] in
             if let location, let delegate = delegate as? any BackgroundURLSessionDownloadDelegate {
                 if before < size {

@@ -83,7 +83,7 @@ final class Delivery {
         guard let consumer else { return }
         owesFinish = BackgroundApplication.shared.isCalled(for: core.identifier)
         try drain(consumer, thenFinish: false)
-        for challenge in try opened.challenges() where unanswered[challenge.id] == nil {
+        for challenge in (try? opened.challenges()) ?? [] where unanswered[challenge.id] == nil {
             try tell(challenge, event: nil, opened)
             owesFinish = true
         }

@@ -25,7 +25,7 @@ extension SessionCore {
     private func handOver(_ task: BackgroundURLSessionTask) {
         do {
             if isInvalidating || isOver {
-                throw urlError(BackhaulError(.invalidated, message: "The session is invalid."), task.originalRequest?.url)
+                throw BackhaulError(.invalidated, message: "The session is invalid.")
             }
             let request = try engineRequest(
                 task.originalRequest, task.taskIdentifier, task.inner.with { $0 }, configuration)
@@ -53,7 +53,9 @@ extension SessionCore {
         task.verbs.lock()
         defer { task.verbs.unlock() }
         let stops = task.inner.with { inner in
-            guard inner.state == .running || inner.state == .suspended, inner.suspensions < Int.max else { return false }
+            guard inner.state == .running || inner.state == .suspended, inner.suspensions < Int.max else {
+                return false
+            }
             inner.suspensions += 1
             guard inner.suspensions == 1 else { return false }
             inner.state = .suspended
@@ -107,6 +109,8 @@ extension SessionCore {
 
     /// A task that the engine does not have gets its last message all the same.
     private func fail(_ task: BackgroundURLSessionTask, _ error: any Error) {
+        // So that nobody ends it once more meanwhile.
+        task.inner.with { $0.state = .canceling }
         if delegate == nil {
             task.inner.with { inner in
                 inner.state = .completed

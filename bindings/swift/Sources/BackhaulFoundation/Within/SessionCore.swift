@@ -98,9 +98,11 @@ final class SessionCore: @unchecked Sendable {
         let result: Result<BlockingSession, BackhaulError> = opening.with { opened in
             if let opened { return .success(opened) }
             do throws(BackhaulError) {
-                let session = try BackgroundApplication.shared.opened().createSession(settings.remembered, role: .produce)
+                let application = try BackgroundApplication.shared.opened()
+                let session = try application.createSession(settings.remembered, role: .produce)
                 try bringUpToDate(session)
-                try session.watchProgress(milliseconds: 500)
+                // Transfers do not depend on being watched.
+                try? session.watchProgress(milliseconds: 500)
                 opened = session
                 return .success(session)
             } catch {

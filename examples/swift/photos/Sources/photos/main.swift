@@ -21,7 +21,7 @@ do {
 }
 
 func run(store: String, list: String?) async throws {
-    let application = try await Application.open("org.example.photos", store: store)
+    let application = try await Application.open("org.example.photos", store: store, hosting: .embedded)
     let session: Session
     if let list {
         session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

@@ -1,12 +1,12 @@
 import Foundation
 
 /// Python's own file server on a free port of loopback, and a folder that it serves; both end with this object.
-final class Server: Sendable {
-    let folder: URL
+public final class Server: Sendable {
+    public let folder: URL
     private let process: pid_t
-    let port: Int
+    public let port: Int
 
-    init() throws {
+    public init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("backhaul-\(UUID().uuidString)")
         let served = folder.appendingPathComponent("served")
         try FileManager.default.createDirectory(at: served, withIntermediateDirectories: true)
@@ -17,12 +17,20 @@ final class Server: Sendable {
                 def log_message(self, *arguments): pass
                 def do_GET(self):
                     if self.path.startswith("/secret/"):
-                        if self.headers["Authorization"] != "Basic ZXZlOm9wZW5zZXNhbWU=":
+                        if self.headers["Authorization"] not in ("Basic ZXZlOm9wZW5zZXNhbWU=", "Bearer key"):
                             self.send_response(401)
                             self.send_header("WWW-Authenticate", 'Basic realm="cellar"')
+                            self.send_header("WWW-Authenticate", 'Bearer realm="cellar"')
                             self.send_header("Content-Length", "0")
                             return self.end_headers()
                         self.path = self.path.removeprefix("/secret")
+                    if self.path == "/headers":
+                        text = "".join(f"{name}: {value}\\n" for name, value in self.headers.items()).encode()
+                        self.send_response(200)
+                        self.send_header("Content-Length", str(len(text)))
+                        self.send_header("Content-Type", "text/plain")
+                        self.end_headers()
+                        return self.wfile.write(text)
                     if not self.path.startswith("/slow"): return super().do_GET()
                     self.send_response(200)
                     self.send_header("Content-Length", "1000000000")
@@ -82,19 +90,19 @@ final class Server: Sendable {
     }
 
     /// Serves this content under the name and gives its URL.
-    func serve(_ name: String, _ content: Data) throws -> String {
+    public func serve(_ name: String, _ content: Data) throws -> String {
         try content.write(to: folder.appendingPathComponent("served").appendingPathComponent(name))
         return url(name)
     }
 
-    func url(_ name: String) -> String { "http://127.0.0.1:\(port)/\(name)" }
+    public func url(_ name: String) -> String { "http://127.0.0.1:\(port)/\(name)" }
 
     /// Where a test may put a file or a store.
-    func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+    public func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 }
 
 /// Bytes that differ from place to place.
-func content(_ count: Int, seed: UInt64 = 1) -> Data {
+public func content(_ count: Int, seed: UInt64 = 1) -> Data {
     var state = seed
     return Data(
         (0..<count).map { _ in

@@ -1,0 +1,145 @@
+import Backhaul
+import BackhaulFoundation
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@Suite("A download task")
+struct DownloadTests {
+    @Test("gives its file, its last message, and the session's when all is delivered; then the file is gone")
+    func download() async throws {
+        let bytes = content(300_000)
+        _ = try World.server.serve("picture.jpg", bytes)
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("download"), delegate: recorder, delegateQueue: nil)
+        let task = session.downloadTask(with: try World.url("picture.jpg"))
+        #expect(task.state == .suspended)
+        task.taskDescription = "Пиксел"
+        task.resume()
+        #expect(task.engineTaskIdentifier != nil)
+        let messages = await recorder.messages { if case .finishedEvents = $0 { true } else { false } }
+        guard case .file(let first, let content, let location) = messages.first,
+            case .completed(let second, let error) = messages.dropFirst().first
+        else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect(messages.count == 3)
+        #expect(first == task.taskIdentifier)
+        #expect(content == bytes)
+        #expect(second === task)
+        #expect(error == nil)
+        #expect(task.state == .completed)
+        #expect(task.taskDescription == "Пиксел")
+        #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(task.countOfBytesReceived == 300_000)
+        #expect(task.progress.isFinished)
+        session.invalidateAndCancel()
+        _ = await recorder.messages { if case .invalid = $0 { true } else { false } }
+        #expect(!FileManager.default.fileExists(atPath: location.path))
+    }
+
+    @Test("leaves its file where the delegate has moved it")
+    func moved() async throws {
+        _ = try World.server.serve("moved.jpg", content(10))
+        let recorder = Recorder(movingTo: World.server.folder.path)
+        let session = BackgroundURLSession(
+            configuration: World.configuration("moved"), delegate: recorder, delegateQueue: nil)
+        session.downloadTask(with: try World.url("moved.jpg")).resume()
+        #expect(await recorder.untilCompleted()?.error == nil)
+        _ = await recorder.messages { if case .finishedEvents = $0 { true } else { false } }
+        #expect(try Data(contentsOf: World.server.folder.appendingPathComponent("moved.jpg")) == content(10))
+        session.invalidateAndCancel()
+    }
+
+    @Test("fails with badServerResponse where the answer is a 404, and has that answer")
+    func notFound() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("404"), delegate: recorder, delegateQueue: nil)
+        session.downloadTask(with: try World.url("absent")).resume()
+        let ended = try #require(await recorder.untilCompleted())
+        #expect(ended.error?.code == .badServerResponse)
+        #expect((ended.task.response as? HTTPURLResponse)?.statusCode == 404)
+        #expect(ended.task.errorBody?.isEmpty == false)
+        #expect((ended.error?.userInfo[NSUnderlyingErrorKey] as? BackhaulError)?.status == .httpStatus)
+        session.invalidateAndCancel()
+    }
+
+    @Test("sends its request's headers, and the session's where it has none of its own")
+    func headers() async throws {
+        let configuration = World.configuration("headers")
+        configuration.httpAdditionalHeaders = ["X-Session": "session", "x-task": "session"]
+        let recorder = Recorder()
+        let session = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        var request = URLRequest(url: try World.url("headers"))
+        request.setValue("task", forHTTPHeaderField: "X-Task")
+        session.downloadTask(with: request).resume()
+        let messages = await recorder.messages { if case .file = $0 { true } else { false } }
+        guard case .file(_, let content?, _) = messages.last else {
+            Issue.record("\(messages)")
+            return
+        }
+        let text = String(decoding: content, as: UTF8.self)
+        #expect(text.contains("X-Session: session\n"))
+        #expect(text.contains("X-Task: task\n"))
+        #expect(!text.contains("x-task"))
+        session.invalidateAndCancel()
+    }
+
+    @Test("that cannot be a background download gets its last message all the same", arguments: ["ftp", "POST"])
+    func refused(what: String) async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("refused-\(what)"), delegate: recorder, delegateQueue: nil)
+        var request = URLRequest(url: try World.url("a"))
+        if what == "ftp" { request.url = URL(string: "ftp://example.org/a") } else { request.httpMethod = what }
+        let task = session.downloadTask(with: request)
+        task.resume()
+        let ended = try #require(await recorder.untilCompleted())
+        #expect(ended.task === task)
+        #expect(ended.error?.code == .unsupportedURL)
+        #expect(await session.allTasks.isEmpty)
+        session.invalidateAndCancel()
+    }
+
+    @Test("is cancelled before it was resumed, and while it runs")
+    func cancelled() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("cancelled"), delegate: recorder, delegateQueue: nil)
+        for resumes in [false, true] {
+            let task = session.downloadTask(with: try World.url("slow"))
+            if resumes { task.resume() }
+            #expect(await session.allTasks == [task])
+            task.cancel()
+            let ended = try #require(await recorder.untilCompleted())
+            #expect(ended.task === task)
+            #expect(ended.error?.code == .cancelled)
+            task.resume()
+            #expect(task.state == .completed)
+            #expect(await session.allTasks.isEmpty)
+        }
+        session.invalidateAndCancel()
+    }
+
+    @Test("needs as many resumes as it had suspends")
+    func nested() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("nested"), delegate: recorder, delegateQueue: nil)
+        let task = session.downloadTask(with: try World.url("slow"))
+        task.resume()
+        task.resume()
+        #expect(task.state == .running)
+        task.suspend()
+        task.suspend()
+        task.resume()
+        #expect(task.state == .suspended)
+        task.resume()
+        #expect(task.state == .running)
+        session.invalidateAndCancel()
+    }
+}
