@@ -68,7 +68,7 @@ public enum RequestCheck {
         }
     }
 
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
+    static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
         default: "!#$%&'*+-.^_`|~".utf8.contains(byte)

@@ -21,6 +21,14 @@ public enum ResponseCheck {
         }
     }
 
+    /// Whether the challenge can be answered so.
+    public static func check(_ response: ChallengeResponse, for challenge: Challenge) throws(Failure) {
+        guard case .credential = response, !challenge.schemes.contains(.basic) else { return }
+        throw invalid(
+            "a user name and password are sent with the scheme Basic, and \(challenge.space.origin) offers "
+                + "\(challenge.schemes.names); answer with headers, or refuse")
+    }
+
     /// Here alone a host may set what identifies it to a proxy.
     private static let reserved = RequestCheck.reserved.subtracting(["proxy-authorization"])
 

@@ -24,8 +24,12 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         var isAnswerStale = false
         var mayHaveMore = true
         var isMultiplexed = false
+        var isProbed = false
+        /// Started while probed, and not known to be let in.
+        var probes = 0
 
         var readyCount: Int { ready.count - next }
+        var mayProbe: Bool { !isProbed || probes == 0 }
     }
 
     private struct SessionState {
@@ -114,6 +118,19 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     /// The origin answered over HTTP/2: tasks share a connection.
     public mutating func setMultiplexed(_ lane: Lane) { lanes[lane]?.isMultiplexed = true }
 
+    /// While a lane is probed one task of it is tried at a time, beside those that run already: its server may turn all
+    /// of them away for the same reason.
+    public mutating func setProbed(_ lane: Lane, _ isProbed: Bool) { lanes[lane]?.isProbed = isProbed }
+
+    public func isProbed(_ lane: Lane) -> Bool { lanes[lane]?.isProbed ?? false }
+
+    /// It is known how the server takes a task that was started while the lane was probed.
+    public mutating func endedProbe(_ lane: Lane) {
+        guard let state = lanes[lane], state.probes > 0 else { return }
+        lanes[lane]?.probes -= 1
+        removeIfForgotten(state.session)
+    }
+
     /// A started task does not need its place any more.
     public mutating func released(_ lane: Lane) {
         guard let state = lanes[lane], state.running > 0 else { return }
@@ -152,7 +169,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
                 lanes[lane]?.isLoading = true
                 return .load(lane, limit: readyTarget)
             }
-            if mayStart, waiting.readyCount > 0, waiting.running < width(of: waiting, state.limits) {
+            if mayStart, waiting.readyCount > 0, waiting.mayProbe, waiting.running < width(of: waiting, state.limits) {
+                if waiting.isProbed { lanes[lane]?.probes += 1 }
                 lanes[lane]?.next += 1
                 lanes[lane]?.running += 1
                 running += 1
@@ -174,7 +192,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
 
     /// Nothing is known of the lane any more; it comes back with `add`.
     private mutating func removeIfIdle(_ lane: Lane) {
-        guard let state = lanes[lane], state.readyCount == 0, state.running == 0, !state.mayHaveMore, !state.isLoading
+        guard let state = lanes[lane], state.readyCount == 0, state.running == 0, state.probes == 0,
+            !state.mayHaveMore, !state.isLoading
         else { return }
         lanes[lane] = nil
         sessions[state.session]?.lanes.removeAll { $0 == lane }

@@ -8,15 +8,22 @@ public struct ResponseHead: Equatable, Sendable {
     public var fields: [HeaderField]
     /// From Retry-After, in either of its forms (RFC 9110, section 10.2.3).
     public var retryAfterSeconds: Int64?
+    /// Of the server that answered: "https://example.org:443".
+    public var origin: String
+    /// Of the HTTP proxy on the way to it, nil when there is none.
+    public var proxy: String?
 
     public init(
-        status: Int32, finalURL: String, isHTTP2: Bool, fields: [HeaderField], retryAfterSeconds: Int64? = nil
+        status: Int32, finalURL: String, isHTTP2: Bool, fields: [HeaderField], retryAfterSeconds: Int64? = nil,
+        origin: String = "", proxy: String? = nil
     ) {
         self.status = status
         self.finalURL = finalURL
         self.isHTTP2 = isHTTP2
         self.fields = fields
         self.retryAfterSeconds = retryAfterSeconds
+        self.origin = origin
+        self.proxy = proxy
     }
 
     /// The value of the first field of this name, names compared without case (RFC 9110, section 5.1).

@@ -62,6 +62,37 @@ struct ScheduleTests {
         #expect(started(&turns) == [3, 4, 5, 6, 7, 8])
     }
 
+    @Test("While a lane is probed one task is tried at a time, beside those that ran already")
+    func probed() {
+        var turns = turns([("a1", Array(1...9)), ("a2", [10])], perLane: 3)
+        #expect(started(&turns) == [1, 10, 2, 3])
+        turns.setProbed("a1", true)
+        turns.released("a1")
+        turns.released("a1")
+        #expect(started(&turns) == [4])
+        turns.endedProbe("a1")
+        #expect(started(&turns) == [5])
+        turns.endedProbe("a1")
+        turns.endedProbe("a1")
+        turns.setProbed("a1", false)
+        turns.released("a1")
+        turns.released("a1")
+        #expect(started(&turns) == [6, 7])
+        #expect(!turns.isProbed("a1"))
+    }
+
+    @Test("A probed lane that was forgotten is gone when its probe is over")
+    func probedAndForgotten() {
+        var turns = turns([("a1", [1, 2])])
+        turns.setProbed("a1", true)
+        #expect(started(&turns) == [1])
+        turns.forget(session: "a")
+        turns.released("a1")
+        turns.endedProbe("a1")
+        #expect(turns.next() == nil)
+        #expect(!turns.isProbed("a1"))
+    }
+
     @Test("A session may allow more connections than streams")
     func moreConnectionsThanStreams() {
         var turns = turns([("a1", Array(1...10))], perLane: 9)

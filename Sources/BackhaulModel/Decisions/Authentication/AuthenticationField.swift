@@ -1,0 +1,136 @@
+/// One challenge of a WWW-Authenticate or Proxy-Authenticate field (RFC 9110, section 11.3).
+struct OfferedScheme: Equatable {
+    /// Lower case: schemes are compared without it.
+    var name: String
+    var realm: String?
+}
+
+/// Reads the challenges of such fields (RFC 9110, sections 11.6.1 and 11.7.1): several in one field, several fields,
+/// quoted strings with escapes, token68. Commas separate challenges as well as their parameters, so that a name counts
+/// as a parameter when "=" follows it, else as the next scheme. By hand: libcurl keeps its reading to itself.
+///
+/// What breaks the grammar is passed over up to the next comma; nothing a server sends takes more than bounded room.
+struct AuthenticationField {
+    static let sizeLimit = 16_384
+    static let schemeLimit = 32
+    static let realmSize = 1_024
+
+    private var bytes: ArraySlice<UInt8>
+    private var offered: [OfferedScheme] = []
+
+    private init(_ text: String) { bytes = Array(text.utf8.prefix(AuthenticationField.sizeLimit))[...] }
+
+    static func schemes(_ values: [String]) -> [OfferedScheme] {
+        var offered: [OfferedScheme] = []
+        for value in values.prefix(schemeLimit) {
+            var field = AuthenticationField(value)
+            field.read()
+            offered += field.offered
+        }
+        return Array(offered.prefix(schemeLimit))
+    }
+
+    private mutating func read() {
+        while offered.count <= AuthenticationField.schemeLimit {
+            skip { $0 == 0x20 || $0 == 0x09 || $0 == 0x2C }
+            guard !bytes.isEmpty else { return }
+            let name = token()
+            guard !name.isEmpty else {
+                skipToComma()
+                continue
+            }
+            let hasBlank = skipBlanks()
+            if bytes.first == 0x3D {
+                parameter(name)
+            } else {
+                offered.append(OfferedScheme(name: name.lowercased(), realm: nil))
+                if hasBlank { skipToken68() }
+            }
+        }
+    }
+
+    /// Stands at "=".
+    private mutating func parameter(_ name: String) {
+        bytes = bytes.dropFirst()
+        skipBlanks()
+        let value = bytes.first == 0x22 ? quoted() : token()
+        // The first one counts: a realm is given once.
+        if !offered.isEmpty, name.lowercased() == "realm", offered[offered.count - 1].realm == nil {
+            offered[offered.count - 1].realm = PlainText.of(value, atMost: AuthenticationField.realmSize)
+        }
+        skipToComma()
+    }
+
+    /// Behind a scheme may be a token68 instead of parameters; it ends at a comma or the end.
+    private mutating func skipToken68() {
+        let start = bytes
+        skip(while: AuthenticationField.isToken68Byte)
+        guard bytes.count < start.count else { return }
+        skip { $0 == 0x3D }
+        skipBlanks()
+        if let next = bytes.first, next != 0x2C { bytes = start }
+    }
+
+    private mutating func quoted() -> String {
+        bytes = bytes.dropFirst()
+        var text: [UInt8] = []
+        while let byte = bytes.popFirst() {
+            switch byte {
+            case 0x22: return String(decoding: text, as: UTF8.self)
+            case 0x5C: if let escaped = bytes.popFirst() { text.append(escaped) }
+            default: text.append(byte)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private mutating func token() -> String {
+        let end = bytes.firstIndex { !RequestCheck.isTokenByte($0) } ?? bytes.endIndex
+        defer { bytes = bytes[end...] }
+        return String(decoding: bytes[..<end], as: UTF8.self)
+    }
+
+    /// A comma within a quoted string separates nothing.
+    private mutating func skipToComma() {
+        while let byte = bytes.first, byte != 0x2C {
+            if byte == 0x22 { _ = quoted() } else { bytes = bytes.dropFirst() }
+        }
+    }
+
+    @discardableResult
+    private mutating func skipBlanks() -> Bool {
+        let before = bytes.count
+        skip { $0 == 0x20 || $0 == 0x09 }
+        return bytes.count < before
+    }
+
+    private mutating func skip(while condition: (UInt8) -> Bool) {
+        bytes = bytes.drop(while: condition)
+    }
+
+    private static func isToken68Byte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "-._~+/".utf8.contains(byte)
+        }
+    }
+}
+
+/// A server's words as they may be shown to people: without control characters, and without those that turn the
+/// direction of the text around them or cannot be seen (Unicode TR 36).
+enum PlainText {
+    static func of(_ text: String, atMost size: Int) -> String {
+        var plain = String.UnicodeScalarView()
+        var count = 0
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: continue
+            default: break
+            }
+            count += UTF8.width(scalar)
+            guard count <= size else { break }
+            plain.append(scalar)
+        }
+        return String(plain)
+    }
+}

@@ -1,0 +1,170 @@
+import Testing
+
+@testable import BackhaulModel
+
+@Suite("What a session knows of protection spaces")
+struct SessionCredentialsTests {
+    private static let origin = "https://example.org:443"
+    private let secret = ChallengeResponse.credential(user: "user", password: "open sesame")
+    private var book = SessionCredentials()
+
+    private func demand(
+        _ realm: String? = "staff", url: String = "https://example.org/files/1", origin: String = Self.origin,
+        proxy: String? = nil
+    ) throws -> AuthenticationDemand {
+        let field = realm.map { "Basic realm=\"\($0)\"" } ?? "Basic"
+        return try #require(
+            AuthenticationDemand(
+                ResponseHead(
+                    status: proxy == nil ? 401 : 407, finalURL: url, isHTTP2: false,
+                    fields: [HeaderField(proxy == nil ? "WWW-Authenticate" : "Proxy-Authenticate", field)],
+                    origin: origin, proxy: proxy)))
+    }
+
+    private func challenge(_ id: UInt64, _ demand: AuthenticationDemand, failures: UInt32 = 0) -> Challenge {
+        Challenge(
+            id: ChallengeID(rawValue: id), space: demand.space, schemes: demand.schemes, failures: failures,
+            timeMilliseconds: 0, waitingTasks: 1)
+    }
+
+    /// Of what changes the book, which the macro cannot take.
+    private func expect<Value: Equatable>(_ value: Value, _ right: Value, location: SourceLocation = #_sourceLocation) {
+        #expect(value == right, sourceLocation: location)
+    }
+
+    @Test("its lane is probed from the first question to the first success of an answer")
+    mutating func probed() throws {
+        let asked = try demand()
+        #expect(!book.isProbed(Self.origin))
+        book.met(asked, in: Self.origin)
+        #expect(book.isProbed(Self.origin))
+        expect(book.verdict(on: asked.space, sent: nil), .ask(failures: 0, replacing: nil))
+        book.settled(asked.space, challenge: ChallengeID(rawValue: 1))
+        #expect(book.isProbed(Self.origin))
+        book.answered(challenge(1, asked), secret)
+        #expect(book.isProbed(Self.origin))
+        let answer = try #require(book.answer(server: Self.origin, url: "https://example.org/x"))
+        #expect(answer.response == secret)
+        expect(book.accepted([answer.number]), true)
+        #expect(!book.isProbed(Self.origin))
+        expect(book.accepted([answer.number]), false)
+        #expect(!book.isProbed("https://other.org:443"))
+    }
+
+    @Test("an answer that is asked for again is dropped once, whoever finds out, and counted once")
+    mutating func dropped() throws {
+        let asked = try demand()
+        book.answered(challenge(1, asked), secret)
+        let number = book.answer(server: Self.origin, url: "")?.number
+        for _ in 0..<3 { book.met(asked, in: Self.origin) }
+        let again = SessionCredentials.Verdict.ask(failures: 1, replacing: ChallengeID(rawValue: 1))
+        expect(book.verdict(on: asked.space, sent: number), again)
+        #expect(book.answer(server: Self.origin, url: "") == nil)
+        expect(book.verdict(on: asked.space, sent: number), again)
+        book.settled(asked.space, challenge: ChallengeID(rawValue: 2))
+        expect(book.verdict(on: asked.space, sent: number), .ask(failures: 1, replacing: nil))
+    }
+
+    @Test("a request that went without the answer, or with an older one, goes again")
+    mutating func again() throws {
+        let asked = try demand()
+        book.met(asked, in: Self.origin)
+        book.answered(challenge(1, asked), secret)
+        let first = book.answer(server: Self.origin, url: "")?.number
+        expect(book.verdict(on: asked.space, sent: nil), .again)
+        book.answered(challenge(2, asked), secret)
+        expect(book.verdict(on: asked.space, sent: first), .again)
+    }
+
+    @Test("a refusal also holds for the requests that were under way")
+    mutating func refused() throws {
+        let asked = try demand()
+        for _ in 0..<2 { book.met(asked, in: Self.origin) }
+        book.settled(asked.space, challenge: ChallengeID(rawValue: 1))
+        book.refused(challenge(1, asked))
+        expect(book.verdict(on: asked.space, sent: nil), .refused)
+        book.settled(asked.space, challenge: nil)
+        #expect(book.isEmpty)
+        expect(book.verdict(on: asked.space, sent: nil), .ask(failures: 0, replacing: nil))
+    }
+
+    @Test("files of a directory that was asked for wait without being tried, others are tried")
+    mutating func scope() throws {
+        let asked = try demand()
+        book.met(asked, in: Self.origin)
+        #expect(book.challenge(for: "https://example.org/files/2", in: Self.origin) == nil)
+        book.settled(asked.space, challenge: ChallengeID(rawValue: 1))
+        let open = ChallengeID(rawValue: 1)
+        #expect(book.challenge(for: "https://example.org/files/2", in: Self.origin) == open)
+        #expect(book.challenge(for: "https://example.org/files/deep/2?x", in: Self.origin) == open)
+        #expect(book.challenge(for: "https://example.org/filesystem", in: Self.origin) == nil)
+        #expect(book.challenge(for: "https://example.org/public/2", in: Self.origin) == nil)
+        #expect(book.challenge(for: "https://other.org/files/2", in: "https://other.org:443") == nil)
+        book.closed(open)
+        #expect(book.isEmpty)
+    }
+
+    @Test("with several realms each file gets the answer of the one that asked for it, and others none")
+    mutating func realms() throws {
+        let staff = try demand()
+        let board = try demand("board", url: "https://example.org/files/board/1")
+        let other = ChallengeResponse.headers([HeaderField("Authorization", "Bearer x")])
+        book.met(staff, in: Self.origin)
+        book.answered(challenge(1, staff), secret)
+        #expect(book.answer(server: Self.origin, url: "https://example.org/public")?.response == secret)
+        book.met(board, in: Self.origin)
+        book.answered(challenge(2, board), other)
+        #expect(book.answer(server: Self.origin, url: "https://example.org/files/7")?.response == secret)
+        #expect(book.answer(server: Self.origin, url: "https://example.org/files/board/7")?.response == other)
+        #expect(book.answer(server: Self.origin, url: "https://example.org/public") == nil)
+        #expect(book.answer(server: "http://example.org:80", url: "http://example.org/files/7") == nil)
+        #expect(book.answer(proxy: Self.origin) == nil)
+    }
+
+    @Test("a proxy's answer is for that proxy, and its question holds for every lane that met it")
+    mutating func proxy() throws {
+        let asked = try demand(proxy: "http://proxy:3128")
+        book.met(asked, in: Self.origin)
+        book.settled(asked.space, challenge: ChallengeID(rawValue: 1))
+        #expect(book.challenge(for: "https://example.org/elsewhere", in: Self.origin)?.rawValue == 1)
+        #expect(book.challenge(for: "https://other.org/", in: "https://other.org:443") == nil)
+        book.answered(challenge(1, asked), secret)
+        #expect(book.answer(proxy: "http://proxy:3128")?.response == secret)
+        #expect(book.answer(proxy: "http://proxy:3129") == nil)
+        #expect(book.answer(server: Self.origin, url: "https://example.org/") == nil)
+    }
+
+    @Test("a lane that is led to the asking server by a redirect is probed like that server's own")
+    mutating func redirected() throws {
+        book.met(try demand(), in: "https://front.org:443")
+        #expect(book.isProbed("https://front.org:443"))
+        #expect(book.isProbed(Self.origin))
+    }
+
+    @Test("a server that invents realms opens no more than so many challenges")
+    mutating func invented() throws {
+        for number in 0..<SessionCredentials.challengeLimit {
+            let asked = try demand("realm \(number)")
+            #expect(book.mayOpen(asked.space))
+            book.met(asked, in: Self.origin)
+            book.settled(asked.space, challenge: ChallengeID(rawValue: UInt64(number + 1)))
+        }
+        #expect(!book.mayOpen(try demand("one more").space))
+        #expect(book.mayOpen(try demand("realm 3").space))
+        #expect(book.mayOpen(try demand("one more", origin: "https://other.org:443").space))
+    }
+
+    @Test("no text of it shows an answer")
+    mutating func silent() throws {
+        let asked = try demand()
+        book.answered(challenge(1, asked), secret)
+        var dumped = ""
+        dump(book, to: &dumped)
+        let answer = book.answer(server: Self.origin, url: "")
+        dump(answer, to: &dumped)
+        for text in [dumped, "\(book)", String(reflecting: book), "\(String(describing: answer))"] {
+            #expect(!text.contains("sesame"))
+            #expect(!text.contains("\"user\""))
+        }
+    }
+}
