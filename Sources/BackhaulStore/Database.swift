@@ -108,7 +108,7 @@ struct Database {
     }
 
     /// Delays count by the clock that starts with a boot, and file systems may get other numbers: after another boot
-    /// both mean nothing.
+    /// both mean nothing. Tasks that wait for a credential go on waiting; the engine gives them their time anew.
     private static func forgetOtherBoots(_ connection: Connection) throws(Failure) {
         let boot = ProcessIdentity.currentBootID
         let known = try connection.first(Self.readBoot) { row throws(Failure) in row.text() }
@@ -129,7 +129,7 @@ struct Database {
     private static let readBoot = Query("SELECT value FROM meta WHERE key = 'boot_id'")
     private static let writeBoot = Query("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot_id', ?)")
     private static let clearDelays = Query(
-        "UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE due_boot_ms IS NOT NULL")
+        "UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE due_boot_ms IS NOT NULL AND due_reason <> 8")
 
     private static let clearDevices = Query("UPDATE intents SET device = 0")
     private static let writeFirstTask = Query(

@@ -242,8 +242,11 @@ enum Schema {
             UNIQUE (session_id, kind, origin, has_realm, realm)
         ) STRICT;
 
-        ALTER TABLE tasks ADD COLUMN challenge_id INTEGER REFERENCES challenges;
+        -- The challenge that the task waits for (then due_reason is 8, and due_boot_ms the end of its time), or the
+        -- last one that it did wait for: should the answer not serve, it waits again without asking.
+        ALTER TABLE tasks ADD COLUMN challenge_id INTEGER;
         CREATE INDEX tasks_by_challenge ON tasks (challenge_id) WHERE challenge_id IS NOT NULL;
         ALTER TABLE events ADD COLUMN challenge_id INTEGER;
+        CREATE INDEX events_by_challenge ON events (challenge_id) WHERE challenge_id IS NOT NULL;
         """
 }

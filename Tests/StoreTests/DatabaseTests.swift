@@ -113,7 +113,7 @@ struct DatabaseTests {
         var status = stat()
         stat(file, &status)
         let page = 4_096
-        for offset in stride(from: page * 20, to: Int(status.st_size) - page, by: page) {
+        for offset in stride(from: page * 40, to: Int(status.st_size) - page, by: page) {
             overwrite(at: offset, with: (0..<page).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ offset) })
         }
         let store = try TestStore(scratch.path)

@@ -13,7 +13,7 @@ struct QueryPlanTests {
     /// Tables that stay small however many tasks there are, and may be walked.
     private static let small: Set<String> = [
         "sessions", "lanes", "selected", "running", "clients", "applied", "meta", "pending", "intents", "leftovers",
-        "sqlite_sequence",
+        "sqlite_sequence", "challenges",
     ]
 
     private func exerciseEverything(_ store: TestStore) throws {
@@ -44,6 +44,20 @@ struct QueryPlanTests {
                     attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 1, nextAttempt: 5, reason: .retry))
             _ = try transaction.nextDue()
             _ = try transaction.releaseDue(bootMilliseconds: 9)
+            let demand = AuthenticationDemand.example()
+            let record = AttemptRecord(attempts: 1, attemptsWithoutProgress: 0, bytesReceived: 0)
+            let parked = try transaction.park(
+                ids[6], record, for: demand, replacing: ChallengeID(rawValue: 7), bootMilliseconds: 1, now: 1)
+            let open = try transaction.challenge(parked?.challenge ?? ChallengeID(rawValue: 0))
+            if let open {
+                _ = try transaction.parkUnasked([ids[7]], for: open.id, bootMilliseconds: 1, now: 1)
+                try transaction.rescheduleParked(bootMilliseconds: 1, now: 1)
+                _ = try transaction.challenges(session)
+                _ = try transaction.openChallenges()
+                _ = try transaction.openChallenge(open.id, of: session)
+                _ = try transaction.freeTasks(of: open, in: session)
+                _ = try transaction.failTasks(of: open, in: session, now: 1)
+            }
             _ = try transaction.recordIntent(ids[0], FinishIntent(device: 1, inode: 2, size: 3))
             _ = try transaction.tasksWithIntent()
             try transaction.clearIntent(ids[0])

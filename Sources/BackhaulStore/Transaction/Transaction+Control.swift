@@ -3,7 +3,8 @@ public import BackhaulModel
 extension Transaction {
     /// Cancels, suspends, resumes or reprioritises the live tasks of the selection. Tasks with a recorded intent are
     /// passed over: they are ending. So are those that already are as asked for; a resume also sends delayed ones to
-    /// their next attempt. `running`: which of the waiting rows run at this moment, for selections by state.
+    /// their next attempt, but not those that wait for a credential. `running`: which of the waiting rows run at
+    /// this moment, for selections by state.
     public func control(
         _ session: SessionID, _ control: TaskControl, _ selection: TaskSelection, running: Set<TaskID>, now: Int64
     ) throws(Failure) -> Change {
@@ -14,6 +15,7 @@ extension Transaction {
         if change.count > 0 {
             change.lanes = try lanesOfSelectedTasks()
             try apply(control, to: session, count: Int64(change.tasks.count), now: now)
+            change.closedChallenges = try closeChallengesWithoutTasks(session)
             change.newestEvent = try self.change(in: session).newestEvent
         }
         try clearSelection()
@@ -60,18 +62,18 @@ extension Transaction {
     }
 
     private static let suspend = Query(
-        "UPDATE tasks SET state = 3, due_boot_ms = NULL, due_reason = 0 WHERE id IN selected")
+        "UPDATE tasks SET state = 3, due_boot_ms = NULL, due_reason = 0, challenge_id = NULL WHERE id IN selected")
     private static let resume = Query(
         "UPDATE tasks SET state = 1, due_boot_ms = NULL, due_reason = 0 WHERE id IN selected")
     private static let setPriority = Query("UPDATE tasks SET priority = ? WHERE id IN selected")
     private static let cancel = Query(
         """
-        UPDATE tasks SET state = 6, ended_ms = ?1, due_boot_ms = NULL, due_reason = 0, status = ?2, error_domain = 0,
-            error_detail = 0, error_message = NULL
+        UPDATE tasks SET state = 6, ended_ms = ?1, due_boot_ms = NULL, due_reason = 0, challenge_id = NULL, status = ?2,
+            error_domain = 0, error_detail = 0, error_message = NULL
         WHERE id IN selected
         """)
-    private static let dropCheckpoints = Query("DELETE FROM checkpoints WHERE task_id IN selected")
-    private static let insertEvents = Query(
+    static let dropCheckpoints = Query("DELETE FROM checkpoints WHERE task_id IN selected")
+    static let insertEvents = Query(
         """
         INSERT INTO events (session_id, task_id, kind, round, time_ms)
         SELECT session_id, tasks.id, 1, round, ? FROM selected CROSS JOIN tasks ON tasks.id = selected.id

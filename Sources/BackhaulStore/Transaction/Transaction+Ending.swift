@@ -18,7 +18,7 @@ extension Transaction {
             .integer(outcome.failure?.detail ?? 0), .optional(outcome.failure?.message), .optional(outcome.path),
             .text(keptFile(task))
         ) { row throws(Failure) in
-            (session: row.sessionID(), lane: row.laneID(), round: row.bits())
+            (session: row.sessionID(), lane: row.laneID(), round: row.bits(), challenge: row.optionalInteger())
         }
         guard let ended else { return nil }
         try writeAnswer(task, outcome.answer)
@@ -26,10 +26,12 @@ extension Transaction {
         try connection.run(Self.deleteIntent, .id(task))
         try connection.run(Self.insertEvent, .id(ended.session), .id(task), .bits(ended.round), .integer(now))
         try settle(ended.session, ended: 1, now: now)
+        let closed = ended.challenge == nil ? [] : try closeChallengesWithoutTasks(ended.session)
         var change = try change(in: ended.session)
         change.tasks = [task]
         change.lanes = [ended.lane]
         change.count = 1
+        change.closedChallenges = closed
         return change
     }
 
@@ -71,7 +73,7 @@ extension Transaction {
             http_status = iif(?7 = 0, http_status, ?7),
             status = ?8, error_domain = ?9, error_detail = ?10, error_message = ?11, due_boot_ms = NULL, due_reason = 0,
             path = nullif(?12, ifnull(destination, ?13))
-        WHERE id = ?1 AND ended_ms IS NULL RETURNING session_id, lane_id, round
+        WHERE id = ?1 AND ended_ms IS NULL RETURNING session_id, lane_id, round, challenge_id
         """)
     private static let insertAnswer = Query(
         "INSERT OR REPLACE INTO answers (task_id, final_url, media_type, headers, error_body) VALUES (?, ?, ?, ?, ?)")

@@ -8,7 +8,7 @@ extension Transaction {
         _ session: SessionID, after: EventID, maximum: Int
     ) throws(Failure) -> (events: [Event], more: Bool) {
         let maximum = min(max(0, maximum), Limits.batchCount)
-        var events: [Event] = []
+        var events: [(Event, ChallengeID?)] = []
         var more = false
         var room = Limits.chunkSize
         try connection.eachWhile(
@@ -18,12 +18,18 @@ extension Transaction {
                 more = true
                 return false
             }
-            let event = try row.event(keptFile: keptFile)
+            let (event, challenge) = try row.event(keptFile: keptFile)
             room -= event.storedSize
-            events.append(event)
+            events.append((event, challenge))
             return true
         }
-        return (events, more)
+        return (try events.map(withOpenChallenge), more)
+    }
+
+    private func withOpenChallenge(_ read: (Event, ChallengeID?)) throws(Failure) -> Event {
+        var (event, challenge) = read
+        if let challenge { event.kind = .challenge(try self.challenge(challenge)) }
+        return event
     }
 
     /// How many unacknowledged events there are up to `id`.
@@ -81,7 +87,8 @@ extension Transaction {
 
     private static let select = Query(
         """
-        SELECT events.id, events.round, time_ms, kind, tasks.id, url, idempotency_key, user_data, state, destination,
+        SELECT events.id, events.round, time_ms, kind, events.challenge_id, tasks.id, url, idempotency_key,
+            user_data, state, destination,
             attempts, bytes_received, \(Row.outcomeColumns)
         FROM events LEFT JOIN tasks ON tasks.id = events.task_id LEFT JOIN requests ON requests.task_id = tasks.id
             LEFT JOIN answers ON answers.task_id = tasks.id
@@ -115,14 +122,16 @@ extension Transaction {
 }
 
 extension Row {
-    fileprivate mutating func event(keptFile: (TaskID) -> String) throws(Failure) -> Event {
+    fileprivate mutating func event(keptFile: (TaskID) -> String) throws(Failure) -> (Event, ChallengeID?) {
         let id = eventID()
         let round = bits()
         let time = integer()
-        switch integer() {
+        let kind = integer()
+        let challenge = optionalInteger().map { ChallengeID(rawValue: UInt64(clamping: $0)) }
+        switch kind {
         case 1: break
-        case 3: return Event(id: id, round: round, timeMilliseconds: time, kind: .challenge(nil))
-        default: return Event(id: id, round: round, timeMilliseconds: time, kind: .sessionFinished)
+        case 3: return (Event(id: id, round: round, timeMilliseconds: time, kind: .challenge(nil)), challenge)
+        default: return (Event(id: id, round: round, timeMilliseconds: time, kind: .sessionFinished), nil)
         }
         var task = EndedTask(
             id: taskID(), url: text(), idempotencyKey: optionalText(), userData: optionalBlob(),
@@ -132,7 +141,7 @@ extension Row {
         task.outcome = try outcome(
             state: state, destination: destination, keptFile: keptFile(task.id), attempts: number(),
             bytesReceived: bits())
-        return Event(id: id, round: round, timeMilliseconds: time, kind: .taskEnded(task))
+        return (Event(id: id, round: round, timeMilliseconds: time, kind: .taskEnded(task)), nil)
     }
 }
 

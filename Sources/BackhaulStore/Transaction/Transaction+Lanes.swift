@@ -11,7 +11,8 @@ extension Transaction {
         try connection.first(Self.select, .id(id)) { row throws(Failure) in row.lane() }
     }
 
-    /// Whether there is a task that starts without a command, now or after a delay.
+    /// Whether there is a task that starts without a command, now or after a delay. One that waits for a credential
+    /// does not: should its time be over, whoever is the engine next finds out.
     public func tasksWait() throws(Failure) -> Bool {
         try connection.first(Self.selectAnyWaiting) { row throws(Failure) in row.flag() } ?? false
     }
@@ -43,7 +44,7 @@ extension Transaction {
     private static let selectAnyWaiting = Query(
         """
         SELECT EXISTS (SELECT 1 FROM sessions
-            WHERE EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND state = 1))
+            WHERE EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND state = 1 AND due_reason <> 8))
         """)
     private static let find = Query(
         "SELECT id FROM lanes WHERE session_id = ? AND scheme = ? AND server = ? AND port = ?")

@@ -16,7 +16,8 @@ extension Transaction {
     private static let columns = """
         identifier, round, live_tasks, events_waiting,
         EXISTS (SELECT 1 FROM events WHERE session_id = sessions.id AND kind = 2),
-        invalidating, created_ms, newest_event, process_id, start_time, boot_id
+        invalidating, created_ms, newest_event,
+        (SELECT count(*) FROM challenges WHERE session_id = sessions.id), process_id, start_time, boot_id
         """
     private static let consumer = """
         LEFT JOIN consumers ON consumers.session_id = sessions.id LEFT JOIN clients ON clients.id = client_id
@@ -32,6 +33,7 @@ extension Row {
         var info = SessionInfo(
             identifier: text(), round: number(), liveTasks: number(), events: number(), hasFinishedRound: flag(),
             isInvalidating: flag(), consumer: 0, createdMilliseconds: integer(), newestEvent: eventID())
+        info.openChallenges = number()
         let process = process()
         // Without a consumer the columns are NULL, and no process has the number 0.
         if process.processID != 0, process.isAlive { info.consumer = Int64(process.processID) }

@@ -75,13 +75,15 @@ extension Transaction {
         """)
     private static let select = Query(
         """
-        SELECT id, round, state, due_boot_ms, due_reason,
+        SELECT tasks.id, round, state, due_boot_ms, due_reason,
             EXISTS (SELECT 1 FROM intents WHERE intents.task_id = tasks.id),
             url, destination, idempotency_key, user_data, tasks.priority, status, error_domain, error_detail,
-            error_message, http_status, attempts, synced_offset, checkpoints.size, tasks.size, enqueued_ms
+            error_message, http_status, attempts, synced_offset, checkpoints.size, tasks.size, enqueued_ms,
+            kind, origin, has_realm, realm
         FROM tasks JOIN requests ON requests.task_id = tasks.id
             LEFT JOIN checkpoints ON checkpoints.task_id = tasks.id
-        WHERE id = ? AND session_id = ?
+            LEFT JOIN challenges ON challenges.id = challenge_id AND due_reason = 8
+        WHERE tasks.id = ? AND tasks.session_id = ?
         """)
 }
 
@@ -120,12 +122,16 @@ extension Row {
         let syncedOffset = bits()
         let sizeOfWhole = optionalBits()
         let sizeOfEnded = bits()
+        let enqueued = integer()
+        let space = protectionSpace()
+        let next = due.map { moment.now &+ max(0, $0 &- moment.bootMilliseconds) } ?? 0
         return TaskInfo(
-            id: id, round: round, state: state, reason: reason, reasonText: reason.text,
-            nextAttemptMilliseconds: due.map { moment.now &+ max(0, $0 &- moment.bootMilliseconds) } ?? 0, url: url,
+            id: id, round: round, state: state, reason: reason,
+            reasonText: reason == .credential ? space?.sentence ?? reason.text : reason.text,
+            nextAttemptMilliseconds: reason == .credential ? 0 : next, url: url,
             destinationPath: destination, idempotencyKey: key, userData: userData, priority: priority,
             failure: failure, httpStatus: httpStatus, attempts: attempts,
             offset: state == .succeeded ? sizeOfEnded : syncedOffset,
-            size: state == .succeeded ? sizeOfEnded : sizeOfWhole, bytesPerSecond: 0, enqueuedMilliseconds: integer())
+            size: state == .succeeded ? sizeOfEnded : sizeOfWhole, bytesPerSecond: 0, enqueuedMilliseconds: enqueued)
     }
 }

@@ -13,6 +13,8 @@ public struct Change: Equatable, Sendable {
     public var lanes: Set<LaneID> = []
     /// Acknowledged tasks whose kept file nobody claimed: the files are to be removed.
     public var removedKept: [TaskID] = []
+    /// Open no more, because no task waits for them.
+    public var closedChallenges: [ChallengeID] = []
     /// The session had been invalidated, and this was the last that it had.
     public var sessionRemoved = false
     /// Tasks changed or events removed.

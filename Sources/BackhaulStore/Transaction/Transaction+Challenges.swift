@@ -1,0 +1,241 @@
+public import BackhaulModel
+
+/// Tasks wait for a credential in a row of `challenges`, and so does everyone else who needs the same. Such a task has
+/// a due time: the end of its resource time-out.
+extension Transaction {
+    /// Records the attempt and lets the task wait for the challenge of the space, which is opened with its event unless
+    /// it is open. `replacing`: an answered challenge whose answer did not serve: the tasks that it had freed wait
+    /// again, too. Nil when the task does not wait for its turn any more (suspended, ended): then nothing is opened.
+    public func park(
+        _ task: TaskID, _ record: AttemptRecord, for demand: AuthenticationDemand, failures: UInt32 = 0,
+        replacing: ChallengeID? = nil, bootMilliseconds: Int64, now: Int64
+    ) throws(Failure) -> ParkedTask? {
+        try recordAttempt(task, record)
+        let found = try connection.first(Self.selectWaiting, .id(task)) { row throws(Failure) in
+            (session: row.sessionID(), round: row.bits())
+        }
+        guard let found else { return nil }
+        let session = found.session
+        let space = demand.space
+        var id = try connection.first(
+            Self.selectBySpace, .id(session), .number(space.kind.rawValue), .text(space.origin),
+            .flag(space.realm != nil), .text(space.realm ?? "")
+        ) { row throws(Failure) in row.challengeID() }
+        let isNew = id == nil
+        if id == nil {
+            try connection.run(
+                Self.insert, .id(session), .number(space.kind.rawValue), .text(space.origin),
+                .flag(space.realm != nil), .text(space.realm ?? ""), .number(demand.schemes.rawValue),
+                .number(failures), .integer(now))
+            id = ChallengeID(rawValue: UInt64(clamping: connection.lastInsertedRow))
+        }
+        guard let challenge = id else { return nil }
+        if isNew {
+            try connection.run(
+                Self.insertEvent, .id(session), .id(challenge), .bits(found.round), .integer(now))
+            try connection.run(Self.countEvent, .id(session), .integer(connection.lastInsertedRow))
+        }
+        try connection.run(Self.parkOne, .id(task), .id(challenge), .integer(bootMilliseconds), .integer(now))
+        var lanes: Set<LaneID> = []
+        if let replacing {
+            lanes = try lanesWaiting(for: replacing, freed: true)
+            try connection.run(
+                Self.parkFreed, .id(replacing), .id(challenge), .integer(bootMilliseconds), .integer(now))
+        }
+        var change = try change(in: session)
+        change.tasks = [task]
+        change.lanes = lanes
+        return ParkedTask(challenge: challenge, isNew: isNew, change: change, nextDue: try nextDue())
+    }
+
+    /// Lets tasks that were not tried wait for an open challenge. Nil when it is open no more; else when the next
+    /// delayed task is due.
+    public func parkUnasked(
+        _ tasks: [TaskID], for challenge: ChallengeID, bootMilliseconds: Int64, now: Int64
+    ) throws(Failure) -> Int64? {
+        guard try self.challenge(challenge) != nil else { return nil }
+        for task in tasks {
+            try connection.run(Self.parkUnasked, .id(task), .id(challenge), .integer(bootMilliseconds), .integer(now))
+        }
+        return try nextDue()
+    }
+
+    /// Gives all that wait for challenges their due times by this boot's clock.
+    public func rescheduleParked(bootMilliseconds: Int64, now: Int64) throws(Failure) {
+        try connection.run(Self.reschedule, .integer(bootMilliseconds), .integer(now))
+    }
+
+    // MARK: Reading
+
+    /// The session's open challenges, by id.
+    public func challenges(_ session: SessionID) throws(Failure) -> [Challenge] {
+        try connection.all(Self.selectOfSession, .id(session)) { row throws(Failure) in row.challenge() }
+            .sorted { $0.id < $1.id }
+    }
+
+    /// Nil when it is not open.
+    public func challenge(_ id: ChallengeID) throws(Failure) -> Challenge? {
+        try connection.first(Self.selectOne, .id(id)) { row throws(Failure) in row.challenge() }
+    }
+
+    /// Of all sessions.
+    public func openChallenges() throws(Failure) -> [(session: SessionID, challenge: Challenge)] {
+        try connection.all(Self.selectAll) { row throws(Failure) in (row.sessionID(), row.challenge()) }
+    }
+
+    /// Throws notFound when the session has no such open challenge.
+    public func openChallenge(_ id: ChallengeID, of session: SessionID) throws(Failure) -> Challenge {
+        let found = try connection.first(Self.selectOpen, .id(id), .id(session)) { row throws(Failure) in
+            row.challenge()
+        }
+        guard let found else {
+            throw Failure(
+                .notFound,
+                "the session has no open challenge \(id.rawValue): it was answered, or no task waits for it any more")
+        }
+        return found
+    }
+
+    // MARK: Answers
+
+    /// Closes the challenge; its tasks wait for their turn.
+    public func freeTasks(of challenge: Challenge, in session: SessionID) throws(Failure) -> Change {
+        let lanes = try lanesWaiting(for: challenge.id, freed: false)
+        try connection.run(Self.free, .id(challenge.id))
+        try close(challenge.id, of: session)
+        var change = try change(in: session)
+        change.lanes = lanes
+        return change
+    }
+
+    /// Closes the challenge; its tasks fail.
+    public func failTasks(of challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) -> Change {
+        try clearSelection()
+        try connection.run(Self.selectParked, .id(challenge.id))
+        let tasks = try selectedTasks()
+        let lanes = try lanesOfSelectedTasks()
+        let failure = challenge.space.failure
+        try connection.run(
+            Self.fail, .integer(now), .number(failure.status.rawValue), .number(failure.domain.rawValue),
+            .integer(failure.detail), .text(failure.message))
+        try leavePartsOfSelectedTasks()
+        try connection.run(Self.dropCheckpoints)
+        try close(challenge.id, of: session)
+        if !tasks.isEmpty {
+            try connection.run(Self.insertEvents, .integer(now))
+            try settle(session, ended: Int64(tasks.count), now: now)
+        }
+        try clearSelection()
+        var change = try change(in: session)
+        change.tasks = tasks
+        change.lanes = lanes
+        change.count = UInt64(tasks.count)
+        return change
+    }
+
+    /// Nobody is to be asked for what no task needs: such challenges are removed, and with them their events.
+    func closeChallengesWithoutTasks(_ session: SessionID) throws(Failure) -> [ChallengeID] {
+        let unused = try connection.all(Self.selectUnused, .id(session)) { row throws(Failure) in row.challengeID() }
+        for challenge in unused { try close(challenge, of: session) }
+        return unused
+    }
+
+    private func close(_ challenge: ChallengeID, of session: SessionID) throws(Failure) {
+        try connection.run(Self.delete, .id(challenge))
+        try connection.run(Self.deleteEvent, .id(challenge))
+        let events = connection.changes
+        if events > 0 { try connection.run(Self.uncountEvents, .id(session), .number(events)) }
+    }
+
+    private func lanesWaiting(for challenge: ChallengeID, freed: Bool) throws(Failure) -> Set<LaneID> {
+        try Set(connection.all(Self.selectLanes, .id(challenge), .flag(freed)) { row throws(Failure) in row.laneID() })
+    }
+
+    // MARK: -
+
+    /// ?3 and ?4: now, on the clock of this boot and on the wall.
+    private static let parked = """
+        due_boot_ms = ?3 + max(0, enqueued_ms - ?4 +
+            (SELECT resource_timeout_ms FROM sessions WHERE sessions.id = tasks.session_id)),
+        due_reason = 8, challenge_id = ?2
+        """
+    private static let columns = """
+        challenges.id, kind, origin, has_realm, realm, schemes, failures, opened_ms,
+        (SELECT count(*) FROM tasks WHERE challenge_id = challenges.id AND due_reason = 8)
+        """
+    private static let selectWaiting = Query("SELECT session_id, round FROM tasks WHERE id = ? AND state = 1")
+    private static let selectBySpace = Query(
+        """
+        SELECT id FROM challenges WHERE session_id = ? AND kind = ? AND origin = ? AND has_realm = ? AND realm = ?
+        """)
+    private static let insert = Query(
+        """
+        INSERT INTO challenges (session_id, kind, origin, has_realm, realm, schemes, failures, opened_ms)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    private static let insertEvent = Query(
+        "INSERT INTO events (session_id, challenge_id, kind, round, time_ms) VALUES (?, ?, 3, ?, ?)")
+    private static let countEvent = Query(
+        "UPDATE sessions SET events_waiting = events_waiting + 1, newest_event = ?2 WHERE id = ?1")
+    private static let parkOne = Query("UPDATE tasks SET \(parked) WHERE id = ?1")
+    private static let parkUnasked = Query(
+        "UPDATE tasks SET \(parked) WHERE id = ?1 AND state = 1 AND due_boot_ms IS NULL")
+    private static let parkFreed = Query(
+        "UPDATE tasks SET \(parked) WHERE challenge_id = ?1 AND state = 1 AND due_boot_ms IS NULL")
+    private static let reschedule = Query(
+        """
+        UPDATE tasks SET due_boot_ms = ?1 + max(0, enqueued_ms - ?2 +
+            (SELECT resource_timeout_ms FROM sessions WHERE sessions.id = tasks.session_id))
+        WHERE challenge_id IN (SELECT id FROM challenges) AND due_reason = 8
+        """)
+    private static let selectOfSession = Query(
+        "SELECT \(columns) FROM challenges WHERE challenges.session_id = ?")
+    private static let selectOne = Query("SELECT \(columns) FROM challenges WHERE challenges.id = ?")
+    private static let selectOpen = Query(
+        "SELECT \(columns) FROM challenges WHERE challenges.id = ? AND challenges.session_id = ?")
+    private static let selectAll = Query(
+        """
+        SELECT session_id, id, kind, origin, has_realm, realm, schemes, failures, opened_ms, 0 FROM challenges
+        ORDER BY id
+        """)
+    private static let free = Query(
+        "UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE challenge_id = ? AND due_reason = 8")
+    private static let selectParked = Query(
+        "INSERT INTO selected SELECT id FROM tasks WHERE challenge_id = ? AND due_reason = 8")
+    private static let fail = Query(
+        """
+        UPDATE tasks SET state = 5, ended_ms = ?1, due_boot_ms = NULL, due_reason = 0, challenge_id = NULL,
+            status = ?2, error_domain = ?3, error_detail = ?4, error_message = ?5
+        WHERE id IN selected
+        """)
+    private static let selectUnused = Query(
+        """
+        SELECT id FROM challenges WHERE session_id = ? AND NOT EXISTS
+            (SELECT 1 FROM tasks WHERE challenge_id = challenges.id AND due_reason = 8)
+        """)
+    private static let delete = Query("DELETE FROM challenges WHERE id = ?")
+    private static let deleteEvent = Query("DELETE FROM events WHERE challenge_id = ?")
+    private static let uncountEvents = Query("UPDATE sessions SET events_waiting = events_waiting - ?2 WHERE id = ?1")
+    private static let selectLanes = Query(
+        "SELECT DISTINCT lane_id FROM tasks WHERE challenge_id = ?1 AND state = 1 AND (due_reason <> 8) = ?2")
+}
+
+extension Row {
+    /// Reads kind, origin, has_realm and realm; nil when they are NULL.
+    mutating func protectionSpace() -> ProtectionSpace? {
+        let kind = ProtectionSpace.Kind(rawValue: number())
+        let origin = optionalText()
+        let hasRealm = flag()
+        let realm = text()
+        guard let kind, let origin else { return nil }
+        return ProtectionSpace(kind: kind, origin: origin, realm: hasRealm ? realm : nil)
+    }
+
+    fileprivate mutating func challenge() -> Challenge {
+        let id = challengeID()
+        let space = protectionSpace() ?? ProtectionSpace(kind: .server, origin: "", realm: nil)
+        return Challenge(
+            id: id, space: space, schemes: AuthenticationSchemes(rawValue: number()), failures: number(),
+            timeMilliseconds: integer(), waitingTasks: bits())
+    }
+}

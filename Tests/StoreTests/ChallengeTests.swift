@@ -1,0 +1,217 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+extension AuthenticationDemand {
+    static func example(realm: String? = "staff", _ schemes: String = "Basic realm=\"staff\"") -> AuthenticationDemand {
+        var demand = AuthenticationDemand(
+            ResponseHead(
+                status: 401, finalURL: "https://example.org/files/1", isHTTP2: false,
+                fields: [HeaderField("WWW-Authenticate", schemes)], origin: "https://example.org:443"))
+        demand?.space.realm = realm
+        return demand ?? example(realm: realm)
+    }
+}
+
+@Suite("Tasks that wait for a credential")
+struct ChallengeTests {
+    let scratch = Scratch()
+    private static let record = AttemptRecord(attempts: 1, attemptsWithoutProgress: 0, bytesReceived: 5)
+
+    @discardableResult
+    private func park(
+        _ store: TestStore, _ task: TaskID, realm: String? = "staff", failures: UInt32 = 0,
+        replacing: ChallengeID? = nil
+    ) throws -> ParkedTask? {
+        try store.run { (transaction) throws(Failure) in
+            try transaction.park(
+                task, Self.record, for: .example(realm: realm), failures: failures, replacing: replacing,
+                bootMilliseconds: 10, now: 2_500)
+        }
+    }
+
+    private func challenges(_ store: TestStore, _ session: SessionID) throws -> [Challenge] {
+        try store.run { (transaction) throws(Failure) in try transaction.challenges(session) }
+    }
+
+    private func waiting(_ store: TestStore) throws -> [TaskID] {
+        try store.run { (transaction) throws(Failure) in
+            var tasks: [TaskID] = []
+            for lane in try transaction.lanesWithWaitingTasks() {
+                tasks += try transaction.waitingTasks(lane: lane.id, limit: 100).map(\.id)
+            }
+            return tasks
+        }
+    }
+
+    @Test("share one challenge and one event for each realm, and none of them may start")
+    func shared() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<4).map { .numbered($0) }, in: session)
+        let first = try #require(try park(store, ids[0]))
+        #expect(first.isNew)
+        // The end of its time: enqueued at 2,000, by now 2,500, of seven days.
+        #expect(first.nextDue == Int64(604_799_510))
+        #expect(try park(store, ids[1])?.isNew == false)
+        #expect(try park(store, ids[2], realm: nil)?.isNew == true)
+        let open = try challenges(store, session)
+        #expect(open.map(\.waitingTasks) == [2, 1])
+        #expect(open.map(\.space.realm) == ["staff", nil])
+        #expect(open[0].schemes == .basic)
+        #expect(try store.events(of: session).map(\.kind) == open.map { .challenge($0) })
+        #expect(try store.info(session)?.events == 2)
+        #expect(try store.info(session)?.openChallenges == 2)
+        #expect(try store.info(session)?.newestEvent == store.events(of: session).last?.id)
+        #expect(try waiting(store) == [ids[3]])
+        let info = try store.tasks(of: session)[0]
+        #expect(info.reason == .credential)
+        #expect(info.reasonText == open[0].space.sentence)
+        #expect(info.nextAttemptMilliseconds == 0)
+    }
+
+    @Test("wait for their turn again when it is answered, and the event is gone")
+    func answered() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
+        for id in ids { try park(store, id) }
+        let open = try challenges(store, session)[0]
+        let change = try store.run { (transaction) throws(Failure) in
+            try transaction.freeTasks(of: open, in: session)
+        }
+        #expect(change.lanes.count == 1)
+        #expect(try waiting(store) == ids)
+        #expect(try store.events(of: session).isEmpty)
+        #expect(try store.info(session)?.events == 0)
+        let failure = #expect(throws: Failure.self) {
+            try store.run { (transaction) throws(Failure) in try transaction.openChallenge(open.id, of: session) }
+        }
+        #expect(failure?.status == .notFound)
+    }
+
+    @Test("wait all again when the first of them finds that the answer does not serve")
+    func reopened() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<3).map { .numbered($0) }, in: session)
+        for id in ids { try park(store, id) }
+        let open = try challenges(store, session)[0]
+        try store.run { (transaction) throws(Failure) in _ = try transaction.freeTasks(of: open, in: session) }
+        let again = try #require(try park(store, ids[0], failures: 1, replacing: open.id))
+        #expect(again.isNew)
+        #expect(again.challenge > open.id)
+        #expect(again.change.lanes.count == 1)
+        let reopened = try challenges(store, session)
+        #expect(reopened.map(\.failures) == [1])
+        #expect(reopened.map(\.waitingTasks) == [3])
+        #expect(try waiting(store).isEmpty)
+    }
+
+    @Test("fail together when it is refused, and the round ends")
+    func refused() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
+        for id in ids { try park(store, id) }
+        let open = try challenges(store, session)[0]
+        let change = try store.run { (transaction) throws(Failure) in
+            try transaction.failTasks(of: open, in: session, now: 4_000)
+        }
+        #expect(change.tasks == ids)
+        let events = try store.events(of: session)
+        #expect(events.count == 3)
+        #expect(events[0].task?.outcome.failure == open.space.failure)
+        #expect(events[2].kind == .sessionFinished)
+        #expect(change.newestEvent == events[2].id)
+        #expect(try store.info(session)?.events == 3)
+        #expect(try store.info(session)?.liveTasks == 0)
+        try store.acknowledge(session, .through(events[2].id))
+    }
+
+    @Test("may be suspended, cancelled and ended; the last one takes the challenge and its event along")
+    func closed() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<4).map { .numbered($0) }, in: session)
+        for id in ids { try park(store, id) }
+        let open = try challenges(store, session)[0]
+        #expect(try store.control(session, .resume).count == 0)
+        #expect(try store.control(session, .suspend, TaskSelection(ids: [ids[0]])).closedChallenges.isEmpty)
+        #expect(try store.control(session, .cancel, TaskSelection(ids: [ids[1]])).closedChallenges.isEmpty)
+        #expect(try store.end(ids[2], Outcome(state: .failed, failure: .init(.resourceTimeout, "")))?
+            .closedChallenges == [])
+        #expect(try challenges(store, session)[0].waitingTasks == 1)
+        #expect(try store.control(session, .suspend).closedChallenges == [open.id])
+        #expect(try challenges(store, session).isEmpty)
+        #expect(try store.events(of: session).map(\.task?.id) == [ids[1], ids[2]])
+        #expect(try store.info(session)?.events == 2)
+        // Suspended and ended tasks open nothing.
+        #expect(try park(store, ids[0]) == nil)
+        #expect(try park(store, ids[1]) == nil)
+        #expect(try challenges(store, session).isEmpty)
+    }
+
+    @Test("stay open when their event is acknowledged")
+    func acknowledged() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(0)], in: session)[0]
+        try park(store, id)
+        let event = try store.events(of: session)[0]
+        #expect(try store.acknowledge(session, .ids([event.id])).count == 1)
+        #expect(try challenges(store, session).count == 1)
+        #expect(try store.info(session)?.events == 0)
+        #expect(try store.info(session)?.openChallenges == 1)
+        #expect(try store.control(session, .cancel).closedChallenges.count == 1)
+        #expect(try store.info(session)?.events == 2)
+    }
+
+    @Test("keep what an earlier attempt has left")
+    func keepsCheckpoint() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(0)], in: session)[0]
+        let kept = Checkpoint(
+            validator: Validator(entityTag: "\"a\""), finalURL: "u", size: 9, syncedOffset: 5, bootID: "b")
+        try store.run { (transaction) throws(Failure) in
+            var record = Self.record
+            record.checkpoint = kept
+            _ = try transaction.park(id, record, for: .example(), bootMilliseconds: 0, now: 0)
+        }
+        let task = try store.run { (transaction) throws(Failure) in try transaction.task(id) }
+        #expect(task?.task.checkpoint == kept)
+        #expect(task?.task.bytesReceived == 5)
+    }
+
+    @Test("that were not tried wait, too, if the challenge is still open")
+    func unasked() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<3).map { .numbered($0) }, in: session)
+        let challenge = try #require(try park(store, ids[0])).challenge
+        let next = try store.run { (transaction) throws(Failure) in
+            try transaction.parkUnasked([ids[1]], for: challenge, bootMilliseconds: 10, now: 2_500)
+        }
+        #expect(next == Int64(604_799_510))
+        try store.control(session, .cancel, TaskSelection(ids: [ids[0], ids[1]]))
+        let late = try store.run { (transaction) throws(Failure) in
+            try transaction.parkUnasked([ids[2]], for: challenge, bootMilliseconds: 10, now: 2_500)
+        }
+        #expect(late == nil)
+        #expect(try waiting(store) == [ids[2]])
+    }
+
+    @Test("get their time by the clock of the next engine")
+    func rescheduled() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try park(store, try store.enqueue([.numbered(0)], in: session)[0])
+        let next = try store.run { (transaction) throws(Failure) in
+            try transaction.rescheduleParked(bootMilliseconds: 77, now: 604_802_000 - 5)
+            return try transaction.nextDue()
+        }
+        #expect(next == 82)
+    }
+}
