@@ -10,6 +10,7 @@ final class EasyHandle {
     let handle: UnsafeMutableRawPointer
     private let reasonText: UnsafeMutablePointer<CChar>
     private var headers: UnsafeMutablePointer<curl_slist>?
+    private var proxyHeaders: UnsafeMutablePointer<curl_slist>?
     private var caFile: String?
 
     init(_ sockets: SocketTable) throws(Failure) {
@@ -23,6 +24,7 @@ final class EasyHandle {
     deinit {
         curl_easy_cleanup(handle)
         curl_slist_free_all(headers)
+        curl_slist_free_all(proxyHeaders)
         reasonText.deallocate()
     }
 
@@ -33,20 +35,14 @@ final class EasyHandle {
     /// The options that belong to one request. `receiver` is handed to the call-backs and must outlive the transfer.
     func prepare(
         url: String, isEncrypted: Bool, caFile: String?, timeoutMilliseconds: UInt32, headers lines: [String],
-        receiver: UnsafeMutableRawPointer
+        credentials: HopCredentials, receiver: UnsafeMutableRawPointer
     ) throws(Failure) {
         reasonText[0] = 0
-        var list: UnsafeMutablePointer<curl_slist>?
-        for line in lines {
-            guard let longer = curl_slist_append(list, line) else {
-                curl_slist_free_all(list)
-                throw Failure(.outOfResources, "no memory is left for a transfer")
-            }
-            list = longer
-        }
+        let list = try Self.list(of: lines)
         bhl_easy_set_headers(handle, list)
         curl_slist_free_all(headers)
         headers = list
+        try set(credentials)
         guard bhl_easy_set_string(handle, CURLOPT_URL, url) == CURLE_OK else {
             throw Failure(.outOfResources, "no memory is left for a transfer")
         }
@@ -66,6 +62,43 @@ final class EasyHandle {
         }
     }
 
+    /// Also takes away what an earlier request had.
+    private func set(_ credentials: HopCredentials) throws(Failure) {
+        let list = try Self.list(of: credentials.proxyLines)
+        bhl_easy_set_proxy_headers(handle, list)
+        curl_slist_free_all(proxyHeaders)
+        proxyHeaders = list
+        let texts: [(CURLoption, String?)] = [
+            (CURLOPT_USERNAME, credentials.user), (CURLOPT_PASSWORD, credentials.password),
+            (CURLOPT_PROXYUSERNAME, credentials.proxyUser), (CURLOPT_PROXYPASSWORD, credentials.proxyPassword),
+            // Named outright when there is an answer for it: a user name in the environment's URL would win otherwise.
+            (CURLOPT_PROXY, credentials.proxy),
+        ]
+        for (option, text) in texts where bhl_easy_set_string(handle, option, text) != CURLE_OK {
+            throw Failure(.outOfResources, "no memory is left for a transfer")
+        }
+    }
+
+    /// An unused handle keeps no secret.
+    func forgetCredentials() {
+        bhl_easy_set_headers(handle, nil)
+        curl_slist_free_all(headers)
+        headers = nil
+        try? set(HopCredentials())
+    }
+
+    private static func list(of lines: [String]) throws(Failure) -> UnsafeMutablePointer<curl_slist>? {
+        var list: UnsafeMutablePointer<curl_slist>?
+        for line in lines {
+            guard let longer = curl_slist_append(list, line) else {
+                curl_slist_free_all(list)
+                throw Failure(.outOfResources, "no memory is left for a transfer")
+            }
+            list = longer
+        }
+        return list
+    }
+
     private func setConstants(_ sockets: SocketTable) {
         bhl_easy_set_pointer(handle, CURLOPT_ERRORBUFFER, reasonText)
         bhl_easy_set_receiver(handle, CURLOPT_WRITEFUNCTION, receiveBody)
@@ -80,7 +113,11 @@ final class EasyHandle {
             // Else the end of a transfer waits for a name look-up that hangs.
             (CURLOPT_QUICK_EXIT, 1),
             (CURLOPT_FOLLOWLOCATION, 0),
-            (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
+            // A proxy that wants a credential says so in them.
+            (CURLOPT_SUPPRESS_CONNECT_HEADERS, 0),
+            (CURLOPT_HEADEROPT, Int(bhl_headers_separate)),
+            (CURLOPT_HTTPAUTH, Int(bhl_basic_authentication)),
+            (CURLOPT_PROXYAUTH, Int(bhl_basic_authentication)),
             // One read of a fast connection. Twice as much costs twice the memory and is not faster; a quarter costs
             // two thirds more processor time for large files.
             (CURLOPT_BUFFERSIZE, 256 * 1024),
@@ -91,6 +128,15 @@ final class EasyHandle {
             (CURLOPT_NOPROGRESS, 1),
         ]
         for (option, value) in numbers { bhl_easy_set_long(handle, option, value) }
+    }
+
+    /// The head that has just ended is that of a proxy's answer to CONNECT: of the server's there is no status yet.
+    var isConnecting: Bool {
+        var connect = 0
+        var response = 0
+        bhl_easy_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &connect)
+        bhl_easy_get_long(handle, CURLINFO_RESPONSE_CODE, &response)
+        return connect != 0 && response == 0
     }
 
     /// From the Retry-After field of the last response, in either of its forms (RFC 9110, section 10.2.3).

@@ -14,7 +14,9 @@ final class EasyHandles {
     }
 
     func giveBack(_ easy: EasyHandle) {
-        if unused.count < EasyHandles.limit { unused.append(easy) }
+        guard unused.count < EasyHandles.limit else { return }
+        easy.forgetCredentials()
+        unused.append(easy)
     }
 
     /// False when the host has closed a socket of theirs.

@@ -10,6 +10,11 @@ public final class Transfer {
     /// As far as it is known.
     public private(set) var metrics = TransferMetrics()
     public var isHTTP2: Bool { head.isHTTP2 }
+    /// The numbers of the answers to challenges that the last request carried, if any.
+    public private(set) var sentToServer: UInt64?
+    public private(set) var sentToProxy: UInt64?
+    /// Of answers that were sent and not asked for again.
+    public private(set) var acceptedAnswers: [UInt64] = []
 
     enum Phase {
         case waitingForHead
@@ -37,6 +42,9 @@ public final class Transfer {
     private weak var delegate: (any TransferDelegate)?
     private weak var transport: Transport?
     private var head = HeadCollector()
+    /// What a proxy said that refuses a tunnel for want of a credential.
+    private(set) var tunnelRefusal: [HeaderField]?
+    private var proxy: String?
 
     private static let skippedBodyLimit = 64 * 1024
 
@@ -103,13 +111,25 @@ public final class Transfer {
         phase = .waitingForHead
     }
 
-    /// Lines for libcurl's list: the host's for its origin, ours for everyone.
-    var headerLines: [String] {
-        var lines: [String] = []
-        if keepsHeaders {
-            // "Name;" is libcurl's spelling of an empty field; "Name:" would take one of its own away.
-            lines = request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
-        }
+    /// The answers for this hop's server and proxy.
+    func takeCredentials() -> HopCredentials {
+        proxy = ProxyVariables.origin(scheme: origin.scheme)
+        let server = request.credentials?.answer(server: origin.text, url: url)
+        let proxyAnswer = proxy.flatMap { request.credentials?.answer(proxy: $0) }
+        (sentToServer, sentToProxy) = (server?.number, proxyAnswer?.number)
+        return HopCredentials(server: server?.response, proxy: proxyAnswer?.response, through: proxy)
+    }
+
+    private func noteAccepted(_ status: Int32) {
+        if status != 401, status != 407, let sentToServer { acceptedAnswers.append(sentToServer) }
+        if status != 407, let sentToProxy { acceptedAnswers.append(sentToProxy) }
+    }
+
+    /// Lines for libcurl's list: the host's for its origin, those of an answer for its server, ours for everyone.
+    func headerLines(with credentials: HopCredentials) -> [String] {
+        let headers = credentials.merged(into: keepsHeaders ? request.headers : [])
+        // "Name;" is libcurl's spelling of an empty field; "Name:" would take one of its own away.
+        var lines = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
         if request.offset > 0 {
             lines.append("Range: bytes=\(request.offset)-")
             if let validator = request.ifRange { lines.append("If-Range: \(validator)") }
@@ -130,11 +150,27 @@ public final class Transfer {
             violation = Failure(.badResponse, "\(origin.text): \(failure.message)")
             return 0
         case .complete:
+            if easy?.isConnecting ?? false {
+                if head.status == 407 { tunnelRefusal = head.fields }
+                head = HeadCollector()
+                return bytes.count
+            }
             return takeHead() ? bytes.count : 0
         }
     }
 
+    /// The proxy's refusal of a tunnel is the answer: libcurl has it as an error.
+    func takeTunnelRefusal() -> Bool {
+        guard let fields = tunnelRefusal, case .waitingForHead = phase else { return false }
+        phase = .receiving
+        let response = ResponseHead(
+            status: 407, finalURL: url, isHTTP2: false, fields: fields, origin: origin.text, proxy: proxy)
+        _ = delegate?.transfer(self, received: response)
+        return true
+    }
+
     private func takeHead() -> Bool {
+        noteAccepted(head.status)
         if let location = Redirect.location(head) {
             phase = .redirecting(to: location, skipped: 0)
             return true
@@ -142,7 +178,7 @@ public final class Transfer {
         phase = .receiving
         let response = ResponseHead(
             status: head.status, finalURL: url, isHTTP2: head.isHTTP2, fields: head.fields,
-            retryAfterSeconds: easy?.retryAfterSeconds)
+            retryAfterSeconds: easy?.retryAfterSeconds, origin: origin.text, proxy: proxy)
         // A transfer whose delegate is gone is of use to nobody.
         switch delegate?.transfer(self, received: response) {
         case .receive where !isOver:

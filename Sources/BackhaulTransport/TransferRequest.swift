@@ -16,10 +16,13 @@ public struct TransferRequest: Sendable {
     public var maximumRedirects: Int
     /// The origin of `url`.
     public var origin: Origin
+    /// Answers to challenges: each is sent to its own server or proxy only, whichever of them a redirect leads to.
+    public var credentials: SessionCredentials?
 
     public init(
         url: String, headers: [HeaderField] = [], offset: UInt64 = 0, ifRange: String? = nil,
-        requestTimeoutMilliseconds: UInt32 = 60_000, caFile: String? = nil, maximumRedirects: Int = 20, origin: Origin
+        requestTimeoutMilliseconds: UInt32 = 60_000, caFile: String? = nil, maximumRedirects: Int = 20, origin: Origin,
+        credentials: SessionCredentials? = nil
     ) {
         self.url = url
         self.origin = origin
@@ -29,6 +32,7 @@ public struct TransferRequest: Sendable {
         self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
         self.caFile = caFile
         self.maximumRedirects = maximumRedirects
+        self.credentials = credentials
     }
 
     /// One header must not become two on the wire, whoever checked it before.

@@ -102,11 +102,13 @@ public final class Transport {
             let stack = if let stack { stack } else { try makeStack() }
             self.stack = stack
             let easy = try stack.handles.take(caFile: transfer.request.caFile)
+            let credentials = transfer.takeCredentials()
             // Unsafe: curl hands this pointer back only between `add` and `remove`, and `active` keeps the transfer so
             // long.
             try easy.prepare(
                 url: transfer.url, isEncrypted: transfer.origin.scheme == "https", caFile: transfer.request.caFile,
-                timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds, headers: transfer.headerLines,
+                timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds,
+                headers: transfer.headerLines(with: credentials), credentials: credentials,
                 receiver: Unmanaged.passUnretained(transfer).toOpaque())
             stack.multi.expect(transfers: active.count)
             transfer.easy = easy
@@ -138,7 +140,9 @@ public final class Transport {
         case .redirecting(let location, _):
             follow(location, transfer)
         case .waitingForHead, .receiving:
-            if let violation = transfer.violation {
+            if transfer.takeTunnelRefusal() {
+                end(transfer, .complete)
+            } else if let violation = transfer.violation {
                 end(transfer, .failed(violation, isTransient: false))
             } else if result == CURLE_OK, transfer.headIsWhole {
                 end(transfer, .complete)

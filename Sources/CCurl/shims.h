@@ -14,6 +14,9 @@ static inline CURLcode bhl_easy_set_pointer(CURL *easy, CURLoption option, void 
 static inline CURLcode bhl_easy_set_headers(CURL *easy, struct curl_slist *list) {
     return (curl_easy_setopt)(easy, CURLOPT_HTTPHEADER, list);
 }
+static inline CURLcode bhl_easy_set_proxy_headers(CURL *easy, struct curl_slist *list) {
+    return (curl_easy_setopt)(easy, CURLOPT_PROXYHEADER, list);
+}
 static inline CURLcode bhl_easy_set_receiver(CURL *easy, CURLoption option, curl_write_callback function) {
     return (curl_easy_setopt)(easy, option, function);
 }
@@ -57,5 +60,7 @@ static inline CURLcode bhl_message_result(const CURLMsg *message) { return messa
 static inline const curl_version_info_data *bhl_version(void) { return curl_version_info(CURLVERSION_NOW); }
 static inline CURLcode bhl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
 
+// CURLAUTH_BASIC and CURLHEADER_SEPARATE are casts and shifts, which Swift does not import.
+enum { bhl_basic_authentication = CURLAUTH_BASIC, bhl_headers_separate = CURLHEADER_SEPARATE };
 enum { bhl_pause = CURL_WRITEFUNC_PAUSE };
 static const curl_socket_t bhl_socket_timeout = CURL_SOCKET_TIMEOUT;

@@ -1,0 +1,33 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import CCurl
+
+/// Which HTTP proxy libcurl takes from the environment, to name it in a challenge (libcurl-env(3)). libcurl chooses by
+/// itself, and looks at NO_PROXY; it does not tell what it chose before version 8.7.
+enum ProxyVariables {
+    /// "http://proxy.example.org:3128", nil without one. SOCKS proxies ask in no answer of HTTP.
+    static func origin(scheme: String, variable: (String) -> String? = Environment.variable) -> String? {
+        // HTTP_PROXY in capitals may come from a request to a CGI program, so libcurl does not look at it.
+        let names = scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
+        let text = (names + ["all_proxy", "ALL_PROXY"]).lazy.compactMap(variable).first { !$0.isEmpty }
+        guard let text, let handle = curl_url() else { return nil }
+        // Unsafe: curl's URL handle and the strings that it gives live within this call.
+        defer { curl_url_cleanup(handle) }
+        let whole = text.contains("://") ? text : "http://" + text
+        let flags = UInt32(CURLU_NON_SUPPORT_SCHEME)
+        guard curl_url_set(handle, CURLUPART_URL, whole, flags) == CURLUE_OK else { return nil }
+        guard let scheme = part(handle, CURLUPART_SCHEME), scheme == "http" || scheme == "https",
+            let server = part(handle, CURLUPART_HOST)
+        else { return nil }
+        let port = part(handle, CURLUPART_PORT) ?? (scheme == "https" ? "443" : "1080")
+        return "\(scheme)://\(server.lowercased()):\(port)"
+    }
+
+    private static func part(_ handle: OpaquePointer, _ part: CURLUPart) -> String? {
+        // Unsafe: as above; copied before it is freed.
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(handle, part, &text, 0) == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+}
