@@ -89,7 +89,10 @@ struct CommandHandler {
             connection.reply(sequence, .done)
         case .sessions: listSessions()
         case .engine: connection.reply(sequence, .engine(core.information))
-        case .setLaunch, .launches, .currentLaunch, .challenges, .respond, .watchProgress:
+        case .challenges(let handle): challenges(of: try attached(handle).session)
+        case .respond(let handle, let challenge, let response):
+            try respond(challenge, response, in: try changing(handle))
+        case .setLaunch, .launches, .currentLaunch, .watchProgress:
             throw Failure(.internal, "the engine does not know this command yet")
         }
     }

@@ -15,6 +15,7 @@ extension DownloadRunner {
         case .failed(let failure): end(Outcome(state: .failed, failure: failure))
         case .retry(let failure, let reason, let retryAfter, _):
             retry(failure, reason, retryAfter, checkpoint)
+        case .credential(let demand): park(demand, checkpoint)
         case .left:
             record(
                 AttemptRecord(
@@ -38,7 +39,11 @@ extension DownloadRunner {
             case .success(let change):
                 CrashPoint.afterEnd.reach()
                 core.runners[id]?.handle(.concluded)
-                if let change { core.announce(change) }
+                core.credentialRepeats[id] = nil
+                if let change {
+                    core.forgetClosed(change)
+                    core.announce(change)
+                }
             case .failure: core.runners[id]?.again { $0.end(final) }
             }
         })

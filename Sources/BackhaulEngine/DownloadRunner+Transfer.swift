@@ -6,6 +6,7 @@ internal import BackhaulTransport
 extension DownloadRunner: TransferDelegate {
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
         lastByte = core.loop.now
+        noteCredentials(head, transfer)
         if head.isHTTP2 { core.becameMultiplexed(task.lane) }
         handle(.head(head))
         return .receive
@@ -34,6 +35,18 @@ extension DownloadRunner: TransferDelegate {
         case .complete, .refused: handle(.transferComplete)
         case .failed(let failure, let isTransient): handle(.transferFailed(failure, isTransient: isTransient))
         }
+    }
+
+    private func noteCredentials(_ head: ResponseHead, _ transfer: Transfer) {
+        if !transfer.acceptedAnswers.isEmpty { core.accepted(transfer.acceptedAnswers, task.session) }
+        guard configuration.asksForCredentials, demand == nil, let asked = AuthenticationDemand(head) else {
+            core.credentialRepeats[task.id] = nil
+            endProbe()
+            return
+        }
+        demand = asked
+        sentAnswer = asked.space.kind == .server ? transfer.sentToServer : transfer.sentToProxy
+        core.met(asked, task)
     }
 
     private func collectErrorBody(_ bytes: RawSpan) {

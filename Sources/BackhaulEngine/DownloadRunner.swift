@@ -23,6 +23,12 @@ final class DownloadRunner {
     var rate = RateMeter()
     var lastByte: Int64
     var concludingTimer: LoopTimer?
+    /// Its lane tries one task at a time, and how this one is taken is not known yet.
+    var isProbe = false
+    /// A server or proxy has asked for a credential, and what comes of that is not durable yet.
+    var demand: AuthenticationDemand?
+    /// The answer that was sent to whoever asks.
+    var sentAnswer: UInt64?
 
     init(task: StoredTask, configuration: SessionConfiguration, core: EngineCore, holdsTurn: Bool) {
         self.task = task
@@ -33,7 +39,8 @@ final class DownloadRunner {
         location = core.location(of: task)
         part = core.services.disk.partFile(location)
         machine = DownloadMachine(
-            checkpoint: task.checkpoint, intent: task.intent, bootID: ProcessIdentity.currentBootID)
+            checkpoint: task.checkpoint, intent: task.intent, bootID: ProcessIdentity.currentBootID,
+            asksForCredentials: configuration.asksForCredentials)
         lastByte = core.loop.now
     }
 
@@ -166,7 +173,7 @@ final class DownloadRunner {
         let request = TransferRequest(
             url: task.request.url, headers: task.request.headers, offset: offset, ifRange: ifRange,
             requestTimeoutMilliseconds: configuration.requestTimeoutMilliseconds, caFile: configuration.caFile,
-            origin: task.origin)
+            origin: task.origin, credentials: core.credentials[task.session])
         do {
             transfer = try core.transport.start(request, self)
         } catch {

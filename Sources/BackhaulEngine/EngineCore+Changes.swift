@@ -33,6 +33,7 @@ extension EngineCore {
             }
         }
         if tasksEndedOrStopped == .cancel { sweepLeftovers() }
+        forgetClosed(change)
         tasksWait(in: change.lanes, reload: false)
         announce(change)
         if change.sessionRemoved { removed(change) }

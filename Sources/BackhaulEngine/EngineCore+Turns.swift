@@ -9,6 +9,7 @@ extension EngineCore {
     func add(_ lane: Lane, reload: Bool) {
         lanes[lane.id] = lane
         for task in schedule.add(lane.id, of: lane.session, reload: reload) { ready[task] = nil }
+        probe(lane)
     }
 
     /// Tasks wait in these lanes now.
@@ -47,11 +48,13 @@ extension EngineCore {
         while !diskIsBehind, let step = schedule.next() {
             switch step {
             case .start(let id, let lane):
+                let isProbe = schedule.isProbed(lane)
                 guard let task = ready.removeValue(forKey: id), runners[id] == nil else {
                     schedule.released(lane)
+                    if isProbe { schedule.endedProbe(lane) }
                     continue
                 }
-                run(task, holdsTurn: true)
+                run(task, holdsTurn: true, isProbe: isProbe)
             case .load(let lane, let limit): load(lane, limit)
             }
         }
@@ -79,18 +82,22 @@ extension EngineCore {
                 return
             }
             let tasks = found.filter { core.runners[$0.id] == nil && core.ready[$0.id] == nil }
-            for task in tasks { core.ready[task.id] = task }
-            core.schedule.loaded(lane, tasks.map(\.id), isAll: found.count < limit)
+            let (startable, parked) = core.divide(tasks)
+            for task in startable { core.ready[task.id] = task }
+            core.schedule.loaded(lane, startable.map(\.id), isAll: found.count < limit)
+            core.park(parked)
             core.planPump()
         })
     }
 
-    func run(_ task: StoredTask, holdsTurn: Bool) {
+    func run(_ task: StoredTask, holdsTurn: Bool, isProbe: Bool = false) {
         guard let configuration = sessions[task.session] else {
             if holdsTurn { schedule.released(task.lane) }
+            if isProbe { schedule.endedProbe(task.lane) }
             return
         }
         let runner = DownloadRunner(task: task, configuration: configuration, core: self, holdsTurn: holdsTurn)
+        runner.isProbe = isProbe
         runners[task.id] = runner
         if !tickerRuns {
             tickerRuns = true
@@ -102,6 +109,7 @@ extension EngineCore {
     func finished(_ runner: DownloadRunner) {
         guard runners[runner.task.id] === runner else { return }
         runners[runner.task.id] = nil
+        runner.leaveCredentials()
         if runner.wasCancelled { sweepLeftovers() }
         leaveIfDone()
         planPump()
@@ -134,7 +142,8 @@ extension EngineCore {
         }, then: { core, result in
             switch result {
             case .success(let (lanes, next)):
-                core.tasksWait(in: lanes, reload: false)
+                core.tasksWait(in: lanes.union(core.lanesToReload), reload: false)
+                core.lanesToReload = []
                 core.planPump()
                 core.due(at: next)
                 core.considerLeaving()

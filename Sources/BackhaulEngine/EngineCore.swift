@@ -17,6 +17,12 @@ final class EngineCore {
     var ready: [TaskID: StoredTask] = [:]
     var lanes: [LaneID: Lane] = [:]
     var runners: [TaskID: DownloadRunner] = [:]
+    /// Answers to challenges live here alone, and go with the engine.
+    var credentials: [SessionID: SessionCredentials] = [:]
+    /// How often in a row a task was sent again because another answer was there.
+    var credentialRepeats: [TaskID: Int] = [:]
+    /// Their waiting tasks could not be written down when they were to wait for a challenge.
+    var lanesToReload: Set<LaneID> = []
     var server: SocketServer?
     private let ended: @Sendable (EngineEnd) -> Void
     private var hasEnded = false
@@ -82,10 +88,12 @@ final class EngineCore {
         }
         store({ (transaction) throws(Failure) in
             try transaction.releaseDeadConsumers()
+            try transaction.rescheduleParked(
+                bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
             return Opening(
                 tag: try transaction.storeTag(), sessions: try transaction.activeSessions(),
                 lanes: try transaction.lanesWithWaitingTasks(), sealed: try transaction.tasksWithIntent(),
-                nextDue: try transaction.nextDue())
+                challenges: try transaction.openChallenges(), nextDue: try transaction.nextDue())
         }, then: { core, result in
             switch result {
             case .success(let opening): core.opened(opening)
@@ -99,12 +107,14 @@ final class EngineCore {
         var sessions: [(id: SessionID, application: String, configuration: SessionConfiguration)]
         var lanes: [Lane]
         var sealed: [StoredTask]
+        var challenges: [(session: SessionID, challenge: Challenge)]
         var nextDue: Int64?
     }
 
     private func opened(_ opening: Opening) {
         tag = opening.tag
         for session in opening.sessions { remember(session.configuration, of: session.id) }
+        learn(opening.challenges)
         // Sealed before a crash: they only need their name, and take nobody's turn.
         for task in opening.sealed where runners[task.id] == nil { run(task, holdsTurn: false) }
         for lane in opening.lanes { add(lane, reload: false) }
@@ -125,6 +135,7 @@ final class EngineCore {
 
     func forget(_ session: SessionID) {
         sessions[session] = nil
+        credentials[session] = nil
         schedule.forget(session: session)
     }
 

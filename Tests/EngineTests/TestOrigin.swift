@@ -8,6 +8,7 @@ final class TestOrigin: Sendable {
         var path: String
         var range: String?
         var ifRange: String?
+        var authorization: String?
     }
 
     struct Resource: Sendable {
@@ -17,6 +18,11 @@ final class TestOrigin: Sendable {
         var breakAfter: Int?
         var breaks = 0
         var status = 200
+        /// Without this Authorization the answer is 401 with `challenge` as its WWW-Authenticate.
+        var authorization: String?
+        var challenge = "Basic realm=\"staff\""
+        /// With status 302.
+        var location: String?
     }
 
     private struct State {
@@ -63,6 +69,8 @@ final class TestOrigin: Sendable {
 
     var asked: [Asked] { state.withLock { $0.asked } }
 
+    func asked(_ path: String) -> [Asked] { asked.filter { $0.path == path } }
+
     func serve(_ path: String, _ resource: Resource) { state.change { $0.resources[path] = resource } }
 
     /// Waits for a request of this path.
@@ -80,7 +88,8 @@ final class TestOrigin: Sendable {
                 String($0.dropFirst(name.count + 1)).trimmingPrefix { $0 == " " }.description
             }
         }
-        let asked = Asked(path: path, range: value("range"), ifRange: value("if-range"))
+        let asked = Asked(
+            path: path, range: value("range"), ifRange: value("if-range"), authorization: value("authorization"))
         let resource: Resource? = state.change { state in
             state.asked.append(asked)
             guard let resource = state.resources[path] else { return nil }
@@ -89,6 +98,16 @@ final class TestOrigin: Sendable {
         }
         guard let resource else {
             send(connection, Array("HTTP/1.1 404 Not Found\r\nContent-Length: 7\r\n\r\nnothing".utf8))
+            return
+        }
+        if let wanted = resource.authorization, asked.authorization != wanted {
+            let field = resource.challenge.isEmpty ? "" : "WWW-Authenticate: \(resource.challenge)\r\n"
+            let head = "HTTP/1.1 401 No\r\n\(field)Content-Length: 3\r\nConnection: close\r\n\r\n"
+            send(connection, Array((head + "no\n").utf8))
+            return
+        }
+        if let location = resource.location {
+            send(connection, Array("HTTP/1.1 302 There\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n".utf8))
             return
         }
         answer(connection, resource, asked)

@@ -7,9 +7,10 @@ struct Attempt {
 
     init(
         from checkpoint: Checkpoint? = nil, intent: FinishIntent? = nil, boot: String = "boot",
-        limits: DownloadMachine.BufferLimits = .small
+        limits: DownloadMachine.BufferLimits = .small, asks: Bool = false
     ) {
-        machine = DownloadMachine(checkpoint: checkpoint, intent: intent, bootID: boot, limits: limits)
+        machine = DownloadMachine(
+            checkpoint: checkpoint, intent: intent, bootID: boot, asksForCredentials: asks, limits: limits)
     }
 
     mutating func when(
@@ -83,3 +84,4 @@ let wholeOther = head(200, "Content-Length: 800", "ETag: \"b\"")
 let endless = head(200, "ETag: \"a\"")
 let unvalidated = head(200, "Content-Length: 1000")
 let rest = head(206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"")
+let question = head(401, "WWW-Authenticate: Basic realm=\"staff\"")

@@ -22,6 +22,11 @@ struct EveryEventTests {
         ("receiving without end", nil, nil, [.start, .head(endless), .received(count: 99)]),
         ("receiving without validator", nil, nil, [.start, .head(unvalidated), .received(count: 99)]),
         ("receiving an error", nil, nil, [.start, .head(head(404)), .received(count: 1)]),
+        ("receiving a question", nil, nil, [.start, .head(question), .received(count: 1)]),
+        ("receiving a question about the rest", nil, .kept(500), [
+            .start, .opened(length: 500), .head(question), .received(count: 1),
+        ]),
+        ("concluding a question", nil, .kept(500), [.start, .opened(length: 500), .head(question), .transferComplete]),
         ("sealing", nil, .kept(500), [.start, .opened(length: 1_000)]),
         ("recording", nil, .kept(500), [.start, .opened(length: 1_000), .sealed(.sealed)]),
         ("placing", nil, .kept(500), [.start, .opened(length: 1_000), .sealed(.sealed), .intentRecorded]),
@@ -36,7 +41,8 @@ struct EveryEventTests {
     /// Each kind once, with numbers at their ends.
     static let events: [Event] = [
         .start, .lookedForSealed(isThere: true), .lookedForSealed(isThere: false), .opened(length: 0),
-        .opened(length: .max), .head(whole), .head(head(404)), .head(head(503)), .head(head(416)), .forgotten,
+        .opened(length: .max), .head(whole), .head(head(404)), .head(head(503)), .head(head(416)), .head(question),
+        .forgotten,
         .received(count: .max), .received(count: .min), .transferComplete, .transferFailed(.lost, isTransient: true),
         .transferFailed(.refused, isTransient: false), .appended(length: 0), .appended(length: .max),
         .synced(length: 0), .synced(length: .max), .sealed(.sealed), .intentRecorded, .intentRefused, .placed,
@@ -50,7 +56,7 @@ struct EveryEventTests {
         for first in Self.events {
             for second in Self.events {
                 var run = AnsweredRun(machine: DownloadMachine(
-                    checkpoint: kept, intent: intent, bootID: "boot", limits: .small))
+                    checkpoint: kept, intent: intent, bootID: "boot", asksForCredentials: true, limits: .small))
                 for event in events + [first, second] { run.handle(event) }
                 run.answerToTheEnd()
                 guard !run.problems.isEmpty else { continue }

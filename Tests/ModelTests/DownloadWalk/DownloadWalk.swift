@@ -243,7 +243,7 @@ struct DownloadWalk {
         case .retry(_, _, _, let fromZero):
             if fromZero, checkpoint != nil { problems.append("something is kept of what is not trusted") }
             row.checkpoint = checkpoint
-        case .left: row.checkpoint = checkpoint
+        case .left, .credential: row.checkpoint = checkpoint
         }
     }
 

@@ -75,6 +75,11 @@ extension DownloadMachine {
     mutating func received(_ head: ResponseHead) -> [Action] {
         guard phase == .requesting else { return [] }
         self.head = head
+        if asksForCredentials, let demand = AuthenticationDemand(head) {
+            refusal = .credential(demand)
+            phase = .receivingErrorBody
+            return []
+        }
         switch ResponsePlan.decide(head, offset: offset, known: checkpoint) {
         case .append(let size, let through):
             self.size = size

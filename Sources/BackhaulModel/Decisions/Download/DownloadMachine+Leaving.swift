@@ -29,6 +29,7 @@ extension DownloadMachine {
     mutating func refuse() -> [Action] {
         switch refusal {
         case .again(let failure): retry(failure, fromZero: false)
+        case .credential(let demand): keepForLater(.credential(demand))
         case .final(let failure): endTransfer() + discard(.failed(failure))
         case nil: endTransfer() + discard(.failed(Failure(.badResponse, "the server's answer cannot be used")))
         }
@@ -73,7 +74,11 @@ extension DownloadMachine {
 
     mutating func conclude(_ conclusion: Conclusion) -> [Action] {
         phase = .concluding
-        if case .retry(let failure, _, _, _) = conclusion { retriedFailure = failure } else { retriedFailure = nil }
+        switch conclusion {
+        case .retry(let failure, _, _, _): retriedFailure = failure
+        case .credential(let demand): retriedFailure = demand.failure
+        default: retriedFailure = nil
+        }
         return [.conclude(conclusion, checkpoint)]
     }
 

@@ -19,6 +19,7 @@ public struct DownloadMachine: Sendable {
 
     let intent: FinishIntent?
     let bootID: String
+    let asksForCredentials: Bool
     let limits: BufferLimits
     /// In the buffer: received, not yet handed to the disk.
     var buffered: UInt64 = 0
@@ -46,23 +47,27 @@ public struct DownloadMachine: Sendable {
     enum Refusal: Equatable, Sendable {
         case again(Failure)
         case final(Failure)
+        case credential(AuthenticationDemand)
     }
     /// The task's time was over while its sealed file was being looked for.
     var expiry: Failure?
     var isCancelled = false
     var hasConcluded = false
-    /// The failure of a `retry` that is being concluded.
+    /// The failure of a `retry` or `credential` that is being concluded.
     var retriedFailure: Failure?
     /// Placed or removed: what lies there now is none of ours.
     var partIsGone = false
 
-    /// `intent`: the file was sealed before a crash and lies as part or under its final name.
+    /// `intent`: the file was sealed before a crash and lies as part or under its final name. `asksForCredentials`: a
+    /// 401 or 407 is no failure but a question.
     public init(
-        checkpoint: Checkpoint?, intent: FinishIntent?, bootID: String, limits: BufferLimits = BufferLimits()
+        checkpoint: Checkpoint?, intent: FinishIntent?, bootID: String, asksForCredentials: Bool = false,
+        limits: BufferLimits = BufferLimits()
     ) {
         self.checkpoint = checkpoint
         self.intent = intent
         self.bootID = bootID
+        self.asksForCredentials = asksForCredentials
         self.limits = limits
     }
 

@@ -28,6 +28,8 @@ extension DownloadMachine {
         case failed(Failure)
         /// After `retryAfterSeconds` at least, if the server asked for it. `fromZero`: nothing is kept.
         case retry(Failure, reason: WaitReason, retryAfterSeconds: Int64?, fromZero: Bool)
+        /// A server or proxy asks for a credential. What an earlier attempt has left is kept.
+        case credential(AuthenticationDemand)
         /// The row says already what the task is (suspended, cancelled), or the engine stops.
         case left
     }
@@ -57,7 +59,7 @@ extension DownloadMachine {
         /// An operation on the part file failed, or one of the store for it.
         case diskFailed(Failure)
         case concluded
-        /// In place of `concluded` after a `retry`: the session allows no further try, so the task is to fail.
+        /// In place of `concluded` after a `retry` or `credential`: there is no further try, so the task is to fail.
         case retryRefused
         /// The host cancelled the task: its row has ended.
         case cancel

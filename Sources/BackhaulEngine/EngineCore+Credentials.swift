@@ -1,0 +1,183 @@
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Challenges and their answers. Answers live in `credentials` and nowhere else.
+extension EngineCore {
+    /// Open since before this engine.
+    func learn(_ challenges: [(session: SessionID, challenge: Challenge)]) {
+        for (session, challenge) in challenges { credentials[session, default: SessionCredentials()].learn(challenge) }
+    }
+
+    func met(_ demand: AuthenticationDemand, _ task: StoredTask) {
+        credentials[task.session, default: SessionCredentials()].met(demand, in: task.origin.text)
+        probe(lanesOf: task.session)
+    }
+
+    func settled(_ space: ProtectionSpace, _ challenge: ChallengeID?, _ session: SessionID) {
+        credentials[session]?.settled(space, challenge: challenge)
+        if challenge != nil { parkReadyTasks(of: session) }
+        credentialsChanged(session)
+    }
+
+    func accepted(_ answers: [UInt64], _ session: SessionID) {
+        if credentials[session]?.accepted(answers) ?? false { credentialsChanged(session) }
+    }
+
+    func answered(_ challenge: Challenge, _ response: ChallengeResponse, _ session: SessionID, _ change: Change) {
+        credentials[session, default: SessionCredentials()].answered(challenge, response)
+        credentialsChanged(session)
+        tasksWait(in: change.lanes, reload: false)
+        announce(change)
+    }
+
+    func refused(_ challenge: Challenge, _ session: SessionID, _ change: Change) {
+        credentials[session]?.refused(challenge)
+        credentialsChanged(session)
+        apply(change, tasksEndedOrStopped: .cancel)
+    }
+
+    func forgetClosed(_ change: Change) {
+        guard !change.closedChallenges.isEmpty else { return }
+        for challenge in change.closedChallenges { credentials[change.session]?.closed(challenge) }
+        credentialsChanged(change.session)
+    }
+
+    private func credentialsChanged(_ session: SessionID) {
+        if credentials[session]?.isEmpty ?? false { credentials[session] = nil }
+        probe(lanesOf: session)
+        planPump()
+    }
+
+    private func probe(lanesOf session: SessionID) {
+        for lane in lanes.values where lane.session == session { probe(lane) }
+    }
+
+    func probe(_ lane: Lane) {
+        schedule.setProbed(lane.id, credentials[lane.session]?.isProbed(lane.origin.text) ?? false)
+    }
+
+    // MARK: Waiting without asking
+
+    /// Those that may start, and those of a directory whose files need a credential: they wait for the same challenge.
+    func divide(_ tasks: [StoredTask]) -> (startable: [StoredTask], parked: [ChallengeID: [StoredTask]]) {
+        var startable: [StoredTask] = []
+        var parked: [ChallengeID: [StoredTask]] = [:]
+        for task in tasks {
+            if let challenge = challengeToWaitFor(task) {
+                parked[challenge, default: []].append(task)
+            } else {
+                startable.append(task)
+            }
+        }
+        return (startable, parked)
+    }
+
+    /// A task whose time is over starts, to end.
+    private func challengeToWaitFor(_ task: StoredTask) -> ChallengeID? {
+        guard let configuration = sessions[task.session], configuration.asksForCredentials, task.intent == nil,
+            Clock.wallMilliseconds - task.enqueuedMilliseconds
+                < Int64(clamping: configuration.resourceTimeoutMilliseconds)
+        else { return nil }
+        return credentials[task.session]?.challenge(for: task.request.url, in: task.origin.text)
+    }
+
+    private func parkReadyTasks(of session: SessionID) {
+        let parked = divide(ready.values.filter { $0.session == session }).parked
+        for task in parked.values.joined() {
+            ready[task.id] = nil
+            schedule.drop(task.id, in: task.lane)
+        }
+        park(parked)
+    }
+
+    func park(_ tasks: [ChallengeID: [StoredTask]]) {
+        for (challenge, tasks) in tasks {
+            let ids = tasks.map(\.id)
+            let lanes = Set(tasks.map(\.lane))
+            store({ (transaction) throws(Failure) in
+                try transaction.parkUnasked(
+                    ids, for: challenge, bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
+            }, then: { core, result in
+                guard case .success(let next) = result else {
+                    // The store cannot commit for now: the lanes are looked at again with what is due.
+                    core.lanesToReload.formUnion(lanes)
+                    core.due(at: Clock.bootMilliseconds + 1_000)
+                    return
+                }
+                core.due(at: next)
+                core.tasksWait(in: lanes, reload: false)
+            })
+        }
+    }
+}
+
+extension DownloadRunner {
+    /// Lets the task wait for its challenge, or tries again with an answer that it has not sent.
+    func park(_ demand: AuthenticationDemand, _ checkpoint: Checkpoint?) {
+        let attempt = AttemptRecord(
+            attempts: task.attempts &+ requests, attemptsWithoutProgress: task.attemptsWithoutProgress,
+            bytesReceived: bytesReceived, failure: demand.failure, httpStatus: machine.head?.status ?? 0,
+            checkpoint: checkpoint)
+        guard let credentials = core.credentials[task.session], credentials.mayOpen(demand.space) else {
+            handle(.retryRefused)
+            return
+        }
+        switch core.credentials[task.session]?.verdict(on: demand.space, sent: sentAnswer) {
+        case .refused: handle(.retryRefused)
+        case .again:
+            let repeats = core.credentialRepeats[task.id, default: 0] + 1
+            core.credentialRepeats[task.id] = repeats
+            // A server that names another realm each time is not asked without a pause.
+            if repeats > Self.repeatLimit {
+                retry(demand.failure, .retry, nil, checkpoint)
+            } else {
+                record(attempt)
+            }
+        case .ask(let failures, let replacing): park(demand, attempt, failures, replacing)
+        case nil: park(demand, attempt, 0, nil)
+        }
+    }
+
+    private static let repeatLimit = 3
+
+    private func park(
+        _ demand: AuthenticationDemand, _ attempt: AttemptRecord, _ failures: UInt32, _ replacing: ChallengeID?
+    ) {
+        let (id, session) = (task.id, task.session)
+        core.store({ (transaction) throws(Failure) in
+            try transaction.park(
+                id, attempt, for: demand, failures: failures, replacing: replacing,
+                bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
+        }, then: { core, result in
+            guard let runner = core.runners[id] else { return }
+            switch result {
+            case .success(let parked):
+                runner.demand = nil
+                core.settled(demand.space, parked?.challenge, session)
+                runner.handle(.concluded)
+                guard let parked else { return }
+                core.due(at: parked.nextDue)
+                core.tasksWait(in: parked.change.lanes, reload: true)
+                if parked.isNew { core.announce(parked.change) }
+            case .failure: runner.again { $0.park(demand, attempt, failures, replacing) }
+            }
+        })
+    }
+
+    /// It is known how the server takes the request.
+    func endProbe() {
+        guard isProbe else { return }
+        isProbe = false
+        core.schedule.endedProbe(task.lane)
+        core.planPump()
+    }
+
+    /// Nothing more comes of this runner.
+    func leaveCredentials() {
+        if let demand { core.settled(demand.space, nil, task.session) }
+        demand = nil
+        endProbe()
+    }
+}

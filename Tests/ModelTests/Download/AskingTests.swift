@@ -1,0 +1,51 @@
+import BackhaulModel
+import Testing
+
+@Suite("A download that is asked for a credential")
+struct AskingTests {
+    private let demand = AuthenticationDemand(question)
+
+    @Test("keeps what is there, reads what little the server says, and concludes with the question")
+    func keeps() throws {
+        let demand = try #require(demand)
+        var attempt = Attempt(from: .kept(500), asks: true)
+        attempt.after(.start, .opened(length: 500))
+        attempt.when(.head(question))
+        attempt.when(.received(count: 3))
+        attempt.when(.transferComplete, .releaseTurn, .conclude(.credential(demand), .kept(500)))
+        attempt.when(.concluded, .closePart)
+    }
+
+    @Test("does not read an endless page", arguments: [
+        DownloadMachine.Event.received(count: 50), .transferFailed(.lost, isTransient: true),
+    ])
+    func endless(_ event: DownloadMachine.Event) {
+        var attempt = Attempt(asks: true)
+        attempt.after(.start, .head(question), event)
+        #expect(attempt.machine.phase == .concluding)
+        attempt.when(.concluded, .closePart)
+    }
+
+    @Test("fails when no credential will come, and leaves no part file")
+    func refused() throws {
+        let demand = try #require(demand)
+        var attempt = Attempt(from: .kept(500), asks: true)
+        attempt.after(.start, .opened(length: 500), .head(question), .transferComplete)
+        attempt.when(.retryRefused, .discardPart)
+        attempt.when(.discarded, .conclude(.failed(demand.failure), nil))
+    }
+
+    @Test("fails at once when its session does not ask for credentials")
+    func off() {
+        var attempt = Attempt()
+        attempt.after(.start, .head(question))
+        attempt.when(.transferComplete, .releaseTurn, .discardPart)
+    }
+
+    @Test("takes a 407 without a proxy for a failure")
+    func withoutProxy() {
+        var attempt = Attempt(asks: true)
+        attempt.after(.start, .head(head(407, "Proxy-Authenticate: Basic realm=\"x\"")))
+        attempt.when(.transferComplete, .releaseTurn, .discardPart)
+    }
+}
