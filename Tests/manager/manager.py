@@ -81,12 +81,16 @@ class UserManager:
             time.sleep(0.05)
 
     def unified(self):
-        """Where version 2 of control groups is mounted."""
+        """Where version 2 of control groups is mounted, by this if nobody has done it (in a plain chroot)."""
         for line in Path("/proc/self/mountinfo").read_text().splitlines():
             fields, _, kind = line.partition(" - ")
             if kind.startswith("cgroup2 "):
                 return Path(fields.split()[4])
-        raise Unavailable("needs control groups of version 2")
+        mount = self.home / "groups"
+        mount.mkdir()
+        if subprocess.run(["mount", "-t", "cgroup2", "cgroup2", mount], capture_output=True, check=False).returncode:
+            raise Unavailable("needs control groups of version 2")
+        return mount
 
     def is_running(self):
         if not (self.home / "manager.pid").exists() or not self.first_process():
@@ -133,4 +137,6 @@ class UserManager:
                 time.sleep(0.01)
             for folder, _, _ in os.walk(self.groups, topdown=False):
                 os.rmdir(folder)
+        if (self.home / "groups").is_mount():
+            subprocess.run(["umount", self.home / "groups"], check=True)
         shutil.rmtree(self.home, ignore_errors=True)
