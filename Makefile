@@ -45,7 +45,7 @@ $(DAEMON): $(SWIFT_SOURCES) $(LIBRARY) $(COMMAND)
 	@mkdir -p $(@D)
 	cp -f $(BUILD)/swift/release/release/backhauld $@
 
-$(BUILD)/examples/photos: examples/c/photos.c include/backhaul.h $(LIBRARY)
+$(BUILD)/examples/%: examples/c/%.c include/backhaul.h $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -o $@ $< -L$(BUILD)/lib -lbackhaul -Wl,-rpath,'$$ORIGIN/../lib'
 
@@ -66,7 +66,7 @@ soak: ## the long runs: random kills, hosts that exit in mid-transfer
 
 bench: ## time Backhaul beside curl, aria2c and wget2
 	@scripts/setup build test bench
-	@$(MAKE) --no-print-directory $(LIBRARY)
+	@$(MAKE) --no-print-directory $(LIBRARY) $(DAEMON)
 	@scripts/in-venv bench/run
 
 install: all ## install below PREFIX (default /usr/local), inside DESTDIR

@@ -1,7 +1,7 @@
 /*
  * The host that the bench times: hands a list over, waits for the session to finish, acknowledges every event.
  *
- *   bench_host STORE LIST [CA_FILE]      LIST: one "URL<tab>destination" a line
+ *   bench_host daemon|embedded STORE LIST [CA_FILE]      LIST: one "URL<tab>destination" a line
  *
  * Without idempotency keys and with 32 transfers at once, like the programs beside it. Ends with 1 when a task failed.
  */
@@ -82,21 +82,21 @@ int main(int argc, char **argv) {
     bh_session *session = NULL;
     bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
     bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
-    if (argc < 3 || argc > 4) {
-        fprintf(stderr, "usage: bench_host STORE LIST [CA_FILE]\n");
+    if (argc < 4 || argc > 5) {
+        fprintf(stderr, "usage: bench_host daemon|embedded STORE LIST [CA_FILE]\n");
         return 2;
     }
     options.identifier = "org.example.bench";
-    options.store = argv[1];
-    options.hosting = BH_HOSTING_EMBEDDED;
+    options.hosting = strcmp(argv[1], "daemon") == 0 ? BH_HOSTING_DAEMON : BH_HOSTING_EMBEDDED;
+    options.store = argv[2];
     check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open");
     configuration.identifier = "bench";
     configuration.connections_per_origin = AT_ONCE;
     configuration.maximum_running_tasks = AT_ONCE;
-    configuration.ca_file = argv[3];
+    configuration.ca_file = argv[4];
     check(bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_WAIT_DEFAULT, &session, NULL, &error),
           "create");
-    char *text = whole_file(argv[2]);
+    char *text = whole_file(argv[3]);
     enqueue(session, text);
     free(text);
     int failed = wait_and_acknowledge(session);

@@ -73,9 +73,11 @@ def contenders(build, library):
     """`build`: where bench_host and raw lie. In the order of a round; aria2c is last, because its control files'
     unlinking slows down whoever comes after it."""
     certificate = lambda job: [job.certificate] if job.tls else []
+    backhaul = lambda hosting: lambda job: [build / "bench_host", hosting, job.scratch / "store", job.pairs(),
+                                            *certificate(job)]
     return [
-        Contender("Backhaul", lambda job: [build / "bench_host", job.scratch / "store", job.pairs(),
-                                           *certificate(job)], durable=True),
+        Contender("Backhaul", backhaul("daemon"), durable=True),
+        Contender("Backhaul embedded", backhaul("embedded"), durable=True),
         Contender("curl -Z", curl),
         Contender("curl + sync", curl_and_sync, durable=True, many=False),
         Contender("wget2", wget2),

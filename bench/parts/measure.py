@@ -8,6 +8,8 @@ import subprocess
 import time
 from dataclasses import dataclass
 
+from daemons import daemons_of, end_daemons
+
 from .contenders import Job
 
 
@@ -64,10 +66,21 @@ def run(contender, job, files, server, environment):
         _, status, usage = os.wait4(process, 0)
         wall = time.perf_counter() - start
         server_after = server.cpu_seconds()
+    # The daemon has done the work, and lingers for a while.
+    user, system = (sum(times) for times in zip((usage.ru_utime, usage.ru_stime),
+                                                *map(cpu_seconds, daemons_of(job.scratch))))
+    end_daemons(job.scratch)
     if status != 0:
         said = log.read_text(errors="replace").strip()[-2000:]
         raise Wrong(f"{contender.name} ended with {os.waitstatus_to_exitcode(status)}: {said}")
-    return Run(wall, usage.ru_utime, usage.ru_stime, server_after - server_before)
+    return Run(wall, user, system, server_after - server_before)
+
+
+def cpu_seconds(process):
+    """User and system time so far (proc_pid_stat(5), fields 14 and 15)."""
+    with open(f"/proc/{process}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return tuple(int(fields[index]) / os.sysconf("SC_CLK_TCK") for index in (11, 12))
 
 
 def check(contender, job, files, digests):

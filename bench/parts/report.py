@@ -40,6 +40,11 @@ class Limits:
         self.broken += not held
         self.lines.append(f"{'held  ' if held else 'BROKEN'}  {title}: {ratio:.2f} times {reference}, limit {limit}")
 
+    def below(self, title, milliseconds, limit):
+        held = milliseconds < limit
+        self.broken += not held
+        self.lines.append(f"{'held  ' if held else 'BROKEN'}  {title}: {milliseconds:.2f} ms, limit {limit} ms")
+
     def print(self):
         print("\nLimits (medians)")
         for line in self.lines:
