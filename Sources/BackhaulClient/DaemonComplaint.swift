@@ -1,19 +1,29 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// What a daemon that ended at once has left in its log.
-enum DaemonComplaint {
-    /// The last error of this process, as the daemon's own failure.
-    static func read(_ directory: StoreDirectory, process: Int32) -> Failure? {
-        guard let end = directory.endOfFile("daemon.log", size: 16_384) else { return nil }
-        return last(in: end, process: process)
+/// What a daemon that ended at once has left in its log. Whose line it is does not matter: all daemons of a store that
+/// fail at the same time fail for one reason.
+struct DaemonComplaint {
+    private static let log = "daemon.log"
+    private let before: Int
+
+    /// Before the daemon is started.
+    init(_ directory: StoreDirectory) { before = directory.sizeOfFile(Self.log) ?? 0 }
+
+    /// The last error that was written since, as the daemon's own failure.
+    func read(_ directory: StoreDirectory) -> Failure? {
+        let size = directory.sizeOfFile(Self.log) ?? 0
+        // Shorter: the log was begun anew.
+        let new = size < before ? size : size - before
+        guard new > 0, let text = directory.endOfFile(Self.log, size: min(new, 16_384)) else { return nil }
+        return Self.last(in: text)
     }
 
     /// Lines have the form "TIME PROCESS error STATUS: SENTENCE".
-    static func last(in text: String, process: Int32) -> Failure? {
+    static func last(in text: String) -> Failure? {
         for line in text.split(separator: "\n").reversed() {
             let fields = line.split(separator: " ", maxSplits: 4)
-            guard fields.count == 5, fields[1] == "\(process)", fields[2] == "error", fields[3].hasSuffix(":"),
+            guard fields.count == 5, fields[2] == "error", fields[3].hasSuffix(":"),
                 let status = Int32(fields[3].dropLast()).flatMap(Status.init)
             else { continue }
             return Failure(status, String(fields[4]))

@@ -6,7 +6,7 @@ internal import BackhaulUserManager
 /// Starts the daemon of a store when nobody holds its lock, and watches that it comes up.
 struct DaemonStarter {
     private let path: String?
-    private var started: (program: String, process: DaemonProcess)?
+    private var started: (program: String, process: DaemonProcess, complaint: DaemonComplaint)?
     private var pause = RestartPause()
     private var complaint: Failure?
 
@@ -46,16 +46,16 @@ struct DaemonStarter {
     mutating func tend(_ directory: StoreDirectory) throws(Failure) {
         // A daemon that was started here or elsewhere, or an engine that is ending.
         guard !directory.isLocked else { return }
-        if let (program, process) = started {
+        if let (program, process, complaint) = started {
             guard process.hasEnded else { return }
             started = nil
             pause.failed()
-            let said = process.processID.flatMap { DaemonComplaint.read(directory, process: $0) }
+            let said = complaint.read(directory)
             let reason = said.map { ": \($0.message)" } ?? ", and its log says nothing"
             let failure = Failure(
                 said?.status ?? .daemonUnavailable, "the daemon \(program) ended at once\(reason)",
                 domain: .process, detail: Int64(process.processID ?? 0))
-            complaint = failure
+            self.complaint = failure
             // One without a word was killed, or has found another one: the next may live.
             if said != nil { throw failure }
         }
@@ -66,7 +66,8 @@ struct DaemonStarter {
         }
         let program = try DaemonFinder(path: path).find()
         do {
-            started = (program, try DaemonProcess.start(program, directory))
+            let complaint = DaemonComplaint(directory)
+            started = (program, try DaemonProcess.start(program, directory), complaint)
         } catch {
             pause.failed()
             let failure = Failure.system(

@@ -14,6 +14,7 @@ struct Daemon {
 
     func run() -> Int32 {
         umask(0o077)
+        ProcessLimits.raise()
         ProcessMemory.prepare()
         let directory: StoreDirectory
         do throws(Failure) {

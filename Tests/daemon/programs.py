@@ -87,6 +87,14 @@ def many_descriptors(store):
     return {"error": open_and_create(store)}
 
 
+def small_limits(store):
+    """A shell's limits, soft ones, that nobody has meant for a daemon."""
+    import resource
+    for kind, value in ((resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_FSIZE, 1 << 20), (resource.RLIMIT_CPU, 30)):
+        resource.setrlimit(kind, (value, resource.getrlimit(kind)[1]))
+    return {"error": open_and_create(store)}
+
+
 def blocked_signals(store):
     """Everything blocked and ignored that can be."""
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,14 @@ def test_thousands_of_descriptors_are_not_inherited(peculiar, lasting, place):
     names = [os.readlink(f"/proc/{process}/fd/{number}") for number in os.listdir(f"/proc/{process}/fd")]
     assert len(names) < 40
     assert names.count("/dev/null") == 3
+
+
+def test_small_limits_of_a_host_are_not_the_daemons(peculiar, lasting, place):
+    assert peculiar("small_limits", BACKHAUL_DAEMON=lasting) == {"error": None}
+    process = until(lambda: daemons_of(place), bool)[0]
+    limits = Path(f"/proc/{process}/limits").read_text()
+    assert re.search(r"Max open files +(\d+)", limits)[1] not in ("64", "1024")
+    assert re.search(r"Max file size +unlimited", limits)
 
 
 def test_blocked_and_ignored_signals_are_not_inherited(peculiar, lasting, place):

@@ -73,6 +73,25 @@ def test_a_signal_has_it_write_down_what_it_received_and_leave(host, misbehaving
     assert any(asked.range for asked in misbehaving.log()), part.name
 
 
+def test_hosts_that_come_while_the_daemon_leaves_are_not_lost(host, program, place, monkeypatch):
+    """With no patience at all it leaves at each close, and each open meets it in another moment of that."""
+    hasty = place / "backhauld"
+    hasty.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 0\n")
+    hasty.chmod(0o755)
+    monkeypatch.setenv("BACKHAUL_DAEMON", str(hasty))
+    one, two = host(opened=False), host(opened=False)
+    for number in range(60):
+        one.open()
+        one.begin("session", f"{number}")
+        if number % 3 == 0:
+            time.sleep(0.001 * (number % 7))
+        two.open()
+        assert one.finish() is True
+        two.attach(f"{number}")
+        one.close()
+        two.close()
+
+
 def test_a_stopped_daemon_is_named(host, daemon):
     one = host()
     one.session()

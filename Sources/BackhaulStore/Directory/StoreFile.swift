@@ -25,6 +25,13 @@ extension StoreDirectory {
         throw fileFailure(name)
     }
 
+    /// Bytes of a file of the store, or nil when there is none.
+    public func sizeOfFile(_ name: String) -> Int? {
+        var status = stat()
+        guard fstatat(descriptor.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }
+        return Int(status.st_size)
+    }
+
     /// The last bytes of a file of the store as text, or nil when there is none to read.
     public func endOfFile(_ name: String, size: Int) -> String? {
         let number = bhl_openat(descriptor.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
