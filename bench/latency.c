@@ -8,8 +8,8 @@
  * sync    the least that a durable file costs: fdatasync, rename, fsync of the directory
  * wake    the least that telling another process costs: a byte through a socket that it waits on
  *
- * Backhaul's time holds, besides one `sync` and one `wake`, two commits of its database: where the file is about to lie,
- * and that it lies there.
+ * Backhaul's time holds, besides one `sync` and one `wake`, two commits of its database: where the file is about to
+ * lie, and that it lies there.
  */
 #define _DEFAULT_SOURCE
 #include <arpa/inet.h>

@@ -154,7 +154,8 @@ class World:
     def _plan(self, batch, journal, chunk):
         path = self.folder / f"plan-{batch.number}.json"
         path.write_text(json.dumps({
-            "store": str(self.store), "hosting": self.hosting.name, "session": "collection", "journal": str(journal.path), "seed": self.seed,
+            "store": str(self.store), "hosting": self.hosting.name, "session": "collection",
+            "journal": str(journal.path), "seed": self.seed,
             "chunk": chunk or len(batch.requests), "requests": batch.requests,
             "configuration": {**CONFIGURATION, "ca_file": str(self.certificates.authority)},
         }))

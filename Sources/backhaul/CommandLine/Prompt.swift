@@ -19,7 +19,6 @@ struct Prompt {
     /// One line, without its end. Nil when the terminal has hung up or the person has ended the input.
     /// - Parameter isSecret: what is typed is not shown.
     func ask(_ question: String, isSecret: Bool = false, _ signals: Signals) throws(CommandError) -> String? {
-        _ = Output.write(Text.visible(question), to: descriptor)
         var former = termios()
         let isHidden = isSecret && tcgetattr(descriptor, &former) == 0
         if isHidden {
@@ -28,6 +27,8 @@ struct Prompt {
             // What was typed ahead is thrown away: it was shown.
             tcsetattr(descriptor, TCSAFLUSH, &hidden)
         }
+        // Not before: whoever sees the question may type.
+        _ = Output.write(Text.visible(question), to: descriptor)
         defer {
             if isHidden {
                 tcsetattr(descriptor, TCSAFLUSH, &former)
