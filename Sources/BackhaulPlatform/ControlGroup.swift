@@ -69,6 +69,18 @@ public struct ControlGroup: Equatable, Sendable {
         return of(processID: other, in: root).map(first.isStoppedWith) ?? false
     }
 
+    /// The processes in the group itself, by their ids here. Empty where the kernel does not show them.
+    public func processes(in root: Root = Root()) -> [Int32] {
+        for mount in mounts(of: root) {
+            guard let text = readSmallFile("\(mount)\(path)/cgroup.procs") else { continue }
+            return text.split(separator: "\n").compactMap { Int32($0) }
+        }
+        return []
+    }
+
+    /// Where the manager's hierarchy may be: alone, beside version 1, or as systemd's own part of version 1.
+    private func mounts(of root: Root) -> [String] { [root.groups, root.groups + "/unified", root.groups + "/systemd"] }
+
     /// Whether the process is frozen, by its own group or one above (cgroup.freeze of version 2, or the freezer of
     /// version 1).
     public static func isFrozen(processID: Int32, in root: Root = Root()) -> Bool {
@@ -79,8 +91,7 @@ public struct ControlGroup: Equatable, Sendable {
         if let freezerPath, let state = readSmallFile("\(root.groups)/freezer\(freezerPath)/freezer.state") {
             if state.hasPrefix("FROZEN") { return true }
         }
-        // "unified" is where version 2 is shown beside version 1.
-        for mount in [root.groups, root.groups + "/unified"] {
+        for mount in mounts(of: root) {
             if let events = readSmallFile("\(mount)\(path)/cgroup.events") {
                 return events.split(separator: "\n").contains("frozen 1")
             }

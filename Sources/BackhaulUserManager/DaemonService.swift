@@ -11,10 +11,18 @@ public enum DaemonService {
         return "backhauld-" + String(repeating: "0", count: 16 - digits.count) + digits + ".service"
     }
 
-    /// The service or scope in which a process runs, such as `backhauld-….service` or `session-2.scope`: it is stopped
-    /// with it. Nil where no service manager has placed it.
-    public static func unit(ofProcess processID: Int32) -> String? {
-        ControlGroup.of(processID: processID)?.unitName
+    /// Where a process runs.
+    public struct Place: Equatable, Sendable {
+        /// The service or scope, such as `backhauld-….service` or `session-2.scope`: the process is stopped with it.
+        public var unit: String
+        /// Whether nothing else runs there.
+        public var isAlone: Bool
+    }
+
+    /// Nil where no service manager has placed the process.
+    public static func place(ofProcess processID: Int32) -> Place? {
+        guard let group = ControlGroup.of(processID: processID), let unit = group.unitName else { return nil }
+        return Place(unit: unit, isAlone: group.path == group.unitPath && group.processes() == [processID])
     }
 
     /// FNV-1a (https://datatracker.ietf.org/doc/html/draft-eastlake-fnv), by hand: Swift's own hash differs from run to

@@ -52,11 +52,14 @@ import Testing
             echo 0::/a.service >proc/7/cgroup && echo 0::/b.service >proc/8/cgroup &&
             printf '1:freezer:/ice\\n0::/\\n' >proc/9/cgroup &&
             printf 'populated 1\\nfrozen 1\\n' >groups/a.service/cgroup.events &&
+            printf '7\\n17\\n' >groups/a.service/cgroup.procs &&
             echo FROZEN >groups/freezer/ice/freezer.state
             """)
         let root = ControlGroup.Root(processes: path + "/proc", groups: path + "/groups")
         #expect(ControlGroup.of(processID: 7, in: root)?.unitName == "a.service")
         #expect(ControlGroup.of(processID: 6, in: root) == nil)
+        #expect(ControlGroup.of(processID: 7, in: root)?.processes(in: root) == [7, 17])
+        #expect(ControlGroup.of(processID: 8, in: root)?.processes(in: root) == [])
         #expect(!ControlGroup.shared(by: 7, and: 8, in: root))
         #expect(ControlGroup.shared(by: 7, and: 7, in: root))
         #expect(!ControlGroup.shared(by: 7, and: 6, in: root))

@@ -165,6 +165,15 @@ struct ServiceTests {
         try manager.stopService(service.name)
     }
 
+    @Test("a conversation leaves no descriptor behind")
+    func descriptors() throws {
+        func count() -> Int { (0..<4096).count { fcntl($0, F_GETFD) >= 0 } }
+        let before = count()
+        for _ in 0..<300 { #expect(try UserManager.connect()?.state(of: "absent.service") == nil) }
+        // Other tests of the process have theirs open.
+        #expect(count() < before + 100)
+    }
+
     @Test("it sees the files that this process sees")
     func sees() {
         #expect(manager.sees(scratch.path) == true)

@@ -81,6 +81,9 @@ def test_with_a_daemon_of_its_own_a_stop_of_the_host_stops_no_transfer(
     systemctl(manager, "start", "photos.service")
     middle(server)
     assert len(processes(manager, "photos.service")) == len(processes(manager, "photos-transfers.service")) == 1
+    store = manager.property("photos.service", "Environment").split("BACKHAUL_STORE=")[1].split()[0]
+    said = manager(COMMAND, "doctor", "--store", store, BACKHAUL_DAEMON=PROGRAM).stdout
+    assert "the daemon is a service of its own, photos-transfers.service" in said
     systemctl(manager, "stop", "photos.service")
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")
     assert len(server.log) == 1

@@ -51,10 +51,11 @@ struct DoctorEngine {
     }
 
     private mutating func unit(of engine: EngineRecord) -> Finding {
-        guard let process = Int32(exactly: engine.process), let unit = DaemonService.unit(ofProcess: process) else {
+        guard let process = Int32(exactly: engine.process), let place = DaemonService.place(ofProcess: process) else {
             return .ok("stopping", "no service manager stops the daemon")
         }
-        isOutside = unit.hasPrefix("backhauld-")
+        let unit = place.unit
+        isOutside = unit.hasSuffix(".service") && place.isAlone
         if isOutside { return .ok("stopping", "the daemon is a service of its own, \(unit)") }
         if unit.hasSuffix(".service") {
             return .warning(

@@ -107,10 +107,14 @@ struct DoctorStore {
     var log: [Finding] {
         guard exists else { return [] }
         let name = Paths.join(path, "daemon.log")
-        let journal = Journal().isAvailable ? "; errors also in the journal: journalctl --user -t backhauld" : ""
+        let real = (try? Paths.resolved(path)) ?? path
+        let inJournal = "in the journal: journalctl -t backhauld BACKHAUL_STORE=\(real)"
         var status = stat()
-        guard stat(name, &status) == 0 else { return [.ok("log", "none was written yet\(journal)")] }
-        let text = "\(name), \(Text.size(UInt64(max(0, status.st_size))))\(journal)"
+        guard stat(name, &status) == 0 else {
+            return [.ok("log", Journal().isAvailable ? inJournal : "none was written yet")]
+        }
+        let size = Text.size(UInt64(max(0, status.st_size)))
+        let text = Journal().isAvailable ? "\(inJournal); errors also in \(name), \(size)" : "\(name), \(size)"
         guard let error = lastLine(of: name), error.contains(" error: ") else { return [.ok("log", text)] }
         return [.warning("log", text), .warning("log", "it ends with an error: \(error)")]
     }
