@@ -57,6 +57,10 @@ public final class BackgroundURLSession: NSObject, Sendable {
         set { core.label = newValue }
     }
 
+    /// Not Apple's: the number of the last round whose end was delivered, 0 before. A round is all tasks from the first
+    /// that is resumed to the moment when none is left.
+    public var finishedRound: UInt64 { core.finishedRound }
+
     /// A task that starts with its first `resume`.
     public func downloadTask(with url: URL) -> BackgroundURLSessionDownloadTask {
         downloadTask(with: URLRequest(url: url))

@@ -8,7 +8,8 @@ public protocol BackgroundURLSessionDelegate: AnyObject, Sendable {
     /// was launched for it, completed.
     func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?)
 
-    /// Everything that waited has been delivered: now the completion handler of
+    /// Everything that waited has been delivered: at first, when the session has caught up, and whenever its tasks have
+    /// ended or a challenge was told. Now the completion handler of
     /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)` may be called.
     func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession)
 }

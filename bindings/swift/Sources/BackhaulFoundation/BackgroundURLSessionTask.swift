@@ -53,6 +53,17 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     public var countOfBytesSent: Int64 { 0 }
     public var countOfBytesExpectedToSend: Int64 { 0 }
 
+    /// A best guess, for schedulers that plan with it; none does yet. For this process only.
+    public var countOfBytesClientExpectsToSend: Int64 {
+        get { inner.with { $0.guessToSend } }
+        set { inner.with { $0.guessToSend = newValue } }
+    }
+    /// As `countOfBytesClientExpectsToSend`.
+    public var countOfBytesClientExpectsToReceive: Int64 {
+        get { inner.with { $0.guessToReceive } }
+        set { inner.with { $0.guessToReceive = newValue } }
+    }
+
     /// With the URL of the last answer, after redirects.
     public var currentRequest: URLRequest? {
         guard var request = originalRequest else { return nil }
@@ -106,6 +117,8 @@ struct TaskInner {
     var priority = BackgroundURLSessionTask.defaultPriority
     var received: Int64 = 0
     var expected = BackgroundURLSessionTransferSizeUnknown
+    var guessToSend = BackgroundURLSessionTransferSizeUnknown
+    var guessToReceive = BackgroundURLSessionTransferSizeUnknown
     var response: URLResponse?
     var error: (any Error)?
     var errorBody: Data?

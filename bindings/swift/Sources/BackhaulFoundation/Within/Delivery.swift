@@ -16,7 +16,8 @@ final class Delivery {
     private var unacknowledged: [EventID] = []
     /// Events of rounds that are acknowledged when the delegate knows that all is delivered.
     private var finished: [EventID] = []
-    private var owesFinish = false
+    /// At first, so that the program learns when it has caught up.
+    private var owesFinish = true
     private var isOver = false
     /// Challenges that the delegate has and did not answer yet, with their events.
     var unanswered: [UInt64: EventID?] = [:]
@@ -81,11 +82,9 @@ final class Delivery {
             return isOver
         }
         guard let consumer else { return }
-        owesFinish = BackgroundApplication.shared.isCalled(for: core.identifier)
         try drain(consumer, thenFinish: false)
-        for challenge in (try? opened.challenges()) ?? [] where unanswered[challenge.id] == nil {
+        for challenge in try opened.challenges() where unanswered[challenge.id] == nil {
             try tell(challenge, event: nil, opened)
-            owesFinish = true
         }
     }
 
@@ -117,6 +116,7 @@ final class Delivery {
             try flush(consumer)
         case .sessionFinished(let ending):
             finished.append(ending.id)
+            core.finishedRound = ending.round
             owesFinish = true
         case .challenge(let event):
             owesFinish = true

@@ -16,6 +16,7 @@ final class SessionCore: @unchecked Sendable {
         var identifiers: [TaskID: Int] = [:]
         var jobs: [Delivery.Job] = []
         var isInvalidating = false
+        var finishedRound: UInt64 = 0
         var isOver = false
     }
 
@@ -75,6 +76,10 @@ final class SessionCore: @unchecked Sendable {
     var delegate: (any BackgroundURLSessionDelegate)? { inner.with { $0.delegate } }
     var isOver: Bool { inner.with { $0.isOver } }
     var isInvalidating: Bool { inner.with { $0.isInvalidating } }
+    var finishedRound: UInt64 {
+        get { inner.with { $0.finishedRound } }
+        set { inner.with { $0.finishedRound = newValue } }
+    }
     var label: String? {
         get { inner.with { $0.label } }
         set { inner.with { $0.label = newValue } }

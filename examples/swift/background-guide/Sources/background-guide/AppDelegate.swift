@@ -1,0 +1,16 @@
+import BackhaulURLSession
+import Foundation
+
+class AppDelegate: NSObject, UIApplicationDelegate {
+    let downloader = Downloader()
+    var backgroundCompletionHandler: (() -> Void)?
+
+    // "Relaunching": the system calls this when the app's tasks have ended.
+    func application(
+        _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
+        completionHandler: @escaping () -> Void
+    ) {
+        backgroundCompletionHandler = completionHandler
+        downloader.reconnect()
+    }
+}
