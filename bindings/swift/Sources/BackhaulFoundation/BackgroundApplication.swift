@@ -206,8 +206,7 @@ public final class BackgroundApplication: Sendable {
 
     private func complete(_ identifier: String) {
         if let core = SessionCore.delivering(identifier) {
-            core.post { $0.complete { self.isCompleted(identifier) } }
-            return
+            return core.post { $0.completeSoon() }
         }
         // The delegate has made no session: nothing was handed out, and its events stay for a program that wants them.
         DispatchQueue.global().async {
@@ -221,7 +220,8 @@ public final class BackgroundApplication: Sendable {
         }
     }
 
-    private func isCompleted(_ identifier: String) {
+    /// Also when it could not be: a program that was launched for it has no more to do.
+    func isCompleted(_ identifier: String) {
         let waiting = inner.with { inner in
             inner.called.remove(identifier)
             guard inner.called.isEmpty else { return [CheckedContinuation<Void, Never>]() }

@@ -17,8 +17,9 @@ struct DownloadTests {
         let task = session.downloadTask(with: try World.url("picture.jpg"))
         #expect(task.state == .suspended)
         task.taskDescription = "Пиксел"
+        // The first tells that nothing waited.
+        _ = await recorder.messages { if case .finishedEvents = $0 { true } else { false } }
         task.resume()
-        #expect(task.engineTaskIdentifier != nil)
         let messages = await recorder.messages { if case .finishedEvents = $0 { true } else { false } }
         guard case .file(let first, let content, let location) = messages.first,
             case .completed(let second, let error) = messages.dropFirst().first
@@ -27,6 +28,7 @@ struct DownloadTests {
             return
         }
         #expect(messages.count == 3)
+        #expect(task.engineTaskIdentifier != nil)
         #expect(first == task.taskIdentifier)
         #expect(content == bytes)
         #expect(second === task)

@@ -21,7 +21,7 @@ final class Delivery {
     private var isOver = false
     /// Challenges that the delegate has and did not answer yet, with their events.
     var unanswered: [UInt64: EventID?] = [:]
-    private var completions: [@Sendable () -> Void] = []
+    private var isToBeCompleted = false
 
     private init(
         _ core: SessionCore, _ session: BackgroundURLSession, _ delegate: any BackgroundURLSessionDelegate,
@@ -67,7 +67,7 @@ final class Delivery {
         performJobs()
         try drain(consumer)
         tellProgress(try opened.pollProgress())
-        if !completions.isEmpty { return try complete(consumer) }
+        if isToBeCompleted { return try complete(consumer) }
         if core.isInvalidating, try isGone() { return end(nil) }
         if isOver { return }
         wait.wait([consumer.eventDescriptor, opened.progressDescriptor], milliseconds: -1)
@@ -76,10 +76,15 @@ final class Delivery {
     /// Waits for the session's events, and first tells of what is open in it.
     private func begin(_ opened: BlockingSession) throws(BackhaulError) {
         let application = try BackgroundApplication.shared.opened()
-        consumer = try application.consumeSession(core.identifier) {
-            performJobs()
-            if let readings = try? opened.pollProgress() { tellProgress(readings) }
-            return isOver
+        if BackgroundApplication.isLaunched && BackgroundApplication.shared.isCalled(for: core.identifier) {
+            // When its user has opened the program meanwhile, that one sees to it all and nobody is to wait.
+            consumer = try application.attachSession(core.identifier, role: .consume)
+        } else {
+            consumer = try application.consumeSession(core.identifier) {
+                performJobs()
+                if let readings = try? opened.pollProgress() { tellProgress(readings) }
+                return isOver
+            }
         }
         guard let consumer else { return }
         try drain(consumer, thenFinish: false)
@@ -156,8 +161,8 @@ final class Delivery {
 
     // MARK: The end
 
-    /// When the session is to be completed, `done` is called afterwards, also when it could not be.
-    func complete(then done: @escaping @Sendable () -> Void) { completions.append(done) }
+    /// The program has nothing outstanding.
+    func completeSoon() { isToBeCompleted = true }
 
     private func complete(_ consumer: BlockingSession) throws(BackhaulError) {
         // What the delegate has seen and left open is no reason to launch the program once more.
@@ -170,9 +175,8 @@ final class Delivery {
             if error.status == .eventsOutstanding { return try drain(consumer) }
             throw error
         }
-        let done = completions
-        completions = []
-        for body in done { body() }
+        isToBeCompleted = false
+        BackgroundApplication.shared.isCompleted(core.identifier)
         // A handle that was attached for a launch has ended with this.
         _ = try consumer.poll(after: cursor, maximum: 1)
     }
@@ -189,7 +193,7 @@ final class Delivery {
         consumer?.close()
         core.end()
         onQueue { [session, delegate] in delegate.urlSession(session, didBecomeInvalidWithError: error) }
-        for body in completions { body() }
-        completions = []
+        isToBeCompleted = false
+        BackgroundApplication.shared.isCompleted(core.identifier)
     }
 }

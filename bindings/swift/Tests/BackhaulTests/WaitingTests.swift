@@ -1,0 +1,63 @@
+import Backhaul
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Waiting for others")
+struct WaitingTests {
+    let server: Server
+
+    init() throws { server = try Server() }
+
+    private func open() async throws -> Application {
+        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
+    }
+
+    @Test("the choices of a configuration are remembered")
+    func configuration() async throws {
+        let application = try await open()
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.sendsLaunchEvents = false
+        configuration.asksForCredentials = true
+        configuration.launchIfStopped = .seconds(90)
+        let session = try await application.createSession(configuration)
+        let remembered = try await session.configuration()
+        #expect(remembered.sendsLaunchEvents == false)
+        #expect(remembered.asksForCredentials == true)
+        #expect(remembered.launchIfStopped == .seconds(90))
+        await application.close()
+    }
+
+    @Test("a consumer that waits gets the session when the present one closes it")
+    func consumerWaits() async throws {
+        let (first, second) = (try await open(), try await open())
+        let present = try await first.createSession(SessionConfiguration(identifier: "s"))
+        let next = Task { try await second.attachSession("s", role: .consumeWhenFree) }
+        for await info in first.attention where info.asksToYield {
+            #expect(info.waitingConsumers == 1)
+            break
+        }
+        present.close()
+        let session = try await next.value
+        #expect(try await session.poll().events.isEmpty)
+        await first.close()
+        await second.close()
+    }
+
+    @Test("a cancelled wait for a session is over for the engine, too")
+    func cancelledConsumer() async throws {
+        let (first, second) = (try await open(), try await open())
+        _ = try await first.createSession(SessionConfiguration(identifier: "s"), role: .produce)
+        let present = try await first.attachSession("s")
+        let next = Task { try await second.attachSession("s", role: .consumeWhenFree) }
+        for await info in first.attention where info.asksToYield { break }
+        next.cancel()
+        await #expect(throws: CancellationError.self) { try await next.value }
+        while try await first.sessions().first?.waitingConsumers != 0 { await Task.yield() }
+        present.close()
+        let session = try await first.attachSession("s")
+        session.close()
+        await first.close()
+        await second.close()
+    }
+}
