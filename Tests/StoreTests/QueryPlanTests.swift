@@ -13,7 +13,7 @@ struct QueryPlanTests {
     /// Tables that stay small however many tasks there are, and may be walked.
     private static let small: Set<String> = [
         "sessions", "lanes", "selected", "running", "clients", "applied", "meta", "pending", "intents", "leftovers",
-        "sqlite_sequence", "challenges",
+        "sqlite_sequence", "challenges", "launches", "launched_sessions",
     ]
 
     private func exerciseEverything(_ store: TestStore) throws {
@@ -88,6 +88,24 @@ struct QueryPlanTests {
             try transaction.releaseDeadConsumers()
             try transaction.releaseClient(command.client)
             _ = try transaction.invalidate(session, cancelTasks: true, now: 1)
+        }
+        try exerciseLaunches(store, try store.session("waiting"))
+    }
+
+    private func exerciseLaunches(_ store: TestStore, _ session: SessionID) throws {
+        try store.end(try store.enqueue([.numbered(9)], in: session)[0])
+        try store.run { (transaction) throws(Failure) in
+            try transaction.setLaunch(LaunchCommand(program: "/usr/bin/photos"), of: "org.example")
+            let launch = try transaction.beginLaunch(
+                of: "org.example", secret: 7, backoff: LaunchBackoff(launches: 1), now: 1)
+            _ = try transaction.launches()
+            _ = try transaction.waitingSessions(of: "org.example")
+            _ = try transaction.hasLaunchedSessions("org.example")
+            _ = try transaction.launchedSessions(of: "org.example")
+            _ = try transaction.isLaunched(session)
+            if let launch { try transaction.save(launch) }
+            _ = try transaction.completeLaunch(of: session)
+            try transaction.setLaunch(nil, of: "org.example")
         }
     }
 

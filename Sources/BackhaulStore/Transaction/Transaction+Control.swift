@@ -16,7 +16,9 @@ extension Transaction {
             change.lanes = try lanesOfSelectedTasks()
             try apply(control, to: session, count: Int64(change.tasks.count), now: now)
             change.closedChallenges = try closeChallengesWithoutTasks(session)
-            change.newestEvent = try self.change(in: session).newestEvent
+            let after = try self.change(in: session)
+            change.newestEvent = after.newestEvent
+            change.roundIsOver = after.roundIsOver
         }
         try clearSelection()
         return change

@@ -51,7 +51,10 @@ extension Transaction {
     /// A change of nothing yet, with the session's names and newest event.
     func change(in session: SessionID) throws(Failure) -> Change {
         let change = try connection.first(Self.selectNames, .id(session)) { row throws(Failure) in
-            Change(session: session, application: row.text(), identifier: row.text(), newestEvent: row.eventID())
+            var change = Change(
+                session: session, application: row.text(), identifier: row.text(), newestEvent: row.eventID())
+            change.roundIsOver = !row.flag()
+            return change
         }
         guard let change else { throw noSession() }
         return change
@@ -90,5 +93,6 @@ extension Transaction {
         "INSERT INTO events (session_id, task_id, kind, round, time_ms) VALUES (?, NULL, 2, ?, ?)")
     private static let closeRound = Query(
         "UPDATE sessions SET round_open = 0, events_waiting = events_waiting + 1, newest_event = ?2 WHERE id = ?1")
-    private static let selectNames = Query("SELECT application, identifier, newest_event FROM sessions WHERE id = ?")
+    private static let selectNames = Query(
+        "SELECT application, identifier, newest_event, round_open FROM sessions WHERE id = ?")
 }

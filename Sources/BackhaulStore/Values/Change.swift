@@ -7,6 +7,8 @@ public struct Change: Equatable, Sendable {
     public var identifier: String
     /// After the change.
     public var newestEvent: EventID
+    /// No task of the session is left: its last event tells so.
+    public var roundIsOver = false
     /// The tasks that changed, by id.
     public var tasks: [TaskID] = []
     /// Their lanes.

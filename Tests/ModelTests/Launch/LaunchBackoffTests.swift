@@ -1,0 +1,56 @@
+import BackhaulModel
+import Testing
+
+@Suite("How long an application is left in peace")
+struct LaunchBackoffTests {
+    @Test("the delay doubles up to its limit", arguments: [
+        (1, 60_000), (2, 120_000), (3, 240_000), (6, 1_920_000), (7, 3_600_000), (8, 3_600_000),
+        (UInt32.max, 3_600_000),
+    ] as [(UInt32, Int64)])
+    func doubles(launches: UInt32, delay: Int64) { #expect(LaunchPolicy.usual.delay(after: launches) == delay) }
+
+    @Test("the delay never overflows, whatever was registered")
+    func extremes() {
+        var command = LaunchCommand(program: "/usr/bin/photos")
+        (command.firstDelayMilliseconds, command.longestDelayMilliseconds) = (.max, .max)
+        #expect(LaunchPolicy(command).delay(after: .max) == Int64(UInt32.max))
+        command.firstDelayMilliseconds = 1
+        #expect(LaunchPolicy(command).delay(after: .max) == Int64(UInt32.max))
+    }
+
+    @Test("from the launch until its end the delay counts from the launch, then from the end")
+    func counts() {
+        var backoff = LaunchBackoff()
+        backoff.launched(now: 1_000, .usual)
+        #expect(backoff == LaunchBackoff(launches: 1, dueAt: 61_000))
+        backoff.ended(now: 5_000, .usual)
+        #expect(backoff == LaunchBackoff(launches: 1, dueAt: 65_000))
+        backoff.launched(now: 65_000, .usual)
+        backoff.ended(now: 70_000, .usual)
+        #expect(backoff == LaunchBackoff(launches: 2, dueAt: 190_000))
+    }
+
+    @Test("a host that comes of itself is the end of the delay; a launched one that lives still counts as one")
+    func hostCame() {
+        var backoff = LaunchBackoff(launches: 8, dueAt: 5_000)
+        backoff.hostCame(whileLaunchedOneLives: true)
+        #expect(backoff == LaunchBackoff(launches: 1))
+        backoff.hostCame(whileLaunchedOneLives: false)
+        #expect(backoff == LaunchBackoff())
+    }
+
+    @Test("a launch that has completed a session was not in vain: what comes up after is launched for at once")
+    func succeeded() {
+        var backoff = LaunchBackoff(launches: 3, dueAt: 5_000)
+        backoff.succeeded()
+        backoff.ended(now: 6_000, .usual)
+        #expect(backoff == LaunchBackoff())
+    }
+
+    @Test("the count stops at its greatest number")
+    func greatest() {
+        var backoff = LaunchBackoff(launches: .max)
+        backoff.launched(now: 0, .usual)
+        #expect(backoff.launches == .max)
+    }
+}

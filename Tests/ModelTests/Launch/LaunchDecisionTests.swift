@@ -1,0 +1,167 @@
+import BackhaulModel
+import Testing
+
+@Suite("When an application is launched")
+struct LaunchDecisionTests {
+    typealias Living = LaunchDecision.Living
+
+    private func next(_ facts: LaunchDecision.Facts) -> LaunchDecision.Step { LaunchDecision.next(facts) }
+
+    // MARK: Nothing was launched
+
+    @Test("a session that needs its host launches when nobody is there")
+    func launches() { #expect(next(.waiting()) == .launch) }
+
+    @Test("without such a session nobody is launched")
+    func notNeeded() { #expect(next(.waiting { $0.isNeeded = false }) == .rest) }
+
+    @Test("while a host is there to be told nobody is launched")
+    func covered() { #expect(next(.waiting { $0.isCovered = true }) == .rest) }
+
+    @Test("a host that may be stopped for too long is looked at again then")
+    func coverEnds() {
+        #expect(next(.waiting { ($0.isCovered, $0.coverEndsAt) = (true, 1_500_000) }) == .wait(until: 1_500_000))
+    }
+
+    @Test("a delay is waited for to its last millisecond", arguments: [
+        (1_000_001, LaunchDecision.Step.wait(until: 1_000_001)), (1_000_000, .launch), (5, .launch),
+    ] as [(Int64, LaunchDecision.Step)])
+    func delay(due: Int64, expected: LaunchDecision.Step) {
+        #expect(next(.waiting { $0.backoff = LaunchBackoff(launches: 1, dueAt: due) }) == expected)
+    }
+
+    @Test("after as many launches in vain as are allowed the application is left alone, however long ago", arguments: [
+        (7, LaunchDecision.Step.launch), (8, .leaveAlone), (9, .leaveAlone),
+    ] as [(UInt32, LaunchDecision.Step)])
+    func leftAlone(launches: UInt32, expected: LaunchDecision.Step) {
+        #expect(next(.waiting { $0.backoff = LaunchBackoff(launches: launches, dueAt: nil) }) == expected)
+    }
+
+    @Test("when no session needs its host any more what was counted is forgotten")
+    func forgets() {
+        #expect(next(.waiting { ($0.isNeeded, $0.backoff) = (false, LaunchBackoff(launches: 8, dueAt: 5)) }) == .over)
+        #expect(next(.waiting { ($0.isNeeded, $0.hasLaunch) = (false, true) }) == .over)
+    }
+
+    // MARK: A launched host
+
+    @Test("while it starts nothing else is done, whatever is known")
+    func starting() {
+        for facts in everyFacts(run: .starting) { #expect(next(facts) == .rest) }
+    }
+
+    @Test("once it has attached there is no second, whatever time it takes")
+    func attached() {
+        #expect(next(.launched(Living(hasAttached: true, attachBy: 5))) == .rest)
+    }
+
+    @Test("it has until its time is over to attach", arguments: [
+        (1_000_001, LaunchDecision.Step.wait(until: 1_000_001)), (1_000_000, .askToEnd),
+    ] as [(Int64, LaunchDecision.Step)])
+    func attachTime(attachBy: Int64, expected: LaunchDecision.Step) {
+        #expect(next(.launched(Living(hasAttached: false, attachBy: attachBy))) == expected)
+    }
+
+    @Test("it is not asked to end while another host has what it would attach, or nothing is left to attach")
+    func excused() {
+        let late = Living(hasAttached: false, attachBy: 5)
+        #expect(next(.launched(late) { $0.isCovered = true }) == .extendAttachTime)
+        #expect(next(.launched(late) { $0.isNeeded = false }) == .extendAttachTime)
+    }
+
+    @Test("ten seconds after it was asked to end it is killed, once")
+    func kills() {
+        var living = Living(hasAttached: false, attachBy: 5)
+        living.askedAt = 995_000
+        #expect(next(.launched(living)) == .wait(until: 1_005_000))
+        living.askedAt = 990_000
+        #expect(next(.launched(living)) == .kill)
+        living.isKilled = true
+        #expect(next(.launched(living)) == .rest)
+    }
+
+    @Test("when all its sessions are completed the launch is over, though it lives")
+    func completed() {
+        for living in [Living(hasAttached: true, attachBy: 5), Living(hasAttached: false, attachBy: 5)] {
+            #expect(next(.launched(living) { $0.isOutstanding = false }) == .over)
+        }
+    }
+
+    @Test("when it ends and a session needs it still, that counts")
+    func failed() {
+        #expect(next(.launched(Living(hasAttached: true, attachBy: 5)) { $0.run = .ended }) == .failed)
+    }
+
+    @Test("when it ends and no session needs it, nothing is left to do")
+    func endedInPeace() {
+        #expect(next(.launched(Living(hasAttached: true, attachBy: 5)) { ($0.run, $0.isNeeded) = (.ended, false) })
+            == .over)
+    }
+
+    // MARK: Whatever is known
+
+    @Test("never is somebody launched beside a launched host that lives, a host that is told, or without need")
+    func neverTwice() {
+        for facts in everyFacts() where next(facts) == .launch {
+            #expect(facts.run == .none)
+            #expect(facts.isNeeded)
+            #expect(!facts.isCovered)
+            #expect(facts.backoff.launches < facts.policy.maximumLaunches)
+            #expect(facts.backoff.dueAt ?? 0 <= facts.now)
+        }
+    }
+
+    @Test("a time that is waited for has not come yet")
+    func waitsForTheFuture() {
+        for facts in everyFacts() {
+            if case .wait(let time) = next(facts), facts.coverEndsAt == nil { #expect(time > facts.now) }
+        }
+    }
+
+    @Test("what listings say agrees with what is done")
+    func listings() {
+        for facts in everyFacts() {
+            let (state, nextAt) = LaunchDecision.state(facts)
+            switch next(facts) {
+            case .launch: #expect(state == .due && nextAt == facts.now)
+            case .leaveAlone: #expect(state == .leftAlone && nextAt == nil)
+            case .askToEnd, .kill, .extendAttachTime: #expect(state == .running)
+            case .wait(let time) where facts.run == .none: #expect(state == .due && nextAt == time)
+            case .rest, .wait, .over, .failed: break
+            }
+        }
+    }
+
+    private func everyFacts(run: LaunchDecision.Run? = nil) -> [LaunchDecision.Facts] {
+        var asked = Living(hasAttached: false, attachBy: 5)
+        asked.askedAt = 995_000
+        var killed = asked
+        killed.isKilled = true
+        let runs = run.map { [$0] } ?? [
+            .none, .starting, .ended, .living(Living(hasAttached: true, attachBy: 5)), .living(asked), .living(killed),
+            .living(Living(hasAttached: false, attachBy: 5)), .living(Living(hasAttached: false, attachBy: 1_100_000)),
+        ]
+        let backoffs = [UInt32(0), 1, 7, 8].flatMap { launches in
+            [Int64?.none, 5, 1_200_000].map { LaunchBackoff(launches: launches, dueAt: $0) }
+        }
+        var all: [LaunchDecision.Facts] = []
+        for run in runs {
+            for backoff in backoffs {
+                for bits in 0..<16 {
+                    for coverEndsAt in bits & 4 != 0 ? [Int64?.none, 1_300_000] : [nil] {
+                        all.append(.waiting { facts in
+                            facts.run = run
+                            facts.backoff = backoff
+                            facts.hasLaunch = bits & 1 != 0
+                            facts.isOutstanding = bits & 2 != 0
+                            facts.isCovered = bits & 4 != 0
+                            facts.isNeeded = bits & 8 != 0
+                            facts.coverEndsAt = coverEndsAt
+                        })
+                    }
+                }
+            }
+        }
+        return all
+    }
+}
