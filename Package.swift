@@ -56,7 +56,7 @@ let package = Package(
             name: "BackhaulEngine",
             dependencies: [
                 "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulLoop", "BackhaulDisk",
-                "BackhaulTransport",
+                "BackhaulTransport", "BackhaulUserManager",
             ], swiftSettings: strict),
         // A host's side: finds or becomes the engine, sends again, waits.
         .target(

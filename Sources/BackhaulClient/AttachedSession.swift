@@ -28,6 +28,14 @@ struct AttachedSession: Sendable {
         descriptor.set(isShown)
     }
 
+    /// The engine knows the handle no more.
+    mutating func end(_ failure: Failure) {
+        self.failure = failure
+        isAttached = false
+        handedOutThrough = newest
+        show()
+    }
+
     mutating func learn(newest id: EventID) { newest = max(newest, id) }
 
     mutating func handOut(through id: EventID) { handedOutThrough = max(handedOutThrough, id) }

@@ -215,6 +215,13 @@ struct ClientState: Sendable {
         updateDescriptors()
     }
 
+    /// The launch that the handle was attached for is over, and the handle with it.
+    mutating func completed(_ handle: HandleID) {
+        sessions[handle]?.end(
+            Failure(.completed, "the session was completed, which ended this handle; attach it again"))
+        updateDescriptors()
+    }
+
     mutating func told(_ identifiers: Set<String>, _ infos: [SessionInfo]) {
         attention.told(identifiers, infos)
         updateDescriptors()

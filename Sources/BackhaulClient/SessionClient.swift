@@ -51,9 +51,16 @@ public final class SessionClient: Sendable {
         submit(.updateConfiguration(handle, configuration))
     }
 
+    /// Ends this handle when it was attached for a launch; completing again is harmless then.
     public func complete() -> Ticket {
+        if let failure { return application.answered(failure.status == .completed ? .done : .failed(failure)) }
+        let ticket = application.makeTicket()
         let handedOut = application.state.withLock { $0.sessions[handle]?.handedOutThrough ?? .zero }
-        return submit(.complete(handle, handedOut: handedOut))
+        application.send(.complete(handle, handedOut: handedOut)) { [application, handle] reply in
+            if reply == .completed(endsHandle: true) { application.state.change { $0.completed(handle) } }
+            ticket.answer(Ticket.Answer(reply))
+        }
+        return ticket
     }
 
     public func challenges() -> Ticket { submit(.challenges(handle)) }

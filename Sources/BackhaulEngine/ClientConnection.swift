@@ -74,6 +74,7 @@ extension EngineCore {
         considerLeaving()
         noteWork()
         guard let hello = connection.hello else { return }
+        defer { launches.hostLeft(connection) }
         stopWaiting(id)
         // It may have connected again before the end of this connection was seen.
         guard !connections.values.contains(where: { $0.hello?.client == hello.client }) else { return }
@@ -101,6 +102,7 @@ extension EngineCore {
         guard connection.hello == nil, let process = ProcessIdentity.of(processID: hello.process) else { return }
         connection.introduce(hello, process: process)
         connection.deliver(.welcome(services.welcome))
+        launches.hostCame(connection)
         // What waited before this client came: it learns of it as if it happened now.
         let id = connection.id
         let application = hello.application

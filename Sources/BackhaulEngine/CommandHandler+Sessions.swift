@@ -50,9 +50,13 @@ extension CommandHandler {
     func listSessions() {
         let (id, sequence, application) = (connection.id, sequence, connection.application ?? "")
         core.store({ (transaction) throws(Failure) in
-            try transaction.sessions(application: application)
+            (infos: try transaction.sessions(application: application), seen: try transaction.seen(application))
         }, then: { core, result in
-            core.answer(id, sequence, result.map { .sessions(core.withWaiting($0, of: application)) })
+            core.answer(id, sequence, result.map { listing in
+                var infos = core.withWaiting(listing.infos, of: application)
+                core.launches.describe(&infos, of: application, listing.seen)
+                return .sessions(infos)
+            })
         })
     }
 }
@@ -71,6 +75,7 @@ extension EngineCore {
             .session(
                 opened.id, isNew: opened.isNew, newestEvent: opened.newestEvent,
                 unacknowledged: opened.unacknowledged))
+        if role == .consume { noteConsumer(id, of: opened.id) }
         if role == .consume, let application = connection.application {
             askToYield(NamedSession(application: application, identifier: identifier))
         }

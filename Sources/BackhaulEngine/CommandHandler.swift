@@ -57,17 +57,7 @@ struct CommandHandler {
         case .acknowledge(let handle, let acknowledgement):
             acknowledge(acknowledgement, in: try consuming(handle))
         case .complete(let handle, let handedOut):
-            let session = try consuming(handle)
-            read { (transaction) throws(Failure) in
-                let count = try transaction.eventsThrough(session, handedOut)
-                guard count == 0 else {
-                    throw Failure(
-                        .eventsOutstanding,
-                        "\(count) events were handed out and not acknowledged; acknowledge them, then complete",
-                        detail: Int64(clamping: count))
-                }
-                return .completed(endsHandle: false)
-            }
+            complete(handle, try consuming(handle), handedOut: handedOut)
         case .tasks(let handle, let selection, let after, let maximum):
             let session = try attached(handle).session
             list(selection, after: after, maximum: min(Int(maximum), Limits.batchCount), of: session)
@@ -92,7 +82,10 @@ struct CommandHandler {
         case .challenges(let handle): challenges(of: try attached(handle).session)
         case .respond(let handle, let challenge, let response):
             try respond(challenge, response, in: try changing(handle))
-        case .setLaunch, .launches, .currentLaunch, .watchProgress:
+        case .setLaunch(let command): try setLaunch(command)
+        case .launches: launches()
+        case .currentLaunch: currentLaunch()
+        case .watchProgress:
             throw Failure(.internal, "the engine does not know this command yet")
         }
     }
@@ -135,10 +128,12 @@ struct CommandHandler {
         var isNew: Bool
     }
 
-    /// Applies a command once, however often a client sends it: its reply is kept until the client has it.
+    /// Applies a command once, however often a client sends it: its reply is kept until the client has it. `always` is
+    /// called before each answer, `then` before the first.
     func once(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> (Reply, Change?),
-        then: @escaping @Sendable (EngineCore, Change?) -> Void
+        then: @escaping @Sendable (EngineCore, Change?) -> Void,
+        always: @escaping @Sendable (EngineCore, Reply) -> Void = { _, _ in }
     ) {
         let (id, sequence, answeredThrough) = (connection.id, sequence, answeredThrough)
         let command = connection.hello.map { CommandID(client: $0.client, sequence: sequence) }
@@ -156,6 +151,7 @@ struct CommandHandler {
             switch result {
             case .success(let applied):
                 if applied.isNew { then(core, applied.change) }
+                always(core, applied.reply)
                 core.answer(id, sequence, .success(applied.reply))
             case .failure(let failure): core.answer(id, sequence, .failure(failure))
             }

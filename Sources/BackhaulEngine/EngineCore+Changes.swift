@@ -1,5 +1,6 @@
 internal import BackhaulLoop
 internal import BackhaulModel
+internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// A session as its clients call it.
@@ -48,6 +49,7 @@ extension EngineCore {
     /// Tells the connected clients of the application at the end of this turn, once for all events of the turn.
     func announce(_ change: Change) {
         guard change.newestEvent > .zero else { return }
+        if change.roundIsOver { launches.look(at: change.application) }
         if unannounced.isEmpty { loop.afterThisTurn { [unowned self] in announceAll() } }
         let session = NamedSession(application: change.application, identifier: change.identifier)
         unannounced[session] = max(unannounced[session] ?? .zero, change.newestEvent)
@@ -57,9 +59,27 @@ extension EngineCore {
         for (session, newest) in unannounced {
             let notice = Notice.event(identifier: session.identifier, newest: newest)
             for connection in connections.values where connection.application == session.application {
+                noteStop(of: connection)
                 connection.deliver(.notice(notice))
             }
         }
         unannounced = [:]
+    }
+
+    /// An event comes for a host that may be stopped; with it the engine's own process is.
+    private func noteStop(of connection: ClientConnection) {
+        guard !connection.isLocal, let process = connection.process, let application = connection.application,
+            connection.handles.values.contains(where: { $0.role == .consume })
+        else { return }
+        if launches.stopped.noteEvent(for: process.processID, now: loop.now) { launches.look(at: application) }
+    }
+
+    /// A host that was launched has done its first duty when it consumes a session that it was launched for.
+    func noteConsumer(_ id: ConnectionID, of session: SessionID) {
+        guard let connection = connections[id], connection.hello?.launch != nil else { return }
+        store({ (transaction) throws(Failure) in try transaction.isLaunched(session) }, then: { core, result in
+            guard case .success(true) = result, let connection = core.connections[id] else { return }
+            core.launches.attached(connection)
+        })
     }
 }

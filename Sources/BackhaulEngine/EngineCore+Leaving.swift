@@ -16,6 +16,7 @@ extension EngineCore {
         facts.connections = connections.count
         facts.runningTasks = runners.count
         facts.isCleaning = isSweeping
+        facts.launchesWait = launches.isBusy
         return facts
     }
 

@@ -58,6 +58,7 @@ final class EngineCore {
     var queues: [NamedSession: ConsumerQueue] = [:]
     var holderTimer: LoopTimer?
     private let startedMilliseconds = Clock.wallMilliseconds
+    private(set) lazy var launches = Launches(core: self)
     /// The newest events of this turn.
     var unannounced: [NamedSession: EventID] = [:]
     var lastAttempt: UInt64 = 0
@@ -93,7 +94,8 @@ final class EngineCore {
             return Opening(
                 tag: try transaction.storeTag(), sessions: try transaction.activeSessions(),
                 lanes: try transaction.lanesWithWaitingTasks(), sealed: try transaction.tasksWithIntent(),
-                challenges: try transaction.openChallenges(), nextDue: try transaction.nextDue())
+                challenges: try transaction.openChallenges(), nextDue: try transaction.nextDue(),
+                launches: try transaction.launches())
         }, then: { core, result in
             switch result {
             case .success(let opening): core.opened(opening)
@@ -109,6 +111,7 @@ final class EngineCore {
         var sealed: [StoredTask]
         var challenges: [(session: SessionID, challenge: Challenge)]
         var nextDue: Int64?
+        var launches: [StoredLaunch]
     }
 
     private func opened(_ opening: Opening) {
@@ -121,6 +124,7 @@ final class EngineCore {
         due(at: opening.nextDue)
         pump()
         sweepLeftovers()
+        launches.opened(opening.launches)
         considerLeaving()
         noteWork()
     }
@@ -182,6 +186,7 @@ final class EngineCore {
         holderTimer?.stop()
         restTimer?.stop()
         storeWatch?.cancel()
+        launches.close()
         services.outbox.close()
     }
 

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// The process's environment, as far as it may be trusted: programs with more rights than their caller see nothing of
 /// it (secure_getenv(3)).
@@ -6,5 +7,38 @@ public enum Environment {
     public static func variable(_ name: String) -> String? {
         // Unsafe: copied at once, because the host may change its environment later.
         bhl_secure_getenv(name).map { String(cString: $0) }
+    }
+
+    /// All of it, each `NAME=value`.
+    public static var entries: [String] {
+        var entries: [String] = []
+        var index = 0
+        while let entry = bhl_environment_entry(index) {
+            let text = String(cString: entry)
+            index += 1
+            let name = String(text.prefix { $0 != "=" })
+            if bhl_secure_getenv(name) != nil { entries.append(text) }
+        }
+        return entries
+    }
+
+    /// The user's home directory: `$HOME`, or as the user database has it.
+    public static var home: String? {
+        if let home = variable("HOME"), home.utf8.first == UInt8(ascii: "/") { return home }
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        guard bhl_home_directory(&buffer, buffer.count) == 0 else { return nil }
+        let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return text.utf8.first == UInt8(ascii: "/") ? text : nil
+    }
+
+    /// The file of the program that this process runs.
+    public static var ownProgram: String? {
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // An update has put another one in its place.
+        let deleted = " (deleted)"
+        return path.hasSuffix(deleted) ? String(path.dropLast(deleted.count)) : path
     }
 }

@@ -1,0 +1,35 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// What a launched host finds in its environment: who the user is and where his things are, as this engine was told;
+/// how to find this store and its daemon; which launch it is; and what the launch command adds. Nothing else of the
+/// engine's own, which is somebody else's business and may be secret.
+enum LaunchEnvironment {
+    private static let names: Set<String> = [
+        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR",
+    ]
+    private static let usualPath = "/usr/local/bin:/usr/bin:/bin"
+
+    /// By name.
+    static func make(
+        of entries: [String], additions: [String], token: LaunchToken, store: String, daemon: String?, home: String?
+    ) -> [String: String] {
+        var variables = ["PATH": usualPath]
+        variables["HOME"] = home
+        for (name, value) in entries.compactMap(split) where passes(name) { variables[name] = value }
+        variables["BACKHAUL_STORE"] = store
+        variables["BACKHAUL_DAEMON"] = daemon
+        for (name, value) in additions.compactMap(split) { variables[name] = value }
+        variables[LaunchToken.variable] = token.text
+        return variables
+    }
+
+    private static func passes(_ name: String) -> Bool {
+        names.contains(name) || name.hasPrefix("LC_") || name.hasPrefix("XDG_")
+    }
+
+    private static func split(_ entry: String) -> (String, String)? {
+        guard let mark = entry.firstIndex(of: "="), mark != entry.startIndex else { return nil }
+        return (String(entry[..<mark]), String(entry[entry.index(after: mark)...]))
+    }
+}
