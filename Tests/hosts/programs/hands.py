@@ -62,6 +62,18 @@ class Hands:
     def attention(self, timeout=0):
         return self.application.poll(timeout=timeout)
 
+    def engine(self):
+        return self.application.engine()
+
+    def launches(self):
+        return self.application.launches()
+
+    def current_launch(self):
+        return self.application.current_launch()
+
+    def set_launch(self, command):
+        self.application.set_launch(command)
+
     def close_session(self):
         self.sessions.pop(0).close()
 
