@@ -49,7 +49,7 @@ extension EngineCore {
     /// Tells the connected clients of the application at the end of this turn, once for all events of the turn.
     func announce(_ change: Change) {
         guard change.newestEvent > .zero else { return }
-        if change.roundIsOver { launches.look(at: change.application) }
+        if change.needsHost { launches.look(at: change.application) }
         if unannounced.isEmpty { loop.afterThisTurn { [unowned self] in announceAll() } }
         let session = NamedSession(application: change.application, identifier: change.identifier)
         unannounced[session] = max(unannounced[session] ?? .zero, change.newestEvent)

@@ -43,6 +43,7 @@ extension Transaction {
                 Self.parkFreed, .id(replacing), .id(challenge), .integer(bootMilliseconds), .integer(now))
         }
         var change = try change(in: session)
+        change.needsHost = isNew
         change.tasks = [task]
         change.lanes = lanes
         return ParkedTask(challenge: challenge, isNew: isNew, change: change, nextDue: try nextDue())

@@ -18,7 +18,7 @@ extension Transaction {
             change.closedChallenges = try closeChallengesWithoutTasks(session)
             let after = try self.change(in: session)
             change.newestEvent = after.newestEvent
-            change.roundIsOver = after.roundIsOver
+            change.needsHost = after.needsHost
         }
         try clearSelection()
         return change

@@ -53,7 +53,7 @@ extension Transaction {
         let change = try connection.first(Self.selectNames, .id(session)) { row throws(Failure) in
             var change = Change(
                 session: session, application: row.text(), identifier: row.text(), newestEvent: row.eventID())
-            change.roundIsOver = !row.flag()
+            change.needsHost = !row.flag()
             return change
         }
         guard let change else { throw noSession() }

@@ -7,8 +7,8 @@ public struct Change: Equatable, Sendable {
     public var identifier: String
     /// After the change.
     public var newestEvent: EventID
-    /// No task of the session is left: its last event tells so.
-    public var roundIsOver = false
+    /// No task of the session is left, as its last event tells, or a challenge was opened.
+    public var needsHost = false
     /// The tasks that changed, by id.
     public var tasks: [TaskID] = []
     /// Their lanes.
