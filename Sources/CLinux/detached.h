@@ -47,7 +47,10 @@ struct bhl_detached {
 
 enum { BHL_DETACHED_STACK = 64 << 10 };
 
-static inline void bhl_close_from(int first) {
+// Sanitizers keep books on the stack of the thread that they believe to be on.
+#define BHL_UNWATCHED __attribute__((no_sanitize("address", "thread", "undefined")))
+
+BHL_UNWATCHED static inline void bhl_close_from(int first) {
     if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
     // Linux before 5.9, or a filter of system calls that does not know this one. Whatever is closed during the listing
     // does not disturb it: it goes by number.
@@ -74,7 +77,7 @@ static inline void bhl_close_from(int first) {
 }
 
 // The program's process until it becomes the program.
-static int bhl_detached_program(void *argument) {
+BHL_UNWATCHED static int bhl_detached_program(void *argument) {
     struct bhl_detached *start = (struct bhl_detached *)argument;
     // All zero: SIG_DFL, no flags, an empty mask, whatever the order of the kernel's fields. libc's own call refuses
     // the signals that it keeps for itself.
@@ -101,7 +104,7 @@ failed:
 
 // Between the two: leaves session and process group, and dies so that the program belongs to nobody. It shares the
 // descriptors with the host, so that the pidfd is the host's; it opens and closes nothing else.
-static int bhl_detached_parent(void *argument) {
+BHL_UNWATCHED static int bhl_detached_parent(void *argument) {
     struct bhl_detached *start = (struct bhl_detached *)argument;
     start->step = BHL_STEP_SESSION;
     if (setsid() < 0) {

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from backhaul import Request, TaskState
+from backhaul import Hosting, Request, TaskState
 from daemons import daemons_of
-from hosts.host import until
+from hosts.host import Host, until
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 
@@ -51,6 +51,38 @@ def test_a_host_is_killed_and_its_transfers_end_all_the_same(host, misbehaving, 
     assert [event.state for event in events[:-1]] == [TaskState.SUCCEEDED] * 8 and events[-1].is_session_finished
     assert {name: sha256_of(downloads / name) for name in contents} == {
         name: content.sha256 for name, content in contents.items()}
+
+
+def test_a_host_that_is_itself_the_engine_is_used_and_followed_by_the_daemon(
+        host, store, place, misbehaving, downloads, daemon):
+    engine = Host(store, hosting=Hosting.EMBEDDED)
+    try:
+        engine.open()
+        one = host()
+        one.session(first_retry_delay_ms=10)
+        one.download(misbehaving.serve("/a", Content(600_000), [Behaviour(stall_after=300_000)]), downloads / "a")
+        misbehaving.wait_until(lambda log: log and log[0].sent == 300_000)
+        assert daemons_of(place) == []
+        engine.kill()
+        assert one.wait_for()[0].state is TaskState.SUCCEEDED
+        daemon()
+    finally:
+        engine.end()
+
+
+def test_the_daemon_that_dies_is_followed_by_a_host_that_may_be_the_engine(host, store, daemon, misbehaving, downloads):
+    one = host()
+    one.session()
+    other = Host(store, "org.example.other", hosting=Hosting.EMBEDDED)
+    try:
+        other.open()
+        other.session()
+        os.kill(daemon(), signal.SIGKILL)
+        for number, each in enumerate((one, other)):
+            each.download(misbehaving.serve(f"/{number}", Content(1_000, number)), downloads / str(number))
+            assert each.wait_for()[0].state is TaskState.SUCCEEDED
+    finally:
+        other.end()
 
 
 def test_a_stopped_host_stops_nothing(host, misbehaving, downloads):

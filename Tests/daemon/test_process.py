@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import pytest
 
-from backhaul import BackhaulError, Request, TaskState
+from backhaul import BackhaulError, Request, Role, TaskState
 from daemons import daemons_of
 from hosts.host import until
 from servers import child
@@ -87,7 +87,7 @@ def test_hosts_that_come_while_the_daemon_leaves_are_not_lost(host, program, pla
             time.sleep(0.001 * (number % 7))
         two.open()
         assert one.finish() is True
-        two.attach(f"{number}")
+        two.attach(f"{number}", role=Role.PRODUCE)
         one.close()
         two.close()
 
