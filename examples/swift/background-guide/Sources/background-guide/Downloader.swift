@@ -32,10 +32,10 @@ final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendabl
             return
         }
         do {
-            let documentsURL = try FileManager.default.url(
-                for: .documentDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+            let folder = try FileManager.default.url(
+                for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
             let name = downloadTask.originalRequest?.url?.lastPathComponent ?? location.lastPathComponent
-            try FileManager.default.moveItem(at: location, to: documentsURL.appendingPathComponent(name))
+            try FileManager.default.moveItem(at: location, to: folder.appendingPathComponent(name))
         } catch {
             print("file error: \(error)")
         }

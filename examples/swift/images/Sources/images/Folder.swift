@@ -8,7 +8,9 @@ final class Folder: @unchecked Sendable {
     private let log: URL
 
     init() throws {
-        folder = URL(fileURLWithPath: NSHomeDirectory()).appendingPathComponent("Pictures/Backhaul")
+        // Foundation's own idea of it passes over the environment.
+        let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
+        folder = URL(fileURLWithPath: home).appendingPathComponent("Pictures/Backhaul")
         log = folder.appendingPathComponent("images.log")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
