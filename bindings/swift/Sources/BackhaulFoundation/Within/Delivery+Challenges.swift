@@ -14,9 +14,10 @@ extension Delivery {
         let task = core.task(identifier, id: info.id, url: info.url) { $0.fill(info) }
         unanswered[challenge.id] = event
         let answer = Answer { [core] disposition, credential in
-            let response = Delivery.response(disposition, credential)
-            let cancels = disposition == .cancelAuthenticationChallenge
-            core.post { $0.answer(challenge, response, cancelsTasks: cancels) }
+            let answer = ChallengeAnswer(
+                challenge: challenge, response: Delivery.response(disposition, credential),
+                cancelsTasks: disposition == .cancelAuthenticationChallenge)
+            core.post { $0.answers.append(answer) }
         }
         let question = URLAuthenticationChallenge(
             protectionSpace: challenge.protectionSpace, proposedCredential: nil,
@@ -37,23 +38,35 @@ extension Delivery {
         return own.isEmpty ? waiting : own
     }
 
-    private func answer(_ challenge: Challenge, _ response: ChallengeResponse, cancelsTasks: Bool) {
-        guard let event = unanswered.removeValue(forKey: challenge.id) else { return }
-        do throws(BackhaulError) {
-            let opened = try core.opened()
-            if cancelsTasks {
-                for info in try waiting(for: challenge, opened) { try opened.cancel(info.id) }
+    /// Tells the engine what the delegate has answered. When that fails, it is told again later.
+    func giveAnswers() throws(BackhaulError) {
+        while let answer = answers.first {
+            guard let event = unanswered[answer.challenge.id] else {
+                answers.removeFirst()
+                continue
             }
             do throws(BackhaulError) {
-                try opened.respond(toChallenge: challenge.id, with: response)
+                try give(answer, try core.opened())
             } catch {
-                guard error.status == .invalidArgument else { throw error }
-                // A credential for a scheme that has none.
-                try opened.respond(toChallenge: challenge.id, with: .refuse)
+                guard error.status == .notFound else { throw error }
+                // Not open any more: nothing is left to answer.
+                if let event { acknowledgeLater(event) }
             }
+            unanswered[answer.challenge.id] = nil
+            answers.removeFirst()
+        }
+    }
+
+    private func give(_ answer: ChallengeAnswer, _ opened: BlockingSession) throws(BackhaulError) {
+        if answer.cancelsTasks {
+            for info in try waiting(for: answer.challenge, opened) { try opened.cancel(info.id) }
+        }
+        do throws(BackhaulError) {
+            try opened.respond(toChallenge: answer.challenge.id, with: answer.response)
         } catch {
-            // Not open any more: nothing is left to answer.
-            if error.status == .notFound, let event { acknowledgeLater(event) }
+            guard error.status == .invalidArgument else { throw error }
+            // A credential for a scheme that has none.
+            try opened.respond(toChallenge: answer.challenge.id, with: .refuse)
         }
     }
 
@@ -67,6 +80,13 @@ extension Delivery {
         guard let user = credential.user else { return .refuse }
         return .credential(user: user, password: credential.password ?? "")
     }
+}
+
+/// What the delegate has answered.
+struct ChallengeAnswer: Sendable {
+    let challenge: Challenge
+    let response: ChallengeResponse
+    let cancelsTasks: Bool
 }
 
 /// Takes one answer, and passes over any other.

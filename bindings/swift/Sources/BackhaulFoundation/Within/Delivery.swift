@@ -21,6 +21,8 @@ final class Delivery {
     private var isOver = false
     /// Challenges that the delegate has and did not answer yet, with their events.
     var unanswered: [UInt64: EventID?] = [:]
+    /// What the delegate has answered and the engine was not told yet.
+    var answers: [ChallengeAnswer] = []
     private var isToBeCompleted = false
 
     private init(
@@ -65,6 +67,7 @@ final class Delivery {
         if consumer == nil { try begin(opened) }
         guard let consumer, !isOver else { return }
         performJobs()
+        try giveAnswers()
         try drain(consumer)
         tellProgress(try opened.pollProgress())
         if isToBeCompleted { return try complete(consumer) }

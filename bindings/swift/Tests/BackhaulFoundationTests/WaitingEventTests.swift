@@ -1,0 +1,75 @@
+import Backhaul
+import BackhaulFoundation
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@Suite("What waited for the program")
+struct WaitingEventTests {
+    /// A download of an earlier run, whose end was handed out and not acknowledged.
+    private func leave(_ identifier: String, _ name: String) async throws -> (file: String, task: TaskID) {
+        _ = World.configuration(identifier)
+        let application = try await Application.open(
+            "org.example.tests", store: World.server.path("store"), hosting: .embedded)
+        let session = try await application.createSession(SessionConfiguration(identifier: identifier))
+        _ = try World.server.serve(name, content(1000))
+        let request = Request(url: World.server.url(name), userData: Array("an earlier one".utf8))
+        let task = try #require(try await session.enqueue([request]).first?.taskID)
+        var path: String?
+        for try await event in session.events {
+            if case .taskEnded(let ending) = event { path = ending.path }
+            if case .sessionFinished = event { break }
+        }
+        await application.close()
+        return (try #require(path), task)
+    }
+
+    @Test("is delivered to the new session of its identifier, with its task's description")
+    func delivered() async throws {
+        let left = try await leave("waited", "waited.bin")
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("waited"), delegate: recorder, delegateQueue: nil)
+        let messages = await recorder.messages { if case .finishedEvents = $0 { true } else { false } }
+        guard case .file(_, let content?, _) = messages.first, case .completed(let task, nil) = messages[1] else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect(messages.count == 3)
+        #expect(content.count == 1000)
+        #expect(task.engineTaskIdentifier == left.task)
+        #expect(task.taskDescription == "an earlier one")
+        #expect(task.originalRequest?.url == (try World.url("waited.bin")))
+        #expect(session.finishedRound == 1)
+        session.invalidateAndCancel()
+    }
+
+    @Test("is the last message only, where an earlier delegate has moved the file already")
+    func movedBefore() async throws {
+        let left = try await leave("moved-before", "moved-before.bin")
+        try FileManager.default.moveItem(atPath: left.file, toPath: World.server.path("mine.bin"))
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("moved-before"), delegate: recorder, delegateQueue: nil)
+        let messages = await recorder.messages { if case .finishedEvents = $0 { true } else { false } }
+        #expect(messages.count == 2)
+        guard case .completed(_, nil) = messages.first else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect(FileManager.default.fileExists(atPath: World.server.path("mine.bin")))
+        session.invalidateAndCancel()
+    }
+
+    @Test("is left alone by a session without a delegate")
+    func noDelegate() async throws {
+        _ = try await leave("left", "left.bin")
+        let session = BackgroundURLSession(configuration: World.configuration("left"), delegate: nil, delegateQueue: nil)
+        #expect(await session.allTasks.isEmpty)
+        let application = try await Application.open(
+            "org.example.tests", store: World.server.path("store"), hosting: .embedded)
+        #expect(try await application.attachSession("left").poll().events.count == 2)
+        await application.close()
+    }
+}
