@@ -1,0 +1,51 @@
+"""The package's README: each of its programs runs as it stands there.
+
+https://example.org stands for a server of this test, and /home/me for a folder of it.
+"""
+
+import http.server
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from daemons import end_daemons
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+PROGRAMS = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+class Picture(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "5000")
+        self.end_headers()
+        self.wfile.write(bytes(5000))
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def url():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Picture) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
+def test_a_program_of_the_readme_runs(program, url, tmp_path):
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+    text = program.replace("https://example.org", url).replace("/home/me", str(tmp_path))
+    try:
+        done = subprocess.run([sys.executable, "-W", "error", "-c", text], env=environment, capture_output=True,
+                              text=True, timeout=60, check=False)
+    finally:
+        end_daemons(tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    for destination in re.findall(r'"/home/me/(\d\.jpg)"', program):
+        assert (tmp_path / destination).read_bytes() == bytes(5000)
