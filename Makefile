@@ -17,11 +17,13 @@ SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --
 LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.0 \
     -Xlinker -z -Xlinker nodelete
 
+EXAMPLES := $(patsubst examples/c/%.c,$(BUILD)/examples/%,$(wildcard examples/c/*.c))
+
 # The toolchain's own clang, which the set-up need not install. Asked for only when something is compiled with it.
 CC = $(shell scripts/toolchain)/bin/clang
 C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
-.PHONY: all demo test soak bench install clean help setup-build
+.PHONY: all examples demo test soak bench install clean help setup-build
 
 all: $(LIBRARY) $(COMMAND) $(DAEMON) ## build the library, the command line and the daemon
 
@@ -49,6 +51,8 @@ $(BUILD)/examples/%: examples/c/%.c include/backhaul.h $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -o $@ $< -L$(BUILD)/lib -lbackhaul -Wl,-rpath,'$$ORIGIN/../lib'
 
+examples: all $(EXAMPLES) ## build the examples in C
+
 demo: ## the story in one minute: hand over, kill, attach, finish, compare
 	@scripts/setup build demo
 	@$(MAKE) --no-print-directory $(BUILD)/examples/photos
@@ -56,7 +60,7 @@ demo: ## the story in one minute: hand over, kill, attach, finish, compare
 
 test: ## everything that must hold, under 15 minutes
 	@scripts/setup build test
-	@$(MAKE) --no-print-directory all $(BUILD)/examples/photos
+	@$(MAKE) --no-print-directory all $(EXAMPLES)
 	@scripts/test
 
 soak: ## the long runs: random kills, hosts that exit in mid-transfer

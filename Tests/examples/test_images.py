@@ -1,0 +1,131 @@
+"""Press download, leave, come back, the picture is there: the image downloader in each language."""
+
+import os
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from at_home import Images
+from daemons import daemons_of, end
+from hosts.host import until
+from story import Server, digest
+
+PROJECT = Path(__file__).resolve().parents[2]
+BUILD = PROJECT / "build"
+SUNSET = 3_000_000
+#: So slow that the button's program is long gone when it comes.
+PACE = 2_000_000
+USED = ["launched: sunset.jpg is there, 3000000 bytes", "launched: round 1 finished",
+        "launched: nothing is outstanding"]
+
+
+def c_program():
+    return [BUILD / "examples" / "images"]
+
+
+def python_program():
+    return [sys.executable, "-W", "error", PROJECT / "examples" / "python" / "images.py"]
+
+
+@pytest.fixture(params=[c_program, python_program])
+def images(request, tmp_path):
+    program = Images(request.param(), tmp_path / "home")
+    yield program
+    program.end()
+
+
+@pytest.fixture
+def server(tmp_path):
+    sunset = tmp_path / "sunset.jpg"
+    sunset.write_bytes(os.urandom(SUNSET))
+    server = Server({"/sunset.jpg": sunset}, PACE)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def sunset(server):
+    return f"{server.url}/sunset.jpg"
+
+
+def is_under_way(server):
+    return any(request.sent > SUNSET // 3 for request in server.requests())
+
+
+def test_the_picture_comes_when_the_program_is_gone_and_nobody_touches_it(images, server, sunset):
+    assert images("get", sunset) == ["handed over sunset.jpg"]
+    assert "sunset.jpg" not in images.files(), "it was there before the program had ended"
+    until(images.log, lambda log: log[-1:] == USED[-1:])
+    assert images.log() == ["handed over sunset.jpg", *USED]
+    assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
+    # Nothing is left over: no part file, no program, no daemon, and nothing on its way for who comes back.
+    assert images.files() == ["images.log", "sunset.jpg"]
+    until(images.processes, lambda processes: processes == [])
+    assert images() == ["there: sunset.jpg"]
+    assert len(images.log()) == 4
+
+
+def test_killed_in_the_middle_it_is_launched_when_the_picture_is_there(images, server, sunset):
+    images("get", sunset)
+    opened = images.open()
+    assert opened.stdout.readline().startswith("on its way: sunset.jpg")
+    until(server.requests, lambda _: is_under_way(server))
+    opened.kill()
+    opened.communicate()
+    until(images.log, lambda log: log[-1:] == USED[-1:])
+    assert images.log() == ["handed over sunset.jpg", *USED]
+    assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
+    assert [request.status for request in server.requests()] == [200], "it was asked for twice"
+
+
+def test_when_the_daemon_is_killed_too_the_next_start_goes_on(images, server, sunset):
+    images("get", sunset)
+    until(server.requests, lambda _: any(request.sent > 2_500_000 for request in server.requests()))
+    (daemon,) = daemons_of(images.home)
+    end(daemon, signal.SIGKILL, time.monotonic() + 5)
+    *_, there, finished = images()
+    assert (there, finished) == ("sunset.jpg is there, 3000000 bytes", "round 1 finished")
+    assert [request.status for request in server.requests()] == [200, 206]
+    assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
+
+
+def test_while_it_is_open_it_is_told_and_nothing_is_launched(images, server, sunset):
+    images("get", sunset)
+    shown = images()
+    assert shown[0].startswith("on its way: sunset.jpg")
+    assert any(re.fullmatch(r"on its way: sunset.jpg \d+ %.*", line) for line in shown), "no progress was seen"
+    assert shown[-2:] == ["sunset.jpg is there, 3000000 bytes", "round 1 finished"]
+    assert not [line for line in images.log() if line.startswith("launched")]
+    until(images.processes, lambda processes: processes == [])
+
+
+def test_pressed_twice_it_is_one_download(images, server, sunset):
+    assert images("get", sunset, sunset) == ["handed over sunset.jpg", "sunset.jpg was handed over before"]
+    until(images.log, lambda log: log[-1:] == USED[-1:])
+    assert len(server.requests()) == 1
+    (refused,) = images("get", sunset, code=1)
+    assert "sunset.jpg" in refused and "there" in refused
+
+
+def test_a_picture_that_does_not_come_is_told_and_the_others_come(images, server, sunset):
+    assert images("get", f"{server.url}/nowhere.png", sunset) == ["handed over nowhere.png", "handed over sunset.jpg"]
+    log = until(images.log, lambda log: log[-1:] == USED[-1:])
+    (lost,) = [line for line in log if "nowhere" in line and line.startswith("launched")]
+    assert re.fullmatch(r"launched: nowhere\.png does not come: .*404.*", lost)
+    assert USED[0] in log
+
+
+@pytest.mark.parametrize(("url", "name"), [
+    ("/a%2F..%2Fb.jpg?x=/y.png#/z", "a_2F.._2Fb.jpg"), ("/..", "_."), ("/.hidden", "_hidden"), ("/", "picture"),
+    ("", "picture"), ("/images.log", "picture"), ("/dir/" + "n" * 200 + ".jpg", "n" * 95 + ".jpg"),
+])
+def test_a_name_leads_nowhere_else(images, url, name):
+    assert images("get", f"http://127.0.0.1:9{url}") == [f"handed over {name}"]
+
+
+def test_it_says_how_it_is_used(images):
+    (usage,) = images("nonsense", code=2)
+    assert usage.startswith("usage: images")

@@ -1,0 +1,241 @@
+/*
+ * Press download, leave, come back, the picture is there.
+ *
+ *   images get URL...   hands the pictures over and ends at once
+ *   images              shows what is there and what is on its way, live, until all of it is there
+ *   images launched     how Backhaul starts it when the pictures are there; nobody else needs to
+ *
+ * The pictures lie in ~/Pictures/Backhaul, with images.log beside them. See examples/README.md for the story.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <backhaul.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOG_NAME "images.log"
+#define NAME_SIZE 100
+
+static char folder[3072];
+static int is_launched;
+static int32_t role;
+static bh_application *application;
+static bh_error error = BH_ERROR_INIT;
+
+/* ---- What people see: a line on the terminal, and in the log, which is all that a launched program has. ---- */
+
+static void say(const char *format, ...) {
+    char line[4096], path[sizeof folder + sizeof LOG_NAME + 1];
+    va_list values;
+    va_start(values, format);
+    int size = snprintf(line, sizeof line, "%s", is_launched ? "launched: " : "");
+    vsnprintf(line + size, sizeof line - (size_t)size - 1, format, values);
+    va_end(values);
+    strcat(line, "\n");
+    if (!is_launched) fputs(line, stdout);
+    snprintf(path, sizeof path, "%s/%s", folder, LOG_NAME);
+    /* One write to a file opened for appending: lines of two programs never mix. */
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (file < 0 || write(file, line, strlen(line)) < 0) perror(path);
+    if (file >= 0) close(file);
+}
+
+static _Noreturn void give_up(const char *what, const char *why) {
+    fprintf(stderr, "images: cannot %s: %s\n", what, why);
+    if (is_launched) say("cannot %s: %s", what, why);
+    exit(1); /* a launched program that has not completed is launched again, later */
+}
+
+static void check(bh_status status, const char *what) {
+    if (status != BH_OK) give_up(what, error.message);
+}
+
+/* ---- The application and its one session ---- */
+
+static void find_folder(void) {
+    const char *home = getenv("HOME");
+    if (!home || home[0] != '/') give_up("find the pictures", "HOME is not an absolute path");
+    const char *const parts[] = {"", "/Pictures", "/Backhaul"};
+    if (snprintf(folder, sizeof folder - 32, "%s", home) >= (int)sizeof folder - 32)
+        give_up("find the pictures", "the path in HOME is too long");
+    for (size_t i = 1; i < sizeof parts / sizeof parts[0]; i++) {
+        strcat(folder, parts[i]);
+        if (mkdir(folder, 0755) != 0 && errno != EEXIST) give_up(folder, strerror(errno));
+    }
+}
+
+/* Each start says anew what is to be launched: this very file. So a program that was moved is found after its next. */
+static void open_application(void) {
+    char program[4096];
+    const char *const arguments[] = {"launched"};
+    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
+    bh_launch_command launch = BH_LAUNCH_COMMAND_INIT;
+    ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (size < 0) give_up("find this program's file", strerror(errno));
+    program[size] = '\0';
+    launch.program = program;
+    launch.arguments = arguments;
+    launch.argument_count = 1;
+    options.identifier = "org.example.images.c";
+    options.launch = &launch;
+    check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open the application");
+}
+
+/* Made when it is first needed, found again ever after: the same way from the button and from a launch. */
+static bh_session *session(void) {
+    static bh_session *opened;
+    if (!opened) {
+        bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+        configuration.identifier = "pictures";
+        bh_status status = bh_session_create(application, &configuration, role, BH_WAIT_DEFAULT, &opened, NULL, &error);
+        if (status == BH_IN_USE && is_launched) exit(0); /* the user has opened the program, which will see to it all */
+        check(status, "open the session");
+    }
+    return opened;
+}
+
+/* ---- The button ---- */
+
+/* The last segment of the URL's path; nothing in it can lead elsewhere, hide the file or confuse a terminal. */
+static void name_of(const char *url, char name[NAME_SIZE]) {
+    const char *path = strstr(url, "://");
+    path = path ? path + 3 : url;
+    size_t length = strcspn(path, "?#"), start = length;
+    while (start > 0 && path[start - 1] != '/') start--;
+    if (start == 0) start = length; /* a server without a path */
+    if (length - start > NAME_SIZE - 1) start = length - (NAME_SIZE - 1); /* keeps the end, with the type */
+    size_t size = length - start;
+    memcpy(name, path + start, size);
+    name[size] = '\0';
+    for (char *c = name; *c; c++)
+        if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", *c)) *c = '_';
+    if (name[0] == '.') name[0] = '_';
+    if (size == 0 || strcmp(name, LOG_NAME) == 0) strcpy(name, "picture");
+}
+
+/* When this returns the picture will come, whatever happens to this program. */
+static int hand_over(const char *url) {
+    char name[NAME_SIZE], destination[sizeof folder + NAME_SIZE + 1];
+    bh_request request = BH_REQUEST_INIT;
+    bh_enqueued result;
+    name_of(url, name);
+    snprintf(destination, sizeof destination, "%s/%s", folder, name);
+    request.url = url;
+    request.destination = destination;
+    request.idempotency_key = name; /* pressed twice, it is still one download */
+    bh_status status = bh_session_enqueue(session(), &request, 1, sizeof request, BH_WAIT_DEFAULT, &result, NULL,
+                                          &error);
+    if (status != BH_OK) {
+        fprintf(stderr, "images: %s: %s\n", name, error.message);
+        return 1;
+    }
+    say(result.disposition == BH_ENQUEUE_NEW ? "handed over %s" : "%s was handed over before", name);
+    return 0;
+}
+
+/* ---- Events: the only place that knows how a download ended ---- */
+
+static void use(const bh_event *event) {
+    if (event->kind == BH_EVENT_SESSION_FINISHED)
+        say("round %" PRIu64 " finished", event->round);
+    else if (event->kind == BH_EVENT_TASK_ENDED && event->task_state == BH_TASK_SUCCEEDED)
+        say("%s is there, %" PRIu64 " bytes", event->idempotency_key, event->size);
+    else if (event->kind == BH_EVENT_TASK_ENDED)
+        say("%s does not come: %s", event->idempotency_key, event->error_message);
+}
+
+/* Waits so long for the first event, uses all that there are, and acknowledges them after that: killed in between, this
+ * program is told again. */
+static void handle_events(int32_t timeout_ms) {
+    for (size_t count = 1; count > 0; timeout_ms = 0) {
+        bh_batch *events = NULL;
+        check(bh_session_poll(session(), 0, 100, timeout_ms, &events, &error), "read the events");
+        count = bh_batch_count(events);
+        for (size_t i = 0; i < count; i++) use(bh_batch_event_at(events, i));
+        if (count > 0)
+            check(bh_session_acknowledge_through(session(), bh_batch_event_at(events, count - 1)->id, BH_WAIT_DEFAULT,
+                                                 NULL, &error), "acknowledge");
+        bh_batch_release(events);
+    }
+}
+
+/* Nobody looks: use the events, say that nothing is outstanding, and be gone. A program with several sessions does this
+ * for each that the launch names. */
+static void be_launched(void) {
+    bh_batch *launch = NULL;
+    check(bh_launch_current(application, BH_WAIT_DEFAULT, &launch, &error), "ask for the launch");
+    if (bh_batch_count(launch) > 0) { /* otherwise the user was faster, and it is over */
+        handle_events(0);
+        check(bh_session_complete(session(), BH_WAIT_DEFAULT, &error), "complete");
+        say("nothing is outstanding");
+    }
+    bh_batch_release(launch);
+}
+
+/* ---- The program as the user opens it ---- */
+
+static void show_pictures(void) {
+    struct dirent **entries;
+    int count = scandir(folder, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        if (name[0] != '.' && strcmp(name, LOG_NAME) != 0) printf("there: %s\n", name);
+        free(entries[i]);
+    }
+    if (count >= 0) free(entries);
+}
+
+/* Prints what is on its way and returns how many pictures that are. */
+static size_t show_tasks(void) {
+    bh_batch *tasks = NULL;
+    bh_task_selection selection = BH_TASK_SELECTION_INIT;
+    selection.states = 1 << BH_TASK_WAITING | 1 << BH_TASK_RUNNING | 1 << BH_TASK_SUSPENDED;
+    check(bh_session_tasks(session(), &selection, 0, 1000, BH_WAIT_DEFAULT, &tasks, &error), "list what is on its way");
+    size_t count = bh_batch_count(tasks);
+    for (size_t i = 0; i < count; i++) {
+        const bh_task *task = bh_batch_task_at(tasks, i);
+        printf("on its way: %s", task->idempotency_key);
+        if (task->size != BH_SIZE_UNKNOWN && task->size > 0)
+            printf(" %.0f %%", 100.0 * (double)task->offset / (double)task->size);
+        printf("%s%s\n", task->reason_text ? ", " : "", task->reason_text ? task->reason_text : "");
+    }
+    bh_batch_release(tasks);
+    return count;
+}
+
+static void show(void) {
+    handle_events(0); /* first what happened meanwhile */
+    show_pictures();
+    while (show_tasks() > 0) handle_events(500);
+    check(bh_session_complete(session(), BH_WAIT_DEFAULT, &error), "complete");
+}
+
+int main(int argc, char **argv) {
+    int failed = 0;
+    is_launched = argc == 2 && strcmp(argv[1], "launched") == 0;
+    int gets = argc > 2 && strcmp(argv[1], "get") == 0;
+    if (argc > 1 && !gets && !is_launched) {
+        fprintf(stderr, "usage: images [get URL...]\n");
+        return 2;
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    /* The button needs no events. The opened program waits until a launched one that is just at work has ended. */
+    role = gets ? BH_ROLE_PRODUCE : is_launched ? BH_ROLE_CONSUME : BH_ROLE_CONSUME_WHEN_FREE;
+    find_folder();
+    open_application();
+    if (gets)
+        for (int i = 2; i < argc; i++) failed |= hand_over(argv[i]);
+    else if (is_launched)
+        be_launched();
+    else
+        show();
+    bh_application_close(application);
+    return failed;
+}

@@ -1,0 +1,172 @@
+"""The gallery of images.py: one page on loopback, with the pictures, a button and live progress.
+
+A page on one's own machine is open to every other page in the browser. So it answers only to its own name, a download
+needs the token that stands in its own form, no picture is asked for by a path, and nothing foreign is run or shown.
+"""
+
+import html
+import json
+import secrets
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, quote, unquote
+
+from backhaul import BackhaulError
+
+#: What is shown. Not SVG: opened by itself it may run a script.
+TYPES = {
+    ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".gif": "image/gif", ".webp": "image/webp",
+    ".avif": "image/avif",
+}
+LONGEST_FORM = 32_768
+
+PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Images</title>
+<style nonce="{nonce}">
+  body {{ font-family: sans-serif; margin: 2rem auto; max-width: 60rem; }}
+  input {{ width: 70%; }}
+  #pictures {{ display: flex; flex-wrap: wrap; gap: 1rem; }}
+  figure {{ margin: 0; }}
+  img {{ height: 12rem; display: block; background: #ddd; }}
+</style>
+<h1>Images</h1>
+<form method="post" action="/download">
+  <input type="hidden" name="token" value="{token}">
+  <input type="url" name="url" required placeholder="https://example.org/sunset.jpg">
+  <button>Download</button>
+</form>
+<p>{message}</p>
+<ul id="tasks"></ul>
+<div id="pictures">{pictures}</div>
+<script nonce="{nonce}">
+  const shown = {count}, list = document.getElementById("tasks");
+  async function look() {{
+    const answer = await fetch("/state");
+    if (answer.ok) {{
+      const state = await answer.json();
+      if (state.pictures !== shown) return location.assign("/");
+      list.replaceChildren(...state.tasks.map(([name, percent, why]) => {{
+        const item = document.createElement("li");
+        item.textContent = name + (percent === null ? "" : ` ${{percent}} %`) + (why ? `, ${{why}}` : "");
+        return item;
+      }}));
+    }}
+    setTimeout(look, 500);
+  }}
+  look();
+</script>
+"""
+
+
+def type_of(name):
+    """The media type of a picture that is shown; None for anything else that was downloaded."""
+    return next((kind for ending, kind in TYPES.items() if name.lower().endswith(ending)), None)
+
+
+class Gallery(BaseHTTPRequestHandler):
+    def do_GET(self):
+        if not self.is_asked_by_its_name():
+            return
+        if self.path == "/":
+            self.show_page("")
+        elif self.path == "/state":
+            self.show_state()
+        else:
+            self.show_picture()
+
+    def do_POST(self):
+        if not self.is_asked_by_its_name():
+            return
+        length = self.headers.get("Content-Length", "")
+        if self.path != "/download" or not length.isdigit() or int(length) > LONGEST_FORM:
+            self.close_connection = True  # what follows is not read
+            self.refuse(HTTPStatus.BAD_REQUEST)
+            return
+        form = parse_qs(self.rfile.read(int(length)).decode("utf-8", "replace"))
+        token, url = (form.get(name, [""])[0] for name in ("token", "url"))
+        if not secrets.compare_digest(token.encode(), self.server.token.encode()):
+            self.refuse(HTTPStatus.FORBIDDEN)
+            return
+        try:
+            self.server.images.hand_over(url.strip())
+        except (BackhaulError, ValueError) as error:
+            self.show_page(str(error), HTTPStatus.BAD_REQUEST)
+            return
+        # So that reloading the page does not press the button again.
+        self.answer(HTTPStatus.SEE_OTHER, "text/plain", b"", Location="/")
+
+    def is_asked_by_its_name(self):
+        """A foreign name that was made to lead to this machine is not answered."""
+        port = self.server.server_port
+        if self.headers.get("Host") in (f"127.0.0.1:{port}", f"localhost:{port}"):
+            return True
+        self.close_connection = True
+        self.refuse(HTTPStatus.MISDIRECTED_REQUEST)
+        return False
+
+    def pictures(self):
+        return [name for name in self.server.pictures() if type_of(name)]
+
+    def show_page(self, message, status=HTTPStatus.OK):
+        nonce, names = secrets.token_urlsafe(16), self.pictures()
+        figures = "".join(
+            f'<figure><img src="/pictures/{quote(name)}" alt=""><figcaption>{html.escape(name)}</figcaption></figure>'
+            for name in names)
+        page = PAGE.format(nonce=nonce, token=self.server.token, message=html.escape(message), pictures=figures,
+                           count=len(names))
+        self.answer(status, "text/html; charset=utf-8", page.encode(), nonce)
+
+    def show_state(self):
+        try:
+            state = {"tasks": list(self.server.images.tasks()), "pictures": len(self.pictures())}
+        except BackhaulError:
+            self.refuse(HTTPStatus.SERVICE_UNAVAILABLE)
+        else:
+            self.answer(HTTPStatus.OK, "application/json", json.dumps(state).encode())
+
+    def show_picture(self):
+        # The path only chooses among the names that are there: it never becomes a path of the file system.
+        wanted = unquote(self.path).removeprefix("/pictures/")
+        found = next((name for name in self.pictures() if name == wanted), None)
+        try:
+            content = (self.server.folder / found).read_bytes() if found else None
+        except OSError:
+            content = None
+        if content is None:
+            self.refuse(HTTPStatus.NOT_FOUND)
+        else:
+            self.answer(HTTPStatus.OK, type_of(found), content)
+
+    def refuse(self, status):
+        self.answer(status, "text/plain", f"{status.phrase}\n".encode())
+
+    def answer(self, status, media_type, body, nonce="", **headers):
+        own = f"'nonce-{nonce}'" if nonce else "'none'"
+        self.send_response(status)
+        self.send_header("Content-Type", media_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("Content-Security-Policy", (
+            f"default-src 'none'; img-src 'self'; connect-src 'self'; style-src {own}; script-src {own}; "
+            "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """The program's log is for pictures."""
+
+
+def make_server(images, pictures, folder, port):
+    """A server on loopback. ``images`` hands over and tells what is on its way, ``pictures`` names what is in
+    ``folder``. Port 0 is any that is free."""
+    server = ThreadingHTTPServer(("127.0.0.1", port), Gallery)
+    server.daemon_threads = True
+    server.images, server.pictures, server.folder = images, pictures, folder
+    server.token = secrets.token_urlsafe(32)
+    return server
