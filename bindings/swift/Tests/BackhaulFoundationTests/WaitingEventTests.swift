@@ -65,7 +65,8 @@ struct WaitingEventTests {
     @Test("is left alone by a session without a delegate")
     func noDelegate() async throws {
         _ = try await leave("left", "left.bin")
-        let session = BackgroundURLSession(configuration: World.configuration("left"), delegate: nil, delegateQueue: nil)
+        let session = BackgroundURLSession(
+            configuration: World.configuration("left"), delegate: nil, delegateQueue: nil)
         #expect(await session.allTasks.isEmpty)
         let application = try await Application.open(
             "org.example.tests", store: World.server.path("store"), hosting: .embedded)

@@ -1,0 +1,91 @@
+"""Apple's guide to background networking as a program: it ends at once, and is launched when its file is there."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from daemons import end, end_daemons
+from hosts.host import until
+from story import Server, digest
+
+PROJECT = Path(__file__).resolve().parents[2]
+BUILD = PROJECT / "build"
+
+
+@pytest.fixture(scope="module")
+def program():
+    scratch = BUILD / "swift" / "examples-background-guide"
+    package = PROJECT / "examples" / "swift" / "background-guide"
+    built = subprocess.run(["swift", "build", "--package-path", package, "--scratch-path", scratch],
+                           capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return scratch / "debug" / "background-guide"
+
+
+class Home:
+    """Where the program lives, and what runs of it: all of that knows its home."""
+
+    def __init__(self, path):
+        self.path, self.data = path, path / "data"
+        self.environment = {**os.environ, "HOME": str(path), "XDG_STATE_HOME": str(path / "state"),
+                            "XDG_DATA_HOME": str(self.data)}
+        self.data.mkdir(parents=True)
+
+    def processes(self):
+        mark, found = f"HOME={self.path}\0".encode(), []
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if mark in Path(f"/proc/{process}/environ").read_bytes():
+                    found.append(int(process))
+            except OSError:
+                continue
+        return found
+
+    def files(self):
+        return sorted(path.name for path in self.data.iterdir())
+
+
+@pytest.fixture
+def home(tmp_path):
+    home = Home(tmp_path / "home")
+    yield home
+    end_daemons(home.path)
+    for process in home.processes():
+        end(process, signal.SIGKILL, time.monotonic() + 5)
+
+
+@pytest.fixture
+def server(tmp_path):
+    report = tmp_path / "report.pdf"
+    report.write_bytes(os.urandom(2_000_000))
+    # So slow that the program is long gone when the file is there.
+    server = Server({"/report.pdf": report}, 1_500_000)
+    yield server
+    server.close()
+
+
+def test_the_program_ends_at_once_and_is_launched_when_its_file_is_there(program, home, server):
+    started = subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, capture_output=True,
+                             text=True, timeout=60, check=False)
+    assert (started.returncode, started.stdout, started.stderr) == (0, "", "")
+    assert home.files() == [], "it was there before the program had ended"
+    until(home.files, lambda files: files == ["report.pdf"])
+    assert digest(home.data / "report.pdf") == digest(server.files["/report.pdf"])
+    # The daemon leaves when nothing is outstanding: all was acknowledged, and the launch completed.
+    until(home.processes, lambda processes: processes == [])
+    assert [request.status for request in server.requests()] == [200]
+
+
+def test_what_the_server_does_not_have_is_no_file(program, home, server):
+    subprocess.run([program, f"{server.url}/absent.pdf"], env=home.environment, timeout=60, check=True)
+    # Launched, told of the error, completed and gone.
+    until(home.processes, lambda processes: processes == [])
+    assert home.files() == []
+
+
+def test_it_says_how_it_is_used(program, home):
+    asked = subprocess.run([program], env=home.environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (asked.returncode, asked.stderr) == (2, "usage: background-guide URL\n")
