@@ -771,7 +771,8 @@ bh_status bh_task_info(bh_session *session, uint64_t task_id, int32_t timeout_ms
 bh_status bh_task_info_start(bh_session *session, uint64_t task_id, bh_ticket **ticket, bh_error *error);
 
 /* Cancel ends the tasks as cancelled and removes their part files; suspend stops them and keeps what is there; resume
- * lets suspended ones run and sends waiting ones to their next attempt at once; set_priority as bh_request.priority.
+ * lets suspended ones run and sends waiting ones, but for those with BH_REASON_CREDENTIAL, to their next attempt at
+ * once; set_priority as bh_request.priority.
  * `*affected` (optional) counts the tasks that changed; those that have ended or already are so are passed over. */
 bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *selection, int32_t timeout_ms,
                           uint64_t *affected, bh_error *error);

@@ -43,8 +43,14 @@ struct CommandHandler {
             let session = try changing(handle)
             once({ (transaction) throws(Failure) in
                 try transaction.updateConfiguration(session, configuration)
+                // Those that wait for a credential have a due time of the resource time-out.
+                try transaction.rescheduleParked(
+                    bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
                 return (.done, nil)
-            }, then: { core, _ in core.remember(configuration, of: session) })
+            }, then: { core, _ in
+                core.remember(configuration, of: session)
+                core.releaseDue()
+            })
         case .enqueue(let handle, let requests): try enqueue(requests, into: try changing(handle))
         case .poll(let handle, let after, let maximum):
             let session = try consuming(handle)

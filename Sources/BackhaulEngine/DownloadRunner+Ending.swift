@@ -71,6 +71,12 @@ extension DownloadRunner {
     var bytesReceived: UInt64 { task.bytesReceived &+ machine.bytesReceived }
 
     func record(_ attempt: AttemptRecord) {
+        var attempt = attempt
+        attempt.furthestOffset = machine.furthest
+        write(attempt)
+    }
+
+    private func write(_ attempt: AttemptRecord) {
         let (id, lane) = (task.id, task.lane)
         core.store({ (transaction) throws(Failure) in
             try transaction.recordAttempt(id, attempt)
@@ -82,7 +88,7 @@ extension DownloadRunner {
                 core.due(at: attempt.nextAttempt)
                 // Without a delay it waits for its turn again, unless it is suspended or has ended.
                 if attempt.nextAttempt == nil { core.tasksWait(in: [lane], reload: false) }
-            case .failure: runner.again { $0.record(attempt) }
+            case .failure: runner.again { $0.write(attempt) }
             }
         })
     }

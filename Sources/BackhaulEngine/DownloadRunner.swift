@@ -40,7 +40,7 @@ final class DownloadRunner {
         part = core.services.disk.partFile(location)
         machine = DownloadMachine(
             checkpoint: task.checkpoint, intent: task.intent, bootID: ProcessIdentity.currentBootID,
-            asksForCredentials: configuration.asksForCredentials)
+            asksForCredentials: configuration.asksForCredentials, furthest: task.furthestOffset)
         lastByte = core.loop.now
     }
 
@@ -100,9 +100,12 @@ final class DownloadRunner {
         case .recordCheckpoint(let checkpoint):
             let id = task.id
             CrashPoint.beforeCheckpoint.reach()
+            let soFar = ReceivedSoFar(
+                attempts: task.attempts &+ requests, bytesReceived: bytesReceived, furthestOffset: machine.furthest,
+                madeProgress: machine.madeProgress)
             // Not recorded means only that a crash would cost more; the next one will be.
             core.store({ (transaction) throws(Failure) in
-                try transaction.recordCheckpoint(id, checkpoint)
+                try transaction.recordCheckpoint(id, checkpoint, soFar)
             }, then: { _, _ in CrashPoint.afterCheckpoint.reach() })
         case .seal(let size):
             let bytes = takeBuffer()

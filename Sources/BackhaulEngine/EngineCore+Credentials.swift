@@ -116,10 +116,11 @@ extension EngineCore {
 extension DownloadRunner {
     /// Lets the task wait for its challenge, or tries again with an answer that it has not sent.
     func park(_ demand: AuthenticationDemand, _ checkpoint: Checkpoint?) {
-        let attempt = AttemptRecord(
+        var attempt = AttemptRecord(
             attempts: task.attempts &+ requests, attemptsWithoutProgress: task.attemptsWithoutProgress,
             bytesReceived: bytesReceived, failure: demand.failure, httpStatus: machine.head?.status ?? 0,
             checkpoint: checkpoint)
+        attempt.furthestOffset = machine.furthest
         guard let credentials = core.credentials[task.session], credentials.mayOpen(demand.space) else {
             handle(.retryRefused)
             return

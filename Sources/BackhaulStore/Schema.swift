@@ -246,6 +246,8 @@ enum Schema {
         -- last one that it did wait for: should the answer not serve, it waits again without asking.
         ALTER TABLE tasks ADD COLUMN challenge_id INTEGER;
         CREATE INDEX tasks_by_challenge ON tasks (challenge_id) WHERE challenge_id IS NOT NULL;
+        -- The greatest offset that was ever durable: what is fetched again counts as no progress.
+        ALTER TABLE tasks ADD COLUMN furthest_offset INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE events ADD COLUMN challenge_id INTEGER;
         CREATE INDEX events_by_challenge ON events (challenge_id) WHERE challenge_id IS NOT NULL;
         """

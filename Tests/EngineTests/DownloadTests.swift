@@ -53,6 +53,26 @@ struct DownloadTests {
         #expect(asked.last?.ifRange == "\"b\"")
     }
 
+    @Test("bytes that are fetched again are no progress: a server that lets nothing be continued is left in the end")
+    func refetched() throws {
+        var resource = TestOrigin.Resource(
+            bytes: pattern(3_000_000), entityTag: "\"b\"", breakAfter: 2_000_000, breaks: 100)
+        resource.ignoresRange = true
+        origin.serve("/b", resource)
+        let application = try store.open()
+        defer { application.close() }
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.firstRetryDelayMilliseconds = 1
+        configuration.maximumAttempts = 3
+        let session = try session(application.createSession(configuration, .consume))
+        _ = try enqueue(session, [try store.request(origin.url("/b"), "b")])
+        let task = try #require(ended(try eventsOfRound(session)[0]))
+        #expect(task.outcome.failure?.status == .connectionLost)
+        // The first one brought something, three did not.
+        #expect(origin.asked.count == 4)
+        #expect(task.outcome.attempts == 4)
+    }
+
     @Test("a missing resource fails with its status and the start of its body, and leaves no file")
     func missing() throws {
         let application = try store.open()

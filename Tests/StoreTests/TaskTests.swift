@@ -39,6 +39,28 @@ struct TaskTests {
             nextAttempt: due, reason: reason)
     }
 
+    @Test("count the attempt and its bytes with each checkpoint, and never forget how far they came")
+    func soFar() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(0)], in: session)[0]
+        try record(store, id, AttemptRecord(attempts: 3, attemptsWithoutProgress: 2, bytesReceived: 50))
+        for (offset, madeProgress) in [(UInt64(900), true), (100, false)] {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.recordCheckpoint(
+                    id, Self.checkpoint,
+                    ReceivedSoFar(
+                        attempts: 4, bytesReceived: 950, furthestOffset: offset, madeProgress: madeProgress))
+            }
+            let task = try stored(store, id)
+            #expect(task.attempts == 4)
+            #expect(task.attemptsWithoutProgress == 0)
+            #expect(task.bytesReceived == 950)
+            #expect(task.furthestOffset == 900)
+            #expect(task.checkpoint == Self.checkpoint)
+        }
+    }
+
     @Test("come by priority, then by age; known ones are passed over and do not count")
     func order() throws {
         let store = try TestStore(scratch.path)

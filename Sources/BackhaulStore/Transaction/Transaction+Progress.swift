@@ -2,7 +2,14 @@ public import BackhaulModel
 
 /// What the engine writes about a live task. Each of these does nothing when the task has ended or is gone meanwhile.
 extension Transaction {
-    public func recordCheckpoint(_ task: TaskID, _ checkpoint: Checkpoint) throws(Failure) {
+    public func recordCheckpoint(
+        _ task: TaskID, _ checkpoint: Checkpoint, _ soFar: ReceivedSoFar? = nil
+    ) throws(Failure) {
+        if let soFar {
+            try connection.run(
+                Self.writeSoFar, .id(task), .number(soFar.attempts), .bits(soFar.bytesReceived),
+                .number(soFar.furthestOffset), .flag(soFar.madeProgress))
+        }
         try connection.run(
             Self.writeCheckpoint, .id(task), .optional(checkpoint.validator.entityTag),
             .optional(checkpoint.validator.lastModified), .text(checkpoint.finalURL), .bits(checkpoint.size),
@@ -21,7 +28,7 @@ extension Transaction {
             Self.writeAttempt, .id(task), .number(record.attempts), .number(record.attemptsWithoutProgress),
             .bits(record.bytesReceived), .number(record.httpStatus), .number(record.failure?.status.rawValue ?? 0),
             .number(record.failure?.domain.rawValue ?? 0), .integer(record.failure?.detail ?? 0),
-            .optional(record.failure?.message))
+            .optional(record.failure?.message), .number(record.furthestOffset))
         guard connection.changes == 1 else { return }
         if let due = record.nextAttempt {
             try connection.run(Self.writeDelay, .id(task), .integer(due), .number(record.reason.rawValue))
@@ -67,13 +74,19 @@ extension Transaction {
         INSERT OR REPLACE INTO checkpoints (task_id, entity_tag, last_modified, final_url, size, synced_offset, boot_id)
         SELECT id, ?2, ?3, ?4, ?5, ?6, ?7 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
         """)
+    private static let writeSoFar = Query(
+        """
+        UPDATE tasks SET attempts = ?2, bytes_received = ?3, furthest_offset = max(furthest_offset, ?4),
+            attempts_without_progress = iif(?5, 0, attempts_without_progress)
+        WHERE id = ?1 AND ended_ms IS NULL
+        """)
     private static let clearCheckpoint = Query("DELETE FROM checkpoints WHERE task_id = ?")
     private static let writeAttempt = Query(
         """
         UPDATE tasks SET attempts = ?2, attempts_without_progress = ?3, bytes_received = ?4,
             http_status = iif(?5 = 0, http_status, ?5), status = iif(?6 = 0, status, ?6),
             error_domain = iif(?6 = 0, error_domain, ?7), error_detail = iif(?6 = 0, error_detail, ?8),
-            error_message = iif(?6 = 0, error_message, ?9)
+            error_message = iif(?6 = 0, error_message, ?9), furthest_offset = max(furthest_offset, ?10)
         WHERE id = ?1 AND ended_ms IS NULL
         """)
     private static let writeDelay = Query(

@@ -61,7 +61,7 @@ extension Transaction {
         url, \(device), directory_inode, if_exists, starts_suspended, mode, requests.headers, user_data,
         scheme, server, port,
         entity_tag, last_modified, checkpoints.final_url, checkpoints.size, synced_offset, boot_id,
-        intents.device, intents.inode, intents.size
+        intents.device, intents.inode, intents.size, furthest_offset
         """
     private static let tables = """
         tasks JOIN requests ON requests.task_id = tasks.id JOIN lanes ON lanes.id = lane_id
@@ -101,7 +101,8 @@ extension Row {
         return StoredTask(
             id: id, session: session, lane: lane, round: round, request: request, origin: origin(),
             checkpoint: checkpoint(), intent: finishIntent(), attempts: attempts,
-            attemptsWithoutProgress: withoutProgress, bytesReceived: bytesReceived, enqueuedMilliseconds: enqueued)
+            attemptsWithoutProgress: withoutProgress, bytesReceived: bytesReceived, enqueuedMilliseconds: enqueued,
+            furthestOffset: bits())
     }
 
     private mutating func request() throws(Failure) -> Request {

@@ -18,6 +18,8 @@ public struct StoredTask: Equatable, Sendable {
     /// Body bytes over all attempts.
     public var bytesReceived: UInt64
     public var enqueuedMilliseconds: Int64
+    /// The greatest offset that was ever durable.
+    public var furthestOffset: UInt64
 }
 
 /// A task in whatever state it is.
@@ -27,6 +29,25 @@ public struct TaskRecord: Equatable, Sendable {
     public var state: TaskState
     /// Nil while it lives.
     public var outcome: Outcome?
+}
+
+/// What is written with a checkpoint, so that an attempt counts whose process is killed.
+public struct ReceivedSoFar: Equatable, Sendable {
+    /// Over the task's whole life, this attempt included.
+    public var attempts: UInt32
+    /// Body bytes over all attempts.
+    public var bytesReceived: UInt64
+    /// The greatest offset that was ever durable.
+    public var furthestOffset: UInt64
+    /// This attempt made bytes durable that no earlier one had.
+    public var madeProgress: Bool
+
+    public init(attempts: UInt32, bytesReceived: UInt64, furthestOffset: UInt64, madeProgress: Bool) {
+        self.attempts = attempts
+        self.bytesReceived = bytesReceived
+        self.furthestOffset = furthestOffset
+        self.madeProgress = madeProgress
+    }
 }
 
 /// What is written about an attempt that did not end its task.
@@ -46,6 +67,8 @@ public struct AttemptRecord: Equatable, Sendable {
     public var reason: WaitReason
     /// What the next attempt may continue from; nil: nothing.
     public var checkpoint: Checkpoint?
+    /// The greatest offset that was ever durable; a smaller one than the row's changes nothing.
+    public var furthestOffset: UInt64 = 0
 
     public init(
         attempts: UInt32, attemptsWithoutProgress: UInt32, bytesReceived: UInt64, failure: Failure? = nil,

@@ -120,6 +120,21 @@ struct ContinuingTests {
         #expect(attempt.machine.madeProgress)
     }
 
+    @Test("What is fetched again up to where an earlier attempt came is no progress, what passes it is")
+    func furthest() {
+        for (count, isProgress) in [(400, false), (401, true)] {
+            var machine = DownloadMachine(
+                checkpoint: nil, intent: nil, bootID: "boot", furthest: 400, limits: .small)
+            for event: DownloadMachine.Event in [
+                .start, .head(whole), .received(count: count), .transferFailed(.lost, isTransient: true),
+                .appended(length: UInt64(count)), .synced(length: UInt64(count)),
+            ] { _ = machine.handle(event) }
+            #expect(machine.phase == .concluding)
+            #expect(machine.madeProgress == isProgress)
+            #expect(machine.furthest == UInt64(count))
+        }
+    }
+
     @Test("Bytes behind the announced ones make all of them doubtful", arguments: [
         (Checkpoint?.none, whole, 1_001), (nil, head(200, "Content-Length: 0"), 1), (.kept(500), rest, 501),
         (.kept(500), head(206, "Content-Range: bytes 500-599/1000", "ETag: \"a\""), 101), (nil, whole, Int.max),

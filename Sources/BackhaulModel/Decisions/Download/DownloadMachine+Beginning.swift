@@ -69,6 +69,7 @@ extension DownloadMachine {
         offset = length
         written = length
         startOffset = length
+        furthest = max(furthest, length)
         synced = min(checkpoint?.syncedOffset ?? 0, length)
     }
 

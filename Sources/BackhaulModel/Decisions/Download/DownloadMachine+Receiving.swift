@@ -76,7 +76,10 @@ extension DownloadMachine {
     @discardableResult
     private mutating func noteCheckpoint() -> Checkpoint? {
         guard synced > 0, validator.ifRange != nil, let url = head?.finalURL else { return nil }
-        if synced > startOffset { madeProgress = true }
+        if synced > furthest {
+            madeProgress = true
+            furthest = synced
+        }
         checkpoint = Checkpoint(
             validator: validator, finalURL: url, size: size, syncedOffset: synced, bootID: bootID)
         return checkpoint

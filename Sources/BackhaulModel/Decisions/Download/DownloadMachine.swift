@@ -14,8 +14,11 @@ public struct DownloadMachine: Sendable {
     public internal(set) var bytesReceived: UInt64 = 0
     /// What was durable when the attempt began or when it was last made so.
     public internal(set) var checkpoint: Checkpoint?
-    /// This attempt made bytes durable that the next one can continue: failures count from one again.
+    /// This attempt made bytes durable that the next one can continue and that no earlier one had: failures count from
+    /// one again. What is fetched once more, because the server let nothing be continued, is no progress.
     public internal(set) var madeProgress = false
+    /// How far any attempt has come, this one included.
+    public internal(set) var furthest: UInt64
 
     let intent: FinishIntent?
     let bootID: String
@@ -59,15 +62,16 @@ public struct DownloadMachine: Sendable {
     var partIsGone = false
 
     /// `intent`: the file was sealed before a crash and lies as part or under its final name. `asksForCredentials`: a
-    /// 401 or 407 is no failure but a question.
+    /// 401 or 407 is no failure but a question. `furthest`: how far earlier attempts have come.
     public init(
         checkpoint: Checkpoint?, intent: FinishIntent?, bootID: String, asksForCredentials: Bool = false,
-        limits: BufferLimits = BufferLimits()
+        furthest: UInt64 = 0, limits: BufferLimits = BufferLimits()
     ) {
         self.checkpoint = checkpoint
         self.intent = intent
         self.bootID = bootID
         self.asksForCredentials = asksForCredentials
+        self.furthest = furthest
         self.limits = limits
     }
 
