@@ -55,8 +55,13 @@ class Resource:
     otherwise: Behaviour = GOOD
     etag: object = None
     last_modified: object = None
+    #: The Authorization without which the answer is a 401 with ``challenge``.
+    authorization: object = None
+    challenge: object = None
 
-    def next(self):
+    def next(self, asked):
+        if self.authorization not in (None, asked.headers.get("authorization")):
+            return Behaviour(status=401, body=b"who?\n", headers={"WWW-Authenticate": self.challenge})
         return self.behaviours.pop(0) if self.behaviours else self.otherwise
 
 
@@ -90,10 +95,13 @@ class MisbehavingServer:
     def url(self):
         return f"{'https' if self._tls else 'http'}://{self._address}:{self.port}"
 
-    def serve(self, path, content, behaviours=(), *, otherwise=GOOD, etag="of the content", last_modified=None):
-        """Serves a path and returns its URL. ``etag`` is made from the content unless given; None: none is sent."""
+    def serve(self, path, content, behaviours=(), *, otherwise=GOOD, etag="of the content", last_modified=None,
+              authorization=None, challenge='Basic realm="staff"'):
+        """Serves a path and returns its URL. ``etag`` is made from the content unless given; None: none is sent.
+        Without this ``authorization`` the answer is a 401 with the ``challenge``."""
         with self._changed:
-            self._resources[path] = Resource(content, list(behaviours), otherwise, etag, last_modified)
+            self._resources[path] = Resource(content, list(behaviours), otherwise, etag, last_modified,
+                                             authorization, challenge)
         return self.url + path
 
     def log(self, path=None):
@@ -136,7 +144,7 @@ class MisbehavingServer:
         """Whether the connection may be used again."""
         with self._changed:
             resource = self._resources.get(asked.path)
-            behaviour = resource.next() if resource else Behaviour(status=404, body=b"there is nothing here\n")
+            behaviour = resource.next(asked) if resource else Behaviour(status=404, body=b"there is nothing here\n")
             self._log.append(asked)
             self._changed.notify_all()
         try:

@@ -37,6 +37,12 @@ http {{
         location / {{ alias {files}/; }}
         # The same files, each connection at a walking pace.
         location /slow/ {{ alias {files}/; limit_rate 200k; }}
+        # The same files for "user" with "password".
+        location /private/ {{
+            alias {files}/;
+            auth_basic "staff only";
+            auth_basic_user_file {folder}/passwords;
+        }}
         location /empty {{ return 204; }}
     }}
 }}
@@ -84,6 +90,7 @@ class Nginx:
         configuration.write_text(_CONFIGURATION.format(
             folder=self.folder, files=self.files, certificates=self.certificates, plain=self.port, tls=self.tls_port,
             access_log=self._access_log))
+        (self.folder / "passwords").write_text("user:{PLAIN}password\n")
         if os.geteuid() == 0:
             configuration.write_text("user root;\n" + configuration.read_text())
         self._process = child.start(

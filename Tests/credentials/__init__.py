@@ -1,0 +1,1 @@
+"""Challenges of servers and proxies."""
