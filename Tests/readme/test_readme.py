@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from daemons import end_daemons
+from hosts.host import until
 from story import Server
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -45,7 +46,7 @@ def home(tmp_path):
 def server(tmp_path):
     photo = tmp_path / "photo.jpg"
     photo.write_bytes(PHOTO)
-    server = Server({"/photo.jpg": photo}, bytes_per_second=100 << 20)
+    server = Server({"/photo.jpg": photo}, bytes_per_second=2 << 20)
     yield server
     server.close()
 
@@ -55,8 +56,12 @@ def localised(home, server):
     return lambda text: text.replace("https://example.org", server.url).replace("/home/me", str(home))
 
 
+def at_home(folder):
+    return {"HOME": str(folder), "XDG_STATE_HOME": f"{folder}/.local/state"}
+
+
 def run(*command, cwd, **variables):
-    environment = {**os.environ, "HOME": str(cwd), "XDG_STATE_HOME": f"{cwd}/.local/state", **variables}
+    environment = {**os.environ, **at_home(cwd), **variables}
     ended = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout
@@ -66,16 +71,33 @@ def test_the_shell_host(home, localised):
     run("sh", "-euc", localised(the_block("sh")), cwd=home, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}")
 
 
-def test_the_c_host(home, localised, tmp_path):
+def c_host(localised, tmp_path):
     source, program = tmp_path / "host.c", tmp_path / "host"
     source.write_text(localised(the_block("c")))
     run("clang", "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I", PROJECT / "include", source,
         "-o", program, "-L", LIBRARIES, "-lbackhaul", f"-Wl,-rpath,{LIBRARIES}", cwd=tmp_path)
-    assert f"{home}/photo.jpg" in run(program, cwd=home)
+    return [program]
+
+
+def test_the_c_host(home, localised, tmp_path):
+    assert f"{home}/photo.jpg" in run(*c_host(localised, tmp_path), cwd=home)
 
 
 def test_the_python_host(home, localised):
     assert f"{home}/photo.jpg" in run(sys.executable, "-W", "error", "-c", localised(the_block("python")), cwd=home)
+
+
+@pytest.mark.parametrize("language", ["c", "python"])
+def test_a_host_that_is_killed_in_the_middle_finds_its_file_when_it_is_started_again(
+        language, home, localised, server, tmp_path):
+    host = c_host(localised, tmp_path) if language == "c" else [sys.executable, "-c", localised(the_block("python"))]
+    environment = {**os.environ, **at_home(home)}
+    first = subprocess.Popen(host, env=environment, stdout=subprocess.DEVNULL)
+    until(server.requests, lambda requests: requests)
+    first.kill()
+    first.wait()
+    assert f"{home}/photo.jpg" in run(*host, cwd=home)
+    assert len(server.requests()) == 1, "the daemon has not gone on"
 
 
 def test_the_swift_host(home, localised, tmp_path):
