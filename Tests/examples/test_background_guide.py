@@ -17,7 +17,7 @@ BUILD = PROJECT / "build"
 
 @pytest.fixture(scope="module")
 def program():
-    scratch = BUILD / "swift" / "examples-background-guide"
+    scratch = BUILD / "swift" / "examples"
     package = PROJECT / "examples" / "swift" / "background-guide"
     built = subprocess.run(["swift", "build", "--package-path", package, "--scratch-path", scratch],
                            capture_output=True, text=True, check=False)
