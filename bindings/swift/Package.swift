@@ -36,8 +36,10 @@ let package = Package(
         // URLSession's own names for them, for sources that are shared with Apple's systems.
         .target(name: "BackhaulURLSession", dependencies: ["BackhaulFoundation"], swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .executableTarget(
+            name: "LaunchedProgram", dependencies: ["BackhaulFoundation"], path: "Tests/LaunchedProgram"),
         .testTarget(name: "BackhaulTests", dependencies: ["Backhaul", "TestSupport"]),
-        .testTarget(name: "BackhaulFoundationTests", dependencies: ["BackhaulFoundation", "TestSupport"]),
+        .testTarget(name: "BackhaulFoundationTests", dependencies: ["BackhaulFoundation", "TestSupport", "LaunchedProgram"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,94 @@
+// A program that is launched for its session, and writes down what it is told. See LaunchedProgramTests.
+//
+//   LaunchedProgram get FOLDER URL SECOND   hands the first over and ends at once
+//   LaunchedProgram launched FOLDER SECOND  how it is launched; hands the second over when the first is completed
+import BackhaulFoundation
+import Foundation
+
+let (command, folder) = (CommandLine.arguments[1], CommandLine.arguments[2])
+let second = CommandLine.arguments[CommandLine.arguments.count - 1]
+
+var options = BackgroundApplication.Options()
+options.identifier = "org.example.launched"
+options.store = folder + "/store"
+options.launch.arguments = ["launched", folder, second]
+try BackgroundApplication.shared.configure(options)
+
+let program = Program(folder: folder)
+if command == "get" {
+    _ = try BackgroundApplication.shared.handleLaunch(delegate: program)
+    program.session(delegate: nil).downloadTask(with: URL(string: CommandLine.arguments[3])!).resume()
+    exit(0)
+}
+program.log("launched")
+_ = try BackgroundApplication.shared.handleLaunch(delegate: program)
+if program.isFirstRound { program.handOverAgain(second) }
+program.log("left")
+
+@MainActor
+final class Program: NSObject, BackgroundApplicationDelegate {
+    private let path: String
+    private var handler: (() -> Void)?
+    private var running: BackgroundURLSession?
+    /// The file was the first.
+    private(set) var isFirstRound = false
+
+    init(folder: String) { path = folder + "/log" }
+
+    nonisolated func log(_ line: String) {
+        let file = fopen(path, "a")
+        fputs(line + "\n", file)
+        fclose(file)
+    }
+
+    func session(delegate: Program?) -> BackgroundURLSession {
+        BackgroundURLSession(
+            configuration: .background(withIdentifier: "pictures"), delegate: delegate, delegateQueue: nil)
+    }
+
+    func application(
+        _ application: BackgroundApplication, handleEventsForBackgroundURLSession identifier: String,
+        completionHandler: @escaping @Sendable () -> Void
+    ) {
+        log("called for \(identifier)")
+        handler = completionHandler
+        running = session(delegate: self)
+    }
+
+    func call() {
+        isFirstRound = running?.finishedRound == 1
+        handler?()
+        handler?()
+    }
+
+    /// After the completion the session object is done for, and another of its identifier works at once.
+    func handOverAgain(_ address: String) {
+        let late = running?.downloadTask(with: URL(string: address)!)
+        late?.resume()
+        log("the old session's task: \(late?.error == nil ? "taken" : "refused")")
+        let next = session(delegate: nil)
+        let task = next.downloadTask(with: URL(string: address)!)
+        task.resume()
+        log("the new session's task: \(task.error == nil ? "taken" : "refused")")
+    }
+}
+
+extension Program: BackgroundURLSessionDownloadDelegate {
+    nonisolated func urlSession(
+        _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
+        didFinishDownloadingTo location: URL
+    ) { log("file of \((try? Data(contentsOf: location))?.count ?? 0) bytes") }
+
+    nonisolated func urlSession(
+        _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?
+    ) { log("completed with \(error == nil ? "no error" : "an error")") }
+
+    nonisolated func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession) {
+        log("all is delivered")
+        DispatchQueue.main.async { MainActor.assumeIsolated { self.call() } }
+    }
+
+    nonisolated func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?) {
+        log("invalid with \(error == nil ? "no error" : "an error")")
+    }
+}
