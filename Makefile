@@ -53,10 +53,10 @@ $(BUILD)/examples/%: examples/c/%.c include/backhaul.h $(LIBRARY)
 
 examples: all $(EXAMPLES) ## build the examples in C
 
-demo: ## the story in one minute: hand over, kill, attach, finish, compare
+demo: ## the story in one minute: hand over, kill, go on without a host, launch, compare
 	@scripts/setup build demo
-	@$(MAKE) --no-print-directory $(BUILD)/examples/photos
-	@scripts/demo $(BUILD)/examples/photos
+	@$(MAKE) --no-print-directory $(DAEMON) $(BUILD)/examples/collection
+	@scripts/demo $(BUILD)/examples/collection
 
 test: ## everything that must hold, under 15 minutes
 	@scripts/setup build test
