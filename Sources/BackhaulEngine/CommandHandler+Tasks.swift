@@ -54,9 +54,11 @@ extension CommandHandler {
 
     private func insert(_ items: [(Request, Origin)], into session: SessionID) {
         let hasPriority = items.contains { $0.0.priority > 0 }
+        core.lookAtCalendar()
+        let now = core.calendarMilliseconds
         let lanes = Lock(Set<LaneID>())
         once({ (transaction) throws(Failure) in
-            let applied = try transaction.enqueue(session: session, items, now: Clock.wallMilliseconds)
+            let applied = try transaction.enqueue(session: session, items, now: now)
             lanes.withLock { $0 = applied.lanes }
             return (.enqueued(applied.results), nil)
         }, then: { core, _ in

@@ -7,7 +7,7 @@ internal import BackhaulTransport
 
 /// Performs what a `DownloadMachine` decides, with the transport, the disk and the store, and tells it what came of it.
 final class DownloadRunner {
-    let task: StoredTask
+    var task: StoredTask
     /// Tells this runner from an earlier one of the same task, whose answers may still be on their way.
     let attempt: UInt64
     let configuration: SessionConfiguration
@@ -59,7 +59,7 @@ final class DownloadRunner {
         age >= Int64(clamping: configuration.resourceTimeoutMilliseconds)
     }
 
-    var age: Int64 { Clock.wallMilliseconds - task.enqueuedMilliseconds }
+    var age: Int64 { core.calendarMilliseconds - task.enqueuedMilliseconds }
 
     private static let timeOver = Failure(
         .resourceTimeout, "the task did not end within the session's resource time-out")

@@ -77,7 +77,7 @@ extension EngineCore {
     /// A task whose time is over starts, to end.
     private func challengeToWaitFor(_ task: StoredTask) -> ChallengeID? {
         guard let configuration = sessions[task.session], configuration.asksForCredentials, task.intent == nil,
-            Clock.wallMilliseconds - task.enqueuedMilliseconds
+            calendarMilliseconds - task.enqueuedMilliseconds
                 < Int64(clamping: configuration.resourceTimeoutMilliseconds)
         else { return nil }
         return credentials[task.session]?.challenge(for: task.request.url, in: task.origin.text)
@@ -96,9 +96,10 @@ extension EngineCore {
         for (challenge, tasks) in tasks {
             let ids = tasks.map(\.id)
             let lanes = Set(tasks.map(\.lane))
+            let now = calendarMilliseconds
             store({ (transaction) throws(Failure) in
                 try transaction.parkUnasked(
-                    ids, for: challenge, bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
+                    ids, for: challenge, bootMilliseconds: Clock.bootMilliseconds, now: now)
             }, then: { core, result in
                 guard case .success(let next) = result else {
                     // The store cannot commit for now: the lanes are looked at again with what is due.

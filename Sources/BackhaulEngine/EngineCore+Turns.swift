@@ -120,6 +120,7 @@ extension EngineCore {
     func tick() {
         tickerRuns = !runners.isEmpty && !hasFailed
         guard tickerRuns else { return }
+        lookAtCalendar()
         for runner in Array(runners.values) { runner.tick() }
         ticker?.start(milliseconds: 1_000)
     }
@@ -136,6 +137,7 @@ extension EngineCore {
 
     func releaseDue() {
         nextDue = nil
+        lookAtCalendar()
         let now = Clock.bootMilliseconds
         store({ (transaction) throws(Failure) in
             (lanes: try transaction.releaseDue(bootMilliseconds: now), next: try transaction.nextDue())

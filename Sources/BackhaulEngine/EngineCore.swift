@@ -59,6 +59,9 @@ final class EngineCore {
     var holderTimer: LoopTimer?
     private let startedMilliseconds = Clock.wallMilliseconds
     private(set) lazy var launches = Launches(core: self)
+    /// What the calendar of the rows' times is ahead of the boot clock.
+    var calendarOffset: Int64 = 0
+    var calendarMoves = false
     /// The newest events of this turn.
     var unannounced: [NamedSession: EventID] = [:]
     var lastAttempt: UInt64 = 0
@@ -87,10 +90,12 @@ final class EngineCore {
             fail(error)
             return
         }
+        let clock = EngineCore.readClock()
+        beginCalendar(clock)
         store({ (transaction) throws(Failure) in
+            try transaction.adopt(clock)
             try transaction.releaseDeadConsumers()
-            try transaction.rescheduleParked(
-                bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
+            try transaction.rescheduleParked(bootMilliseconds: clock.boot, now: clock.wall)
             return Opening(
                 tag: try transaction.storeTag(), sessions: try transaction.activeSessions(),
                 lanes: try transaction.lanesWithWaitingTasks(), sealed: try transaction.tasksWithIntent(),

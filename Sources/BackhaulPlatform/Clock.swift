@@ -27,10 +27,34 @@ public struct Deadline: Sendable {
 /// The clocks of the machine. Nothing else reads them.
 public enum Clock {
     /// Milliseconds since 1970 by the machine's calendar, which may be wrong and may jump.
-    public static var wallMilliseconds: Int64 { Int64(read(CLOCK_REALTIME) / 1_000_000) }
+    public static var wallMilliseconds: Int64 {
+        let milliseconds = Int64(read(CLOCK_REALTIME) / 1_000_000)
+        #if DEBUG
+        return milliseconds + movedBy
+        #else
+        return milliseconds
+        #endif
+    }
 
     /// Milliseconds since boot, sleep included: for durations.
     public static var bootMilliseconds: Int64 { Int64(read(CLOCK_BOOTTIME) / 1_000_000) }
+
+    #if DEBUG
+    // Unsafe: the address of a page of the file that BACKHAUL_CLOCK names, mapped for as long as the process lives: in
+    // debug builds tests move the calendar by the milliseconds in its first eight bytes, while the process runs.
+    private static let moved: UInt? = {
+        guard let path = getenv("BACKHAUL_CLOCK") else { return nil }
+        let descriptor = bhl_open(path, O_RDONLY, 0)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        let page = mmap(nil, 8, PROT_READ, MAP_SHARED, descriptor, 0)
+        return page == MAP_FAILED ? nil : page.map { UInt(bitPattern: $0) }
+    }()
+
+    private static var movedBy: Int64 {
+        moved.flatMap { UnsafePointer<Int64>(bitPattern: $0)?.pointee } ?? 0
+    }
+    #endif
 
     static func read(_ clock: clockid_t) -> UInt64 {
         var time = timespec()

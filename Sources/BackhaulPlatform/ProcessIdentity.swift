@@ -29,6 +29,10 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
     public var isAlive: Bool { ProcessIdentity.of(processID: processID) == self }
 
     public static let currentBootID: String = {
+        #if DEBUG
+        // Tests play a reboot.
+        if let boot = getenv("BACKHAUL_BOOT") { return String(cString: boot) }
+        #endif
         let text = readSmallFile("/proc/sys/kernel/random/boot_id") ?? "unknown"
         return String(text.prefix { $0 != "\n" })
     }()

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -113,3 +114,19 @@ def served():
 def nginx(served, certificates, tmp_path_factory):
     with Nginx(tmp_path_factory.mktemp("nginx"), served.folder, certificates) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def debug_library():
+    """The library with its test switches in; the Swift tests' build folder has most of it ready."""
+    named = os.environ.get("BACKHAUL_DEBUG_LIBRARY")
+    if named:
+        return Path(named)
+    swift = shutil.which("swift")
+    if swift is None:
+        pytest.skip("a debug build needs swift in PATH")
+    build = [swift, "build", "--package-path", ROOT, "--scratch-path", ROOT / "build" / "swift" / "debug"]
+    done = subprocess.run([*build, "--product", "BackhaulLibrary"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4_000:] + done.stderr[-4_000:]
+    shown = subprocess.run([*build, "--show-bin-path"], capture_output=True, text=True, check=True)
+    return Path(shown.stdout.strip()) / "libBackhaulLibrary.so"

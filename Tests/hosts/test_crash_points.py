@@ -2,8 +2,6 @@
 
 import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,22 +16,6 @@ POINTS = re.findall(r"^    case (\w+)$", (ROOT / "Sources/BackhaulPlatform/Crash
 
 #: From here on all bytes of a file are known to be here: it is not fetched again.
 AFTER_THE_TRANSFER = {"afterIntent", "afterRename", "afterPlace", "afterEnd"}
-
-
-@pytest.fixture(scope="session")
-def debug_library():
-    """The library with its crash points in; the Swift tests' build folder has most of it ready."""
-    named = os.environ.get("BACKHAUL_DEBUG_LIBRARY")
-    if named:
-        return Path(named)
-    swift = shutil.which("swift")
-    if swift is None:
-        pytest.skip("a debug build needs swift in PATH")
-    build = [swift, "build", "--package-path", ROOT, "--scratch-path", ROOT / "build" / "swift" / "debug"]
-    done = subprocess.run([*build, "--product", "BackhaulLibrary"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-4_000:] + done.stderr[-4_000:]
-    shown = subprocess.run([*build, "--show-bin-path"], capture_output=True, text=True, check=True)
-    return Path(shown.stdout.strip()) / "libBackhaulLibrary.so"
 
 
 def work(one, requests):
