@@ -104,7 +104,7 @@ struct QueryPlanTests {
             _ = try transaction.launchedSessions(of: "org.example")
             _ = try transaction.isLaunched(session)
             if let launch { try transaction.save(launch) }
-            _ = try transaction.completeLaunch(of: session)
+            _ = try transaction.completeLaunch(of: session, in: "org.example")
             try transaction.setLaunch(nil, of: "org.example")
         }
     }

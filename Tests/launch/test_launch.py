@@ -6,13 +6,7 @@ import time
 
 from backhaul import Attention, LaunchState, Role
 from hosts.host import until
-
-
-def finish_round(host, identifier="gallery", **configuration):
-    """A round that is over: its one task was cancelled."""
-    host.session(identifier, role=Role.PRODUCE, **configuration)
-    task = host.download("http://127.0.0.1:9/file", suspended=True)
-    host.cancel([task])
+from launch.work import finish_round
 
 
 def test_a_finished_round_launches_the_application_when_its_host_is_gone(stage, hosts):

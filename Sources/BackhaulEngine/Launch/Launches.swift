@@ -101,12 +101,14 @@ final class Launches {
         look(at: application.name)
     }
 
-    /// A session was completed, by whomever.
-    func completed(in name: String) {
+    /// A session was completed, by whomever. `isProgress`: something was read, or nothing is left to read.
+    func completed(in name: String, isProgress: Bool) {
         guard let application = applications[name] else { return }
-        application.stored.backoff.succeeded()
-        application.stored.errorMessage = nil
-        save(application)
+        if isProgress {
+            application.stored.backoff.succeeded()
+            application.stored.errorMessage = nil
+            save(application)
+        }
         look(at: name)
     }
 

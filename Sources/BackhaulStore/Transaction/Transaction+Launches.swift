@@ -96,11 +96,18 @@ extension Transaction {
     }
 
     /// The launch is over for the session, and challenges that its host has seen and left open launch nobody any more.
-    /// Returns whether there was a launch for it.
-    public func completeLaunch(of session: SessionID) throws(Failure) -> Bool {
+    /// One that needs its host still, because more has happened meanwhile, is listed again at once.
+    public func completeLaunch(
+        of session: SessionID, in application: String
+    ) throws(Failure) -> (wasLaunched: Bool, isWaiting: Bool) {
         try connection.run(Self.tellChallenges, .id(session))
         try connection.run(Self.deleteOneLaunched, .id(session))
-        return connection.changes > 0
+        let wasLaunched = connection.changes > 0
+        if wasLaunched { try listWaiting(of: application) }
+        let isWaiting = try connection.first(Self.selectIsWaiting, .text(application), .id(session)) {
+            row throws(Failure) in row.flag()
+        }
+        return (wasLaunched, isWaiting ?? false)
     }
 
     private static let upsertLaunch = Query(
@@ -139,6 +146,8 @@ extension Transaction {
             LEFT JOIN clients ON clients.id = client_id
         WHERE \(isWaiting) ORDER BY identifier
         """)
+    private static let selectIsWaiting = Query(
+        "SELECT EXISTS (SELECT 1 FROM sessions WHERE \(isWaiting) AND sessions.id = ?2)")
     private static let insertLaunched = Query(
         """
         INSERT OR IGNORE INTO launched_sessions

@@ -62,9 +62,6 @@ class Hands:
     def attention(self, timeout=0):
         return self.application.poll(timeout=timeout)
 
-    def engine(self):
-        return self.application.engine()
-
     def launches(self):
         return self.application.launches()
 
