@@ -92,6 +92,12 @@ final class BusMessage {
         return number
     }
 
+    func readInt32() throws(BusError) -> Int32 {
+        var number: Int32 = 0
+        try BusError.check(library.message_read_basic(pointer, type("i"), &number))
+        return number
+    }
+
     func readBool() throws(BusError) -> Bool {
         var number: Int32 = 0
         try BusError.check(library.message_read_basic(pointer, type("b"), &number))

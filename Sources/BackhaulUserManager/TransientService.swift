@@ -69,8 +69,12 @@ public struct TransientService: Equatable, Sendable {
         ]
         // The start then succeeds when the program runs, and fails when there is none.
         if version >= 240 { properties.append(("Type", .string("exec"))) }
-        // A failed unit is forgotten, so that its name is free for the next start.
-        if version >= 236 { properties.append(("CollectMode", .string("inactive-or-failed"))) }
+        if version >= 236 {
+            // A failed unit is forgotten, so that its name is free for the next start, but not before whoever started
+            // it has asked why.
+            properties.append(("CollectMode", .string("inactive-or-failed")))
+            properties.append(("AddRef", .bool(true)))
+        }
         if livesAsLongAsAnyProcess, version >= 250 { properties.append(("ExitType", .string("cgroup"))) }
         if !environment.isEmpty {
             let assignments = environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }

@@ -22,3 +22,28 @@ public struct StartedService: Equatable, Sendable {
     /// Somebody else had started it, or a unit file describes it.
     public var wasThere: Bool
 }
+
+/// How a service's first process has ended (`ExecMainCode` and `ExecMainStatus`, org.freedesktop.systemd1(5)).
+enum ProcessEnding: Equatable {
+    case exited(Int32)
+    case killed(signal: Int32)
+
+    /// The codes are those of waitid(2).
+    init?(code: Int32, status: Int32) {
+        switch code {
+        case 1: self = .exited(status)
+        case 2, 3: self = .killed(signal: status)
+        default: return nil
+        }
+    }
+
+    func clause(of program: String) -> String {
+        switch self {
+        // The manager's own codes for what failed before the program ran (systemd.exec(5), "Process Exit Codes").
+        case .exited(200): "the working directory of \(program) cannot be entered"
+        case .exited(203): "\(program) is not there or cannot be run"
+        case .exited(let code): "\(program) ended at once, with exit code \(code)"
+        case .killed(let signal): "\(program) ended at once, of signal \(signal)"
+        }
+    }
+}

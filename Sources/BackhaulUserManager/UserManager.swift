@@ -110,6 +110,7 @@ public final class UserManager {
                 // Or it would be tried again, while the caller has been told that it did not start.
                 _ = try? connection.call(
                     .manager("StopUnit"), [.string(service.name), .string("replace")], until: deadline)
+                release(service.name, deadline)
             }
             throw error.failure(asking: "the user manager to start \(service.name)")
         }
@@ -158,6 +159,9 @@ public final class UserManager {
             do throws(BusConnection.CallError) {
                 try run("StartTransientUnit", transient(service), deadline)
             } catch {
+                if case .refused(Name.jobFailed, _) = error, let ending = ending(service.name, deadline) {
+                    throw .refused(name: Name.jobFailed, sentence: ending.clause(of: service.program))
+                }
                 guard case .refused(Name.unitExists, _) = error else { throw error }
                 // Another host was faster, or there is a unit file.
                 wasThere = true
@@ -174,9 +178,9 @@ public final class UserManager {
                 }
                 throw error
             }
-            let processID = try mainProcess(service.name, deadline)
-            return StartedService(
-                name: service.name, process: processID.flatMap(ProcessIdentity.of), wasThere: wasThere)
+            let process = try mainProcess(service.name, deadline).flatMap(ProcessIdentity.of)
+            if !wasThere { release(service.name, deadline) }
+            return StartedService(name: service.name, process: process, wasThere: wasThere)
         }
     }
 
@@ -228,6 +232,25 @@ public final class UserManager {
             try message.readVariant("s") { inner throws(BusError) in try inner.readString() }
         }
         return UnitState(rawValue: text) ?? .inactive
+    }
+
+    /// How the first process has ended, or nil when that is not known.
+    private func ending(_ name: String, _ deadline: Deadline) -> ProcessEnding? {
+        guard let path = try? unit(name, deadline) else { return nil }
+        func read(_ property: String) -> Int32? {
+            let reply = try? connection.call(
+                .properties("Get", of: path), [.string(Name.service), .string(property)], until: deadline)
+            return try? reply?.readVariant("i") { inner throws(BusError) in try inner.readInt32() }
+        }
+        return read("ExecMainCode").flatMap { code in
+            read("ExecMainStatus").flatMap { ProcessEnding(code: code, status: $0) }
+        }
+    }
+
+    /// Lets the manager forget a unit of ours as soon as it has ended. A manager that does not know this, or has
+    /// forgotten it already, does that anyway when the connection ends.
+    private func release(_ name: String, _ deadline: Deadline) {
+        _ = try? connection.call(.manager("UnrefUnit"), [.string(name)], until: deadline)
     }
 
     /// Nil when it has ended already.

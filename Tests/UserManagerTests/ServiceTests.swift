@@ -130,12 +130,35 @@ struct ServiceTests {
     @Test("a program that is not there or cannot be run is an error, and nothing is left to be tried again")
     func missing() throws {
         var service = service("")
-        service.restart = .init(delayMilliseconds: 1, attempts: 9, withinMilliseconds: 60_000)
+        service.restart = .init(delayMilliseconds: 1_000, attempts: 9, withinMilliseconds: 60_000)
         for program in ["/absent/program", "/etc/passwd", scratch.path] {
             service.program = program
-            #expect(throws: Failure.self) { try manager.startService(service) }
+            let failure = #expect(throws: Failure.self) { try manager.startService(service) }
+            #expect(failure?.message.contains("\(program) is not there or cannot be run") == true)
             try until { try manager.state(of: service.name) == nil }
         }
+        service.program = "/bin/true"
+        service.workingDirectory = "/absent"
+        let failure = #expect(throws: Failure.self) { try manager.startService(service) }
+        #expect(failure?.message.contains("working directory") == true)
+    }
+
+    @Test("a unit that has ended is forgotten while the conversation that started it goes on")
+    func forgotten() throws {
+        let service = service(untilGo)
+        try manager.startService(service)
+        scratch.write("", to: "go")
+        try until { try manager.state(of: service.name) == nil }
+    }
+
+    @Test(
+        "how a process has ended is said in words",
+        arguments: [
+            (1, 203, "/p is not there or cannot be run"), (1, 3, "/p ended at once, with exit code 3"),
+            (2, 9, "/p ended at once, of signal 9"), (3, 11, "/p ended at once, of signal 11"), (0, 0, nil),
+        ] as [(Int32, Int32, String?)])
+    func endings(code: Int32, status: Int32, words: String?) {
+        #expect(ProcessEnding(code: code, status: status)?.clause(of: "/p") == words)
     }
 
     @Test("where a unit file has the name, it is what is started")

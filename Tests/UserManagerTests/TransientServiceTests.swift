@@ -13,7 +13,7 @@ import Testing
     @Test("what a service needs at least is its program, and a name that is free again when it has ended")
     func least() {
         let properties = properties(service)
-        #expect(Set(properties.keys) == ["Description", "ExecStart", "KillMode", "Type", "CollectMode"])
+        #expect(Set(properties.keys) == ["Description", "ExecStart", "KillMode", "Type", "CollectMode", "AddRef"])
         #expect(properties["Type"] == .string("exec"))
         #expect(properties["CollectMode"] == .string("inactive-or-failed"))
         #expect(properties["KillMode"] == .string("control-group"))
