@@ -39,7 +39,8 @@ let package = Package(
         .executableTarget(
             name: "LaunchedProgram", dependencies: ["BackhaulFoundation"], path: "Tests/LaunchedProgram"),
         .testTarget(name: "BackhaulTests", dependencies: ["Backhaul", "TestSupport"]),
-        .testTarget(name: "BackhaulFoundationTests", dependencies: ["BackhaulFoundation", "TestSupport", "LaunchedProgram"]),
+        .testTarget(
+            name: "BackhaulFoundationTests", dependencies: ["BackhaulFoundation", "TestSupport", "LaunchedProgram"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A program that the daemon launches")
 struct LaunchedProgramTests {
-    @Test("is called once for its session, hears all, completes, may begin again at once, and is launched for that, too")
+    @Test("is called once for its session, hears all, completes, may begin again at once, and is launched again")
     func story() async throws {
         let server = try Server()
         let folder = server.path("home")
