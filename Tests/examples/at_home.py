@@ -26,7 +26,8 @@ class Images:
         return ended.stdout.splitlines() + ended.stderr.splitlines()
 
     def open(self, *words):
-        return child.start([*self.command, *words], env=self.environment, stdout=subprocess.PIPE, text=True)
+        return child.start([*self.command, *words], env=self.environment, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True)
 
     def log(self):
         path = self.folder / "images.log"

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 from urllib.parse import urlencode
@@ -80,6 +81,13 @@ def test_a_picture_comes_while_the_page_is_open(images, browser, server):
     assert b'src="/pictures/sunset.jpg"' in browser.ask("GET", "/")
     until(images.log, lambda log: "round 1 finished" in log)
     assert not [line for line in images.log() if line.startswith("launched")]
+
+
+def test_ctrl_c_closes_the_page_without_a_word(browser):
+    browser.ask("GET", "/state")
+    browser.gallery.send_signal(signal.SIGINT)
+    assert browser.gallery.communicate(timeout=20) == ("", "")
+    assert browser.gallery.returncode == 130
 
 
 def test_a_page_that_is_killed_in_the_middle_leaves_the_rest_to_the_launched_program(images, browser, server):

@@ -12,12 +12,12 @@ import os
 import re
 import sys
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from backhaul import Application, BackhaulError, InUse, LaunchCommand, Role, TaskState
+from backhaul import Application, BackhaulError, InUse, InvalidHandle, LaunchCommand, Role, TaskState
 
 FOLDER = Path.home() / "Pictures" / "Backhaul"
 LOG = FOLDER / "images.log"
@@ -128,8 +128,9 @@ class Images:
 
     def listen(self):
         """Uses events as they come, for as long as the program is open: while it is, nothing is launched."""
-        for event in self.session.events():
-            self.use(event)
+        with suppress(InvalidHandle):  # closed, which ends the waiting
+            for event in self.session.events():
+                self.use(event)
 
 
 def gallery(images, port):
@@ -137,10 +138,10 @@ def gallery(images, port):
     from images_page import make_server
 
     images.handle_events()
-    server = make_server(images, pictures, FOLDER, port)
-    threading.Thread(target=images.listen, daemon=True).start()
-    print(f"http://127.0.0.1:{server.server_port}/", flush=True)
-    server.serve_forever()
+    with make_server(images, pictures, FOLDER, port) as server:
+        threading.Thread(target=images.listen, daemon=True).start()
+        print(f"http://127.0.0.1:{server.server_port}/", flush=True)
+        server.serve_forever()
 
 
 def get(urls):
