@@ -7,47 +7,66 @@ import Testing
 struct LaunchedProgramTests {
     @Test("is called once for its session, hears all, completes, may begin again at once, and is launched again")
     func story() async throws {
-        let server = try Server()
-        let folder = server.path("home")
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        let first = try server.serve("first", content(1000))
-        let second = try server.serve("second", content(2000))
-
-        let program = Process()
-        program.executableURL = try LaunchedProgramTests.program()
-        program.arguments = ["get", folder, first, second]
-        try program.run()
-        program.waitUntilExit()
-        #expect(program.terminationStatus == 0)
-
         let told = ["launched", "called for pictures"]
         let end = ["completed with no error", "all is delivered", "invalid with no error"]
         let expected =
             told + ["file of 1000 bytes"] + end
             + ["the old session's task: refused", "the new session's task: taken", "left"]
             + told + ["file of 2000 bytes"] + end + ["left"]
+        try await run("first", second: "second") { $0.count >= expected.count } verify: { log in
+            #expect(log == expected)
+        }
+    }
+
+    @Test("is launched for a challenge, and its answer lets the file come")
+    func challenge() async throws {
+        try await run("secret/first", second: nil) { log in
+            log.last == "left" && log.contains("file of 1000 bytes")
+        } verify: { log in
+            let asked = try #require(log.firstIndex(of: "asked for the cellar"))
+            let came = try #require(log.firstIndex(of: "file of 1000 bytes"))
+            #expect(log.prefix(2) == ["launched", "called for pictures"])
+            #expect(asked < came)
+            #expect(log.filter { $0 == "asked for the cellar" }.count == 1)
+        }
+    }
+
+    /// Has the program hand over what the server has under `first`, and reads its log until it is whole.
+    private func run(
+        _ first: String, second: String?, isWhole: ([String]) -> Bool, verify: ([String]) throws -> Void
+    ) async throws {
+        let server = try Server()
+        let folder = server.path("home")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        _ = try server.serve("first", content(1000))
+        _ = try server.serve("second", content(2000))
+
+        let words = ["get", folder, server.url(first), second.map { server.url($0) } ?? "nothing"]
+        #expect(try TestSupport.run(LaunchedProgramTests.program(), words) == 0)
+
         var log: [String] = []
-        for _ in 0..<1500 where log.count < expected.count {
+        for _ in 0..<1500 where !isWhole(log) {
             try await Task.sleep(for: .milliseconds(20))
             let text = try? String(contentsOfFile: folder + "/log", encoding: .utf8)
             log = text?.split(separator: "\n").map(String.init) ?? []
         }
-        #expect(log == expected)
 
         let onlooker = try await Application.open("org.example.launched", store: folder + "/store", observes: true)
-        #expect(try await onlooker.launches().map(\.state) == [.none])
-        let session = try #require(try await onlooker.sessions().first)
-        #expect(session.events == 0)
-        #expect(session.liveTasks == 0)
+        let (launches, sessions) = (try await onlooker.launches(), try await onlooker.sessions())
         let daemon = try await onlooker.engine().processID
         await onlooker.close()
         // Not left to find out that its store is gone.
         kill(pid_t(daemon), SIGTERM)
+        try verify(log)
+        #expect(launches.map(\.state) == [.none])
+        #expect(sessions.map(\.events) == [0])
+        #expect(sessions.map(\.liveTasks) == [0])
+        #expect(sessions.map(\.openChallenges) == [0])
     }
 
     /// Beside the program that runs the tests.
-    private static func program() throws -> URL {
+    private static func program() throws -> String {
         let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-        return tests.deletingLastPathComponent().appendingPathComponent("LaunchedProgram")
+        return tests.deletingLastPathComponent().appendingPathComponent("LaunchedProgram").path
     }
 }

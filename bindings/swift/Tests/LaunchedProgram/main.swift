@@ -1,9 +1,11 @@
 // A program that is launched for its session, and writes down what it is told. See LaunchedProgramTests.
 //
 //   LaunchedProgram get FOLDER URL SECOND   hands the first over and ends at once
-//   LaunchedProgram launched FOLDER SECOND  how it is launched; hands the second over when the first is completed
+//   LaunchedProgram launched FOLDER SECOND  how it is launched; hands the second over when the first is completed,
+//                                           unless that is "nothing"
 import BackhaulFoundation
 import Foundation
+import FoundationNetworking
 
 let (command, folder) = (CommandLine.arguments[1], CommandLine.arguments[2])
 let second = CommandLine.arguments[CommandLine.arguments.count - 1]
@@ -22,7 +24,7 @@ if command == "get" {
 }
 program.log("launched")
 _ = try BackgroundApplication.shared.handleLaunch(delegate: program)
-if program.isFirstRound { program.handOverAgain(second) }
+if program.isFirstRound && second != "nothing" { program.handOverAgain(second) }
 program.log("left")
 
 @MainActor
@@ -82,6 +84,16 @@ extension Program: BackgroundURLSessionDownloadDelegate {
     nonisolated func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?
     ) { log("completed with \(error == nil ? "no error" : "an error")") }
+
+    nonisolated func urlSession(
+        _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        log("asked for the \(challenge.protectionSpace.realm ?? "")")
+        completionHandler(
+            .useCredential, URLCredential(user: "eve", password: "opensesame", persistence: .none))
+    }
 
     nonisolated func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession) {
         log("all is delivered")

@@ -1,0 +1,15 @@
+import Foundation
+
+/// Runs a program to its end and gives its exit status. Spawned by hand: Foundation's `Process` was seen to wait for ever
+/// where many are started at once.
+public func run(_ program: String, _ arguments: [String]) throws -> Int32 {
+    var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { word in strdup(word) }
+    words.append(nil)
+    defer { for word in words { free(word) } }
+    var process = pid_t()
+    guard posix_spawn(&process, program, nil, nil, &words, environ) == 0 else { throw CocoaError(.executableLoad) }
+    var status: Int32 = 0
+    guard waitpid(process, &status, 0) == process else { throw CocoaError(.executableLoad) }
+    // Ended by itself, with the status in the second byte (wait(2)).
+    return status & 0x7f == 0 ? (status >> 8) & 0xff : -1
+}
