@@ -139,8 +139,6 @@ struct DaemonTests {
         defer { application.close() }
         #expect(store.holder != first)
         #expect(waitUntil { ProcessIdentity.of(processID: first) == nil })
-        #expect(String(decoding: store.bytes(of: store.store + "/daemon.log") ?? [], as: UTF8.self)
-            .contains("makes room for version \(Versions.built.libraryText)"))
     }
 
     @Test("that speaks a newer protocol is left as it is, and named with both versions")

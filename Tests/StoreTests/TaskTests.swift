@@ -61,6 +61,23 @@ struct TaskTests {
         }
     }
 
+    @Test("keep a daemon when they start without a command: not while suspended or waiting for a credential")
+    func keepADaemon() throws {
+        let store = try TestStore(scratch.path)
+        func wait() throws -> Bool { try store.run { (transaction) throws(Failure) in try transaction.tasksWait() } }
+        let session = try store.session()
+        #expect(try !wait())
+        let ids = try store.enqueue([.numbered(1)], in: session)
+        #expect(try wait())
+        try store.control(session, .suspend, TaskSelection(ids: ids))
+        #expect(try !wait())
+        try store.control(session, .resume, TaskSelection(ids: ids))
+        try record(store, ids[0], delayed(until: .max))
+        #expect(try wait())
+        try record(store, ids[0], delayed(until: .max, .credential))
+        #expect(try !wait())
+    }
+
     @Test("come by priority, then by age; known ones are passed over and do not count")
     func order() throws {
         let store = try TestStore(scratch.path)

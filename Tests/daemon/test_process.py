@@ -20,6 +20,10 @@ from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 
 
+#: With a journal only errors are in the file.
+without_journal = pytest.mark.skipif(os.path.exists("/run/systemd/journal/socket"), reason="the journal has the log")
+
+
 def run(program, *words):
     return subprocess.run([program, *words], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
 
@@ -105,6 +109,7 @@ def test_a_stopped_daemon_is_named(host, daemon):
         os.kill(process, signal.SIGCONT)
 
 
+@without_journal
 def test_the_log_is_for_the_user_alone_and_tells_no_secrets(host, store, daemon, downloads):
     one = host()
     one.session(first_retry_delay_ms=10)
@@ -120,6 +125,7 @@ def test_the_log_is_for_the_user_alone_and_tells_no_secrets(host, store, daemon,
     assert "secret" not in log.read_text()
 
 
+@without_journal
 def test_a_log_that_has_become_long_makes_room(program, store):
     store.mkdir(mode=0o700)
     (store / "daemon.log").write_bytes(b"x" * (1 << 20))
