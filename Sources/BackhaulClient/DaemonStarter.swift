@@ -39,7 +39,12 @@ struct DaemonStarter {
     var isStarting: Bool { started != nil }
 
     /// Why there is none, at the end of the patience for one that starts.
-    var failure: Failure? { complaint }
+    var failure: Failure? {
+        guard let started else { return complaint }
+        return Failure(
+            .daemonUnavailable, "the daemon \(started.program) was started and serves nobody yet; try again",
+            domain: .process, detail: Int64(started.process.processID ?? 0))
+    }
 
     /// Looks after it. Returns when there is something to wait for. Throws daemonUnavailable: no program, or one that
     /// cannot be run; and what one that ended at once complained of.

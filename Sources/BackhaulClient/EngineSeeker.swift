@@ -60,7 +60,7 @@ struct EngineSeeker: Sendable {
             case .nobody: break
             }
             if hosting.isDaemon { try starter.tend(directory) }
-            if deadline.hasPassed { throw starter.failure ?? unresponsive(directory) }
+            if deadline.hasPassed { throw (directory.isLocked ? nil : starter.failure) ?? unresponsive(directory) }
             // Another store has the path by now, or none: `run` opens it.
             guard directory.isAtItsPath else { return }
             // The engine's process starts or ends just now: its lock and its socket do not change in one step.
