@@ -1,7 +1,7 @@
 import Foundation
 
-/// Runs a program to its end and gives its exit status. Spawned by hand: Foundation's `Process` was seen to wait for ever
-/// where many are started at once.
+/// Runs a program to its end and gives its exit status. Spawned by hand: Foundation's `Process` was seen to wait for
+/// ever where many are started at once.
 public func run(_ program: String, _ arguments: [String]) throws -> Int32 {
     var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { word in strdup(word) }
     words.append(nil)
