@@ -73,4 +73,31 @@ struct WaitingEventTests {
         #expect(try await application.attachSession("left").poll().events.count == 2)
         await application.close()
     }
+
+    @Test("comes when another consumer has let the session go; tasks are made and refused meanwhile")
+    func contended() async throws {
+        _ = World.configuration("contended")
+        let application = try await Application.open(
+            "org.example.tests", store: World.server.path("store"), hosting: .embedded)
+        let other = try await application.createSession(SessionConfiguration(identifier: "contended"))
+        _ = try World.server.serve("contended.bin", content(10))
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("contended"), delegate: recorder, delegateQueue: nil)
+        let task = session.downloadTask(with: try World.url("contended.bin"))
+        task.resume()
+        #expect(task.engineTaskIdentifier != nil)
+        // The other one hears of its end.
+        #expect(try await other.events.first { _ in true } != nil)
+        let bad = session.downloadTask(with: try #require(URL(string: "ftp://example.org/a")))
+        bad.resume()
+        #expect(await recorder.untilCompleted()?.task === bad)
+        #expect(task.state == .running)
+        other.close()
+        let ended = try #require(await recorder.untilCompleted())
+        #expect(ended.task === task)
+        #expect(ended.error == nil)
+        session.invalidateAndCancel()
+        await application.close()
+    }
 }
