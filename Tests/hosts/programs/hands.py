@@ -79,6 +79,11 @@ class Hands:
         while self.sessions:
             self.close_session()
 
+    def page(self, after, maximum):
+        """The events after an id, and whether there were more."""
+        found = self.sessions[0].poll(after, maximum)
+        return [plain(event) for event in found.items], found.more
+
     def wait_for(self, count=None, timeout=30):
         """Reads events from the first unacknowledged one until the session is finished, or until there are so many."""
         events = []

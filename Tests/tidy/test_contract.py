@@ -1,0 +1,31 @@
+"""docs/contract.md: every sentence has a test that exists, or a deviation with its reason."""
+
+import re
+
+from tree import PROJECT
+
+ROWS = [[cell.strip() for cell in line.strip("|\n").split("|")]
+        for line in (PROJECT / "docs" / "contract.md").read_text().splitlines() if re.match(r"\| \d", line)]
+
+
+def test_all_sentences_stand_there_in_their_order():
+    assert [int(row[0]) for row in ROWS] == list(range(1, 39))
+    assert all(len(row) == 5 and all(row) for row in ROWS)
+
+
+def test_each_has_a_test_or_says_that_it_differs():
+    wrong = [row[0] for row in ROWS if "`" not in row[4] and not re.search(r"\*\*(Deviation|Not there yet)", row[3])]
+    assert not wrong
+
+
+def test_each_named_test_exists():
+    named = [(row[0], *name.split("::", 1)) for row in ROWS for name in re.findall(r"`([^`]+)`", row[4])]
+    missing = [f"{number}: {path}: {name}" for number, path, name in named if not exists(PROJECT / path, name)]
+    assert not missing, "\n".join(missing)
+
+
+def exists(path, name):
+    if not path.is_file():
+        return False
+    text = path.read_text()
+    return f"def {name}(" in text if path.suffix == ".py" else f'@Test("{name}"' in text
