@@ -26,6 +26,7 @@ extension EngineCore {
     func apply(_ change: Change, tasksEndedOrStopped: DownloadMachine.Event? = nil) {
         if let event = tasksEndedOrStopped {
             for id in change.tasks {
+                credentialRepeats[id] = nil
                 if let runner = runners[id] {
                     runner.handle(event)
                 } else if let task = ready.removeValue(forKey: id) {

@@ -214,4 +214,18 @@ struct ChallengeTests {
         }
         #expect(next == 82)
     }
+
+    @Test("go on waiting after another boot")
+    func otherBoot() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try park(store, try store.enqueue([.numbered(0)], in: session)[0])
+        try store.run { (transaction) throws(Failure) in
+            try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
+        }
+        store.close()
+        let again = try TestStore(scratch.path)
+        #expect(try waiting(again).isEmpty)
+        #expect(try challenges(again, session).map(\.waitingTasks) == [1])
+    }
 }

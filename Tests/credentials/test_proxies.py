@@ -4,7 +4,8 @@ import pytest
 
 from backhaul import ChallengeKind, Scheme, Status, TaskState
 from credentials.questions import ASKS, challenge, ends
-from servers.content import sha256_of
+from servers.content import Content, sha256_of
+from servers.misbehaving import MisbehavingServer
 from servers.proxy import Proxy
 
 
@@ -41,12 +42,19 @@ def test_a_proxy_asks_once_and_its_answer_serves_all(host, way, proxy, certifica
     assert all(sha256_of(downloads / name) == served.digests[name] for name in served.names[:20])
 
 
-def test_headers_for_a_proxy_reach_no_server(host, way, proxy, certificates, served, downloads, nginx):
-    one = through(host, way, certificates, served, downloads, 1)
-    one.respond(challenge(one).id, headers={"Proxy-Authorization": "Basic cG9ydGVyOmtleQ=="})
-    assert ends(one.wait_for())[0].state is TaskState.SUCCEEDED
-    # The header is the proxy's own: its log has it, and it passes none of that name on.
-    assert proxy.let_through
+def test_headers_for_a_proxy_reach_no_server_through_its_tunnel(host, proxy, certificates, downloads):
+    with MisbehavingServer(certificates.server_context()) as server:
+        url = server.serve("/a", Content(5_000), authorization="Bearer inside")
+        one = host(environment={"https_proxy": proxy.url, "no_proxy": "", "NO_PROXY": ""})
+        one.session(**ASKS, ca_file=str(certificates.authority))
+        one.download(url, downloads / "a", headers={"Authorization": "Bearer inside", "X-Inside": "yes"})
+        one.respond(challenge(one).id, headers={"Proxy-Authorization": "Basic cG9ydGVyOmtleQ==", "X-Porter": "yes"})
+        assert ends(one.wait_for())[0].state is TaskState.SUCCEEDED
+        [asked] = server.log()
+        assert asked.headers["x-inside"] == "yes"
+        assert {"proxy-authorization", "x-porter"}.isdisjoint(asked.headers)
+        assert proxy.let_through[-1][2]["x-porter"] == "yes"
+        assert all({"authorization", "x-inside"}.isdisjoint(headers) for _, _, headers in proxy.log)
 
 
 def test_a_wrong_answer_and_a_refusal(host, way, proxy, certificates, served, downloads):

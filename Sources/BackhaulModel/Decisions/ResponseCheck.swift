@@ -23,8 +23,17 @@ public enum ResponseCheck {
 
     /// Whether the challenge can be answered so.
     public static func check(_ response: ChallengeResponse, for challenge: Challenge) throws(Failure) {
-        guard case .credential = response, !challenge.schemes.contains(.basic) else { return }
-        throw invalid(
+        switch response {
+        case .headers(let headers) where challenge.space.kind == .server:
+            try RequestCheck.checkHeaders(headers)
+        case .credential where !challenge.schemes.contains(.basic):
+            throw noBasic(challenge)
+        default: break
+        }
+    }
+
+    private static func noBasic(_ challenge: Challenge) -> Failure {
+        invalid(
             "a user name and password are sent with the scheme Basic, and \(challenge.space.origin) offers "
                 + "\(challenge.schemes.names); answer with headers, or refuse")
     }

@@ -77,7 +77,8 @@ struct DownloadWalk {
         attempts += 1
         if random.once(in: 3), isWild { server.change(&random) }
         machine = DownloadMachine(
-            checkpoint: row.checkpoint, intent: row.intent, bootID: "boot \(boot)", limits: .tiny)
+            checkpoint: row.checkpoint, intent: row.intent, bootID: "boot \(boot)", asksForCredentials: true,
+            limits: .tiny)
         (turnsReleased, transfers, conclusions) = (0, 0, 0)
         forgetProcess()
         handle(isWild && random.once(in: 300) ? .expire(.timeOver) : .start)
@@ -212,7 +213,8 @@ struct DownloadWalk {
         case .recordIntent(let intent):
             if !row.hasEnded { row.intent = intent }
             answers.append(row.hasEnded ? .intentRefused : .intentRecorded)
-        case .conclude(.retry, _) where isWild && random.once(in: 100):
+        case .conclude(.retry, _) where isWild && random.once(in: 100),
+            .conclude(.credential, _) where isWild && random.once(in: 100):
             conclusions -= 1
             answers.append(.retryRefused)
         case .conclude(let conclusion, let checkpoint):
@@ -243,7 +245,10 @@ struct DownloadWalk {
         case .retry(_, _, _, let fromZero):
             if fromZero, checkpoint != nil { problems.append("something is kept of what is not trusted") }
             row.checkpoint = checkpoint
-        case .left, .credential: row.checkpoint = checkpoint
+        case .left: row.checkpoint = checkpoint
+        case .credential:
+            if checkpoint != row.checkpoint { problems.append("a question has cost what was there") }
+            row.checkpoint = checkpoint
         }
     }
 
