@@ -35,9 +35,10 @@ class Host:
     #: No call of a test may take longer.
     LIMIT = 90
 
-    def __init__(self, store, identifier="org.example.hosts", *, hosting=Hosting.EMBEDDED, environment=None):
+    def __init__(self, store, identifier="org.example.hosts", *, hosting=Hosting.EMBEDDED, environment=None, prefix=()):
+        """`prefix`: words of a program that runs the host: unshare, setpriv."""
         self._store, self._identifier, self._hosting = str(store), identifier, hosting
-        self._process = child.start([sys.executable, "-m", "hosts.programs.hands"], stdin=subprocess.PIPE,
+        self._process = child.start([*prefix, sys.executable, "-m", "hosts.programs.hands"], stdin=subprocess.PIPE,
                                     stdout=subprocess.PIPE, env={**os.environ, **(environment or {})})
         self.pid = self._process.pid
 

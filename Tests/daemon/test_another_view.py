@@ -1,0 +1,65 @@
+"""A daemon that does not see what its host sees: refused when it is handed over, and nothing is lost."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from backhaul import BackhaulError, Status
+from servers.content import Content
+
+GROUP = 4242
+
+
+def needs_root():
+    if os.geteuid() != 0:
+        pytest.skip("needs root, for a mount or a group of its own")
+
+
+def refusal(one, url, destination):
+    with pytest.raises(BackhaulError) as raised:
+        one.download(url, destination)
+    assert raised.value.status == Status.DESTINATION_UNAVAILABLE
+    return str(raised.value)
+
+
+def test_a_directory_of_another_mount_namespace(host, misbehaving, downloads):
+    needs_root()
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "--mount", "true"], check=False).returncode:
+        pytest.skip("mount namespaces cannot be made here")
+    url = misbehaving.serve("/a", Content(5_000))
+    first = host()
+    first.session()
+    private = ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs none '{downloads}' && exec \"$@\"", "sh"]
+    one = host(prefix=private)
+    one.session("other")
+    said = refusal(one, url, downloads / "a")
+    assert str(downloads) in said
+    assert one.tasks() == []
+    assert misbehaving.log() == []
+    # What both see alike goes on being taken.
+    both = downloads.parent / "both"
+    both.mkdir()
+    one.download(url, both / "a")
+    assert one.wait_for()[0].path == str(both / "a")
+
+
+def test_a_directory_that_only_the_hosts_groups_may_write(host, misbehaving, place):
+    needs_root()
+    if shutil.which("setpriv") is None:
+        pytest.skip("setpriv is not there")
+    # Root without its power over files is somebody to whom groups matter.
+    plain = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all"]
+    shared = place / "shared"
+    shared.mkdir()
+    os.chown(shared, 1, GROUP)
+    shared.chmod(0o770)
+    url = misbehaving.serve("/a", Content(5_000))
+    first = host(prefix=[*plain, "--clear-groups"])
+    first.session()
+    one = host(prefix=[*plain, "--groups", f"0,{GROUP}"])
+    one.session("other")
+    said = refusal(one, url, shared / "a")
+    assert str(shared) in said
+    assert one.tasks() == []
