@@ -68,6 +68,7 @@ final class Launches {
         guard let hello = connection.hello, let process = connection.process, !hello.isObserver,
             let application = applications[hello.application]
         else { return }
+        let before = application.stored
         if application.owns(connection) {
             watch(process, of: application)
             application.lives(now: Clock.bootMilliseconds)
@@ -76,7 +77,7 @@ final class Launches {
             application.stored.backoff.hostCame(
                 whileLaunchedOneLives: application.run != .none && application.run != .ended)
         }
-        save(application)
+        if application.stored != before { save(application) }
         look(at: hello.application)
     }
 

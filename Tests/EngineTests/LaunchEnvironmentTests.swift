@@ -1,0 +1,54 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulEngine
+
+@Suite("What a launched host finds in its environment")
+struct LaunchEnvironmentTests {
+    private let token = LaunchToken(id: LaunchID(rawValue: 7), secret: 0xABC)
+
+    private func make(
+        _ entries: [String], additions: [String] = [], daemon: String? = nil, home: String? = nil
+    ) -> [String: String] {
+        LaunchEnvironment.make(
+            of: entries, additions: additions, token: token, store: "/store", daemon: daemon, home: home)
+    }
+
+    @Test("the user's names and places, and nothing else that the engine has")
+    func passes() {
+        let own = [
+            "HOME=/home/ann", "USER=ann", "LC_TIME=C", "XDG_RUNTIME_DIR=/run/user/7", "PATH=/bin", "TMPDIR=",
+            "SECRET=1", "LD_PRELOAD=x.so", "BACKHAUL_CRASH_AT=afterEnd", "http_proxy=http://p", "broken", "=x", "LC=x",
+        ]
+        #expect(make(own) == [
+            "HOME": "/home/ann", "USER": "ann", "LC_TIME": "C", "XDG_RUNTIME_DIR": "/run/user/7", "PATH": "/bin",
+            "TMPDIR": "", "BACKHAUL_STORE": "/store", "BACKHAUL_LAUNCH": "7-abc",
+        ])
+    }
+
+    @Test("what services lack: a path, and the home that the user database knows")
+    func missing() {
+        let made = make([], daemon: "/usr/libexec/backhaul/backhauld", home: "/home/ann")
+        #expect(made["PATH"] == "/usr/local/bin:/usr/bin:/bin")
+        #expect(made["HOME"] == "/home/ann")
+        #expect(made["BACKHAUL_DAEMON"] == "/usr/libexec/backhaul/backhauld")
+    }
+
+    @Test("additions go before all but the launch itself")
+    func additions() {
+        let made = make(
+            ["PATH=/bin"], additions: ["PATH=/opt/bin", "A=x=y", "BACKHAUL_STORE=/other", "BACKHAUL_LAUNCH=1-1"])
+        #expect(made["PATH"] == "/opt/bin")
+        #expect(made["A"] == "x=y")
+        #expect(made["BACKHAUL_STORE"] == "/other")
+        #expect(made["BACKHAUL_LAUNCH"] == "7-abc")
+    }
+
+    @Test("a token is read back from its text, and from no other")
+    func tokens() {
+        #expect(LaunchToken(token.text) == token)
+        for text in ["", "7", "7-", "-abc", "7-abc-", "7-xyz", "x-abc", "7-10000000000000000"] {
+            #expect(LaunchToken(text) == nil, "\(text)")
+        }
+    }
+}

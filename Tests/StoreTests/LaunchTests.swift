@@ -1,0 +1,132 @@
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Launches in the store")
+struct LaunchTests {
+    let scratch = Scratch()
+    let application = "org.example"
+
+    private var command: LaunchCommand {
+        var command = LaunchCommand(program: "/usr/bin/photos")
+        command.arguments = ["--ready", "", "ü \" $HOME"]
+        command.environment = ["A=1", "B=x=y"]
+        command.workingDirectory = "/srv"
+        command.attachTimeoutMilliseconds = 1
+        command.firstDelayMilliseconds = 2
+        command.longestDelayMilliseconds = 3
+        command.maximumLaunches = 4
+        return command
+    }
+
+    private func finishRound(_ store: TestStore, _ name: String, number: Int) throws -> SessionID {
+        let session = try store.session(name)
+        try store.end(try store.enqueue([.numbered(number)], in: session)[0])
+        return session
+    }
+
+    private func begin(_ store: TestStore) throws -> StoredLaunch? {
+        try store.run { [application] (transaction) throws(Failure) in
+            try transaction.beginLaunch(
+                of: application, secret: .max, backoff: LaunchBackoff(launches: 1, dueAt: 99), now: 5)
+        }
+    }
+
+    private func register(_ store: TestStore, _ command: LaunchCommand?) throws {
+        try store.run { [application] (transaction) throws(Failure) in
+            try transaction.setLaunch(command, of: application)
+        }
+    }
+
+    private func stored(_ store: TestStore) throws -> StoredLaunch? {
+        try store.run { [application] (transaction) throws(Failure) in try transaction.launch(of: application) }
+    }
+
+    @Test("a command is read back as it was registered, and replaced without touching what is known of launches")
+    func command() throws {
+        let store = try TestStore(scratch.path)
+        try register(store, command)
+        #expect(try stored(store) == StoredLaunch(application: application, command: command))
+        _ = try finishRound(store, "gallery", number: 1)
+        let launch = try #require(try begin(store))
+        try register(store, LaunchCommand(program: "/usr/bin/other"))
+        let after = try #require(try stored(store))
+        #expect(after.command == LaunchCommand(program: "/usr/bin/other"))
+        #expect(after.current == launch.current)
+        #expect(after.backoff == LaunchBackoff(launches: 1, dueAt: 99))
+        try register(store, nil)
+        #expect(try stored(store) == nil)
+    }
+
+    @Test("a launch lists the sessions that need their host, and no others")
+    func lists() throws {
+        let store = try TestStore(scratch.path)
+        try register(store, command)
+        #expect(try begin(store) == nil)
+        _ = try store.session("idle")
+        let quiet = try finishRound(store, "quiet", number: 1)
+        try store.run { (transaction) throws(Failure) in
+            var configuration = try transaction.configuration(quiet)
+            configuration.sendsLaunchEvents = false
+            try transaction.updateConfiguration(quiet, configuration)
+        }
+        _ = try finishRound(store, "b", number: 2)
+        _ = try finishRound(store, "a", number: 3)
+        #expect(try begin(store) != nil)
+        let listed = try store.run { [application] (transaction) throws(Failure) in
+            try transaction.launchedSessions(of: application).map(\.identifier)
+        }
+        #expect(listed == ["a", "b"])
+    }
+
+    @Test("numbers of launches grow, and are never used twice")
+    func numbers() throws {
+        let store = try TestStore(scratch.path)
+        try register(store, command)
+        _ = try finishRound(store, "gallery", number: 1)
+        let ids = try (0..<3).map { _ in try begin(store)?.current?.token.id.rawValue }
+        #expect(ids == [1, 2, 3])
+    }
+
+    @Test("completing ends the launch for the session; one with more to read is listed again")
+    func completes() throws {
+        let store = try TestStore(scratch.path)
+        try register(store, command)
+        let session = try finishRound(store, "gallery", number: 1)
+        _ = try begin(store)
+        let complete = { [application] in
+            try store.run { (transaction) throws(Failure) in
+                let (wasLaunched, isWaiting) = try transaction.completeLaunch(of: session, in: application)
+                return [wasLaunched, isWaiting, try transaction.hasLaunchedSessions(application)]
+            }
+        }
+        #expect(try complete() == [true, true, true])
+        try store.acknowledge(session, .through(EventID(rawValue: 2)))
+        #expect(try complete() == [true, false, false])
+        #expect(try complete() == [false, false, false])
+    }
+
+    @Test("after another boot a launch is due at once, its process is gone and its count stays")
+    func anotherBoot() throws {
+        var store: TestStore? = try TestStore(scratch.path)
+        try register(try #require(store), command)
+        _ = try finishRound(try #require(store), "gallery", number: 1)
+        var launch = try #require(try begin(try #require(store)))
+        launch.current?.process = .current
+        launch.current?.unit = "photos.service"
+        let saved = launch
+        try store?.run { (transaction) throws(Failure) in
+            try transaction.save(saved)
+            try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
+        }
+        store?.close()
+        store = nil
+        let reopened = try #require(try stored(try TestStore(scratch.path)))
+        #expect(reopened.backoff == LaunchBackoff(launches: 1, dueAt: nil))
+        #expect(reopened.current?.process == nil)
+        #expect(reopened.current?.unit == nil)
+        #expect(reopened.current?.token == launch.current?.token)
+    }
+}
