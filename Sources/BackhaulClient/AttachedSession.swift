@@ -11,6 +11,8 @@ struct AttachedSession: Sendable {
     var failure: Failure?
     private(set) var newest = EventID.zero
     private(set) var handedOutThrough = EventID.zero
+    /// Events that were pushed and not handed out.
+    var pushed = EventCache()
     /// What the descriptor shows.
     private var isShown = false
 
@@ -37,6 +39,12 @@ struct AttachedSession: Sendable {
     }
 
     mutating func learn(newest id: EventID) { newest = max(newest, id) }
+
+    /// Nothing up to here is to be handed out unasked.
+    mutating func begin(at id: EventID) {
+        handOut(through: id)
+        pushed.restart(at: handedOutThrough)
+    }
 
     mutating func handOut(through id: EventID) { handedOutThrough = max(handedOutThrough, id) }
 }

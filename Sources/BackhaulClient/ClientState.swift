@@ -136,7 +136,8 @@ struct ClientState: Sendable {
 
     private mutating func reattached(_ handle: HandleID, _ reply: Reply) {
         switch reply {
-        case .session(_, _, let newest, _): sessions[handle]?.learn(newest: newest)
+        case .session(_, _, let newest, let unacknowledged):
+            attached(handle, newest: newest, unacknowledged: unacknowledged)
         case .failed(let failure): sessions[handle]?.failure = failure
         default: break
         }
@@ -160,6 +161,8 @@ struct ClientState: Sendable {
     mutating func disconnected() {
         carrier = nil
         openingCarrier = nil
+        // The next engine does not know what this one has pushed.
+        for handle in sessions.keys { sessions[handle]?.begin(at: .zero) }
         guard !isClosed else { return }
         link = .seeking
     }
@@ -194,12 +197,9 @@ struct ClientState: Sendable {
 
     mutating func noticed(_ notice: Notice) {
         switch notice {
-        case .event(let identifier, let newest):
-            attention.learn(identifier, newest: newest)
-            for (handle, session) in sessions where session.identifier == identifier {
-                sessions[handle]?.learn(newest: newest)
-            }
-            updateDescriptors()
+        case .event(let identifier, let newest): learn(identifier, newest: newest)
+        case .events(let handle, let after, let through, let events):
+            pushed(handle, events, after: after, through: through)
         case .yield(let identifier):
             attention.learnYield(identifier)
             updateDescriptors()
@@ -207,11 +207,11 @@ struct ClientState: Sendable {
         }
     }
 
-    /// Events up to this id were handed out by this handle.
-    mutating func handedOut(_ handle: HandleID, through id: EventID) {
-        guard let session = sessions[handle] else { return }
-        sessions[handle]?.handOut(through: id)
-        if session.role == .consume { attention.tell(session.identifier, through: id) }
+    mutating func learn(_ identifier: String, newest: EventID) {
+        attention.learn(identifier, newest: newest)
+        for (handle, session) in sessions where session.identifier == identifier {
+            sessions[handle]?.learn(newest: newest)
+        }
         updateDescriptors()
     }
 
@@ -220,6 +220,14 @@ struct ClientState: Sendable {
         sessions[handle]?.end(
             Failure(.completed, "the session was completed, which ended this handle; attach it again"))
         updateDescriptors()
+    }
+
+    /// Lets the engine push more, when enough was handed out.
+    mutating func renewCredit(_ handle: HandleID) {
+        guard let session = sessions[handle], session.role == .consume, session.isAttached, let carrier,
+            let credit = sessions[handle]?.pushed.nextCredit(newest: session.newest)
+        else { return }
+        carrier.send(.credit(handle, credit))
     }
 
     mutating func told(_ identifiers: Set<String>, _ infos: [SessionInfo]) {

@@ -26,13 +26,7 @@ public final class SessionClient: Sendable {
     public var eventDescriptor: Int32 { descriptor.number }
 
     func attached(newest: EventID, unacknowledged: UInt64) {
-        application.state.change { state in
-            state.sessions[handle]?.isAttached = true
-            state.sessions[handle]?.learn(newest: newest)
-            // All acknowledged: nothing waits, whatever the newest id is.
-            if unacknowledged == 0 { state.sessions[handle]?.handOut(through: newest) }
-            state.updateDescriptors()
-        }
+        application.state.change { $0.attached(handle, newest: newest, unacknowledged: unacknowledged) }
     }
 
     func forget() { application.state.change { $0.sessions[handle] = nil } }
@@ -78,7 +72,14 @@ public final class SessionClient: Sendable {
 
     public func acknowledge(_ acknowledgement: Acknowledgement) -> Ticket {
         if case .ids(let ids) = acknowledgement, let failure = tooMany(ids.count) { return failure }
-        return submit(.acknowledge(handle, acknowledgement))
+        if let failure { return application.answered(.failed(failure)) }
+        application.state.withLock { $0.acknowledging(handle, acknowledgement) }
+        let ticket = application.makeTicket()
+        application.send(.acknowledge(handle, acknowledgement)) { [application, handle] reply in
+            application.state.withLock { $0.acknowledged(handle, acknowledgement, reply) }
+            ticket.answer(Ticket.Answer(reply))
+        }
+        return ticket
     }
 
     public func tasks(_ selection: TaskSelection, after: TaskID, maximum: UInt32) -> Ticket {
@@ -104,13 +105,13 @@ public final class SessionClient: Sendable {
     /// What is there now.
     public func poll(after: EventID, maximum: UInt32) -> Ticket {
         if let failure { return application.answered(.failed(failure)) }
+        let pushed = application.state.withLock { $0.takePushed(handle, after: after, maximum: maximum) }
+        if let pushed { return application.answered(.events(pushed.events, more: pushed.more)) }
         let ticket = application.makeTicket()
         let newest = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }
         application.send(.poll(handle, after: after, maximum: maximum)) { [application, handle] reply in
             if case .events(let events, let more) = reply {
-                // With nothing more, all that was committed when the poll was sent has been handed out.
-                let last = events.last?.id ?? .zero
-                application.state.change { $0.handedOut(handle, through: more ? last : max(last, newest)) }
+                application.state.change { $0.polled(handle, after: after, events, more: more, newest: newest) }
             }
             ticket.answer(Ticket.Answer(reply))
         }

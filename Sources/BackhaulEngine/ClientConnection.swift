@@ -10,6 +10,8 @@ final class ClientConnection {
     private(set) var process: ProcessIdentity?
     /// In this process, so that it sees every directory as the engine does.
     let isLocal: Bool
+    /// It reads slower than it is sent to: what can wait is not sent.
+    let isBehind: () -> Bool
     private(set) var handles: [HandleID: AttachedHandle] = [:]
     /// The disk is asked about the destinations of an enqueue; what came after it waits, so that a client's commands
     /// keep their order.
@@ -20,14 +22,19 @@ final class ClientConnection {
         var session: SessionID
         var identifier: String
         var role: Role
+        var window: PushWindow
+        var isReadingAhead = false
     }
 
     /// Creates and attaches that wait when the session is not free, and were not given up since.
     private var opening: Set<HandleID> = []
 
-    init(id: ConnectionID, isLocal: Bool, deliver: @escaping (EngineMessage) -> Void) {
+    init(
+        id: ConnectionID, isLocal: Bool, isBehind: @escaping () -> Bool, deliver: @escaping (EngineMessage) -> Void
+    ) {
         self.id = id
         self.isLocal = isLocal
+        self.isBehind = isBehind
         self.deliver = deliver
     }
 
@@ -54,23 +61,31 @@ final class ClientConnection {
     @discardableResult
     func stopOpening(_ handle: HandleID) -> Bool { opening.remove(handle) != nil }
 
+    func update(_ handle: HandleID, _ window: PushWindow) { handles[handle]?.window = window }
+
+    func setReadingAhead(_ handle: HandleID, _ isReading: Bool) { handles[handle]?.isReadingAhead = isReading }
+
     func detach(_ handle: HandleID) -> AttachedHandle? { handles.removeValue(forKey: handle) }
 
     func reply(_ sequence: UInt64, _ reply: Reply) { deliver(.reply(sequence: sequence, reply)) }
 }
 
 extension EngineCore {
-    func accept(_ id: ConnectionID, isLocal: Bool, deliver: @escaping (EngineMessage) -> Void) {
+    func accept(
+        _ id: ConnectionID, isLocal: Bool, isBehind: @escaping () -> Bool = { false },
+        deliver: @escaping (EngineMessage) -> Void
+    ) {
         if let failure {
             deliver(.goodbye(failure))
             return
         }
-        connections[id] = ClientConnection(id: id, isLocal: isLocal, deliver: deliver)
+        connections[id] = ClientConnection(id: id, isLocal: isLocal, isBehind: isBehind, deliver: deliver)
     }
 
     /// The client has closed, or its process has ended: its sessions have no consumer by it any more.
     func closed(_ id: ConnectionID) {
         guard let connection = connections.removeValue(forKey: id) else { return }
+        for (session, address) in consumers where address.connection == id { consumers[session] = nil }
         considerLeaving()
         noteWork()
         guard let hello = connection.hello else { return }
@@ -95,6 +110,7 @@ extension EngineCore {
             guard connection.hello != nil else { return }
             CommandHandler(core: self, connection: connection, sequence: sequence, answeredThrough: answeredThrough)
                 .handle(command)
+        case .credit(let handle, let credit): granted(connection, handle, credit)
         }
     }
 

@@ -39,6 +39,8 @@ extension CommandHandler {
         }
         let (id, sequence, application) = (connection.id, sequence, connection.application ?? "")
         let name = NamedSession(application: application, identifier: attached.identifier)
+        let address = ConsumerAddress(connection: id, handle: handle)
+        if core.consumers[attached.session] == address { core.consumers[attached.session] = nil }
         core.store({ (transaction) throws(Failure) in
             try transaction.releaseHandle(client: client, handle: handle, session: attached.session)
         }, then: { core, result in
@@ -69,7 +71,9 @@ extension EngineCore {
     ) {
         remember(opened.configuration, of: opened.id)
         guard let connection = connections[id] else { return }
-        connection.attach(handle, .init(session: opened.id, identifier: identifier, role: role))
+        let window = PushWindow(newest: opened.newestEvent)
+        connection.attach(handle, .init(session: opened.id, identifier: identifier, role: role, window: window))
+        if role == .consume { consumers[opened.id] = ConsumerAddress(connection: id, handle: handle) }
         connection.reply(
             sequence,
             .session(

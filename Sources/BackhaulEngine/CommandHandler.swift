@@ -158,6 +158,8 @@ struct CommandHandler {
             case .success(let applied):
                 if applied.isNew { then(core, applied.change) }
                 always(core, applied.reply)
+                // Whoever has the reply knows of the events that it brought about.
+                core.announceAll()
                 core.answer(id, sequence, .success(applied.reply))
             case .failure(let failure): core.answer(id, sequence, .failure(failure))
             }

@@ -31,9 +31,9 @@ extension DownloadRunner {
         if outcome.state == .failed, !errorBody.isEmpty { outcome.answer.errorBody = errorBody }
         outcome.attempts = task.attempts &+ requests
         outcome.bytesReceived = bytesReceived
-        let (id, final) = (task.id, outcome)
+        let (id, final, readsEvents) = (task.id, outcome, core.pushes(task.session))
         core.store({ (transaction) throws(Failure) in
-            try transaction.end(id, final, now: Clock.wallMilliseconds)
+            try transaction.end(id, final, now: Clock.wallMilliseconds, readsEvents: readsEvents)
         }, then: { core, result in
             switch result {
             case .success(let change):

@@ -47,28 +47,8 @@ extension EngineCore {
         tryWaiting(NamedSession(application: change.application, identifier: change.identifier))
     }
 
-    /// Tells the connected clients of the application at the end of this turn, once for all events of the turn.
-    func announce(_ change: Change) {
-        guard change.newestEvent > .zero else { return }
-        if change.needsHost { launches.look(at: change.application) }
-        if unannounced.isEmpty { loop.afterThisTurn { [unowned self] in announceAll() } }
-        let session = NamedSession(application: change.application, identifier: change.identifier)
-        unannounced[session] = max(unannounced[session] ?? .zero, change.newestEvent)
-    }
-
-    private func announceAll() {
-        for (session, newest) in unannounced {
-            let notice = Notice.event(identifier: session.identifier, newest: newest)
-            for connection in connections.values where connection.application == session.application {
-                noteStop(of: connection)
-                connection.deliver(.notice(notice))
-            }
-        }
-        unannounced = [:]
-    }
-
     /// An event comes for a host that may be stopped; with it the engine's own process is.
-    private func noteStop(of connection: ClientConnection) {
+    func noteStop(of connection: ClientConnection) {
         guard !connection.isLocal, let process = connection.process, let application = connection.application,
             connection.handles.values.contains(where: { $0.role == .consume })
         else { return }

@@ -63,7 +63,8 @@ final class EngineCore {
     var calendarOffset: Int64 = 0
     var calendarMoves = false
     /// The newest events of this turn.
-    var unannounced: [NamedSession: EventID] = [:]
+    var unannounced: [NamedSession: Announcement] = [:]
+    var consumers: [SessionID: ConsumerAddress] = [:]
     var lastAttempt: UInt64 = 0
 
     init(loop: Loop, services: Services, ended: @escaping @Sendable (EngineEnd) -> Void) throws(Failure) {

@@ -5,6 +5,7 @@ enum MessageTag {
     static let hello: UInt8 = 1
     static let command: UInt8 = 2
     static let leave: UInt8 = 3
+    static let credit: UInt8 = 4
     static let welcome: UInt8 = 65
     static let reply: UInt8 = 66
     static let notice: UInt8 = 67
@@ -26,6 +27,12 @@ extension ClientMessage: WireValue {
             encoder.put(sequence)
             encoder.put(answeredThrough)
             encoder.put(command)
+        case .credit(let handle, let credit):
+            encoder.tag(MessageTag.credit)
+            encoder.put(handle)
+            encoder.put(credit.after)
+            encoder.put(credit.events)
+            encoder.put(credit.bytes)
         }
     }
 
@@ -38,6 +45,10 @@ extension ClientMessage: WireValue {
         case MessageTag.command:
             self = .command(
                 sequence: try decoder.integer(), answeredThrough: try decoder.integer(), try decoder.value())
+        case MessageTag.credit:
+            self = .credit(
+                try decoder.value(),
+                EventCredit(after: try decoder.value(), events: try decoder.integer(), bytes: try decoder.integer()))
         case let tag: throw Malformed("it has the unknown tag \(tag)")
         }
     }

@@ -89,6 +89,12 @@ extension Notice: WireValue {
             encoder.tag(3)
             encoder.put(handle)
             encoder.put(readings)
+        case .events(let handle, let after, let through, let events):
+            encoder.tag(4)
+            encoder.put(handle)
+            encoder.put(after)
+            encoder.put(through)
+            encoder.put(events)
         }
     }
 
@@ -97,6 +103,9 @@ extension Notice: WireValue {
         case 1: self = .event(identifier: try decoder.string(), newest: try decoder.value())
         case 2: self = .yield(identifier: try decoder.string())
         case 3: self = .progress(try decoder.value(), try decoder.list())
+        case 4:
+            self = .events(
+                try decoder.value(), after: try decoder.value(), through: try decoder.value(), try decoder.list())
         case let tag: throw Malformed("it has the unknown notice \(tag)")
         }
     }

@@ -231,14 +231,16 @@ extension Generator {
         let hello = Hello(
             client: ClientID(high: integer(), low: integer()), application: text(), process: integer(),
             isObserver: bool(), launch: optional { LaunchToken(id: $0.id(), secret: $0.integer()) })
-        return [.hello(hello)]
+        let credit = EventCredit(after: id(), events: integer(), bytes: integer())
+        return [.hello(hello), .credit(id(), credit)]
             + commands().map { .command(sequence: integer(), answeredThrough: integer(), $0) }
     }
 
     mutating func engineMessages() -> [EngineMessage] {
         [
             .welcome(welcome()), .notice(.event(identifier: text(), newest: id())),
-            .notice(.yield(identifier: text())), .notice(.progress(id(), list { $0.progress() })), .goodbye(nil),
+            .notice(.yield(identifier: text())), .notice(.progress(id(), list { $0.progress() })),
+            .notice(.events(id(), after: id(), through: id(), list { $0.event() })), .goodbye(nil),
             .goodbye(failure()),
         ] + replies().map { .reply(sequence: integer(), $0) }
     }

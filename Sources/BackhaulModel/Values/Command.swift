@@ -65,6 +65,8 @@ public enum Notice: Equatable, Sendable {
     case event(identifier: String, newest: EventID)
     /// Another handle waits to consume a session that this client consumes.
     case yield(identifier: String)
+    /// All unacknowledged events of the handle's session after `after` and up to `through`, as its credit allows.
+    case events(HandleID, after: EventID, through: EventID, [Event])
     /// Readings of tasks that have changed, for a handle that watches.
     case progress(HandleID, [Progress])
 }
@@ -97,6 +99,8 @@ public enum ClientMessage: Equatable, Sendable {
     case leave(Versions)
     /// `answeredThrough`: every command of this client up to this sequence has its reply, so the engine may forget it.
     case command(sequence: UInt64, answeredThrough: UInt64, Command)
+    /// How much of a consumed session's events may be pushed. Has no reply; the latest counts.
+    case credit(HandleID, EventCredit)
 }
 
 /// Engine to client.

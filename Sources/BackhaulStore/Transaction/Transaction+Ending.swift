@@ -6,8 +6,10 @@ extension Transaction {
 
     /// Ends the task: writes its outcome and its event, and when it was the round's last, closes the round with a
     /// `session finished`. Without an answer in the outcome, what was recorded with the intent stays. Nil when the task
-    /// has ended already or is gone.
-    public func end(_ task: TaskID, _ outcome: Outcome, now: Int64) throws(Failure) -> Change? {
+    /// has ended already or is gone. `readsEvents`: the change brings the events.
+    public func end(
+        _ task: TaskID, _ outcome: Outcome, now: Int64, readsEvents: Bool = false
+    ) throws(Failure) -> Change? {
         guard outcome.state.hasEnded else {
             throw Failure(.internal, "a task cannot end as \(outcome.state); please report it")
         }
@@ -25,9 +27,14 @@ extension Transaction {
         try connection.run(Self.deleteCheckpoint, .id(task))
         try connection.run(Self.deleteIntent, .id(task))
         try connection.run(Self.insertEvent, .id(ended.session), .id(task), .bits(ended.round), .integer(now))
+        let previous = readsEvents ? try change(in: ended.session).newestEvent : .zero
         try settle(ended.session, ended: 1, now: now)
         let closed = ended.challenge == nil ? [] : try closeChallengesWithoutTasks(ended.session)
         var change = try change(in: ended.session)
+        if readsEvents {
+            change.previousEvent = previous
+            change.events = try poll(ended.session, after: previous, maximum: 2).events
+        }
         change.tasks = [task]
         change.lanes = [ended.lane]
         change.count = 1

@@ -19,7 +19,7 @@ extension Transaction {
                 return false
             }
             let (event, challenge) = try row.event(keptFile: keptFile)
-            room -= event.storedSize
+            room -= event.size
             events.append((event, challenge))
             return true
         }
@@ -142,17 +142,5 @@ extension Row {
             state: state, destination: destination, keptFile: keptFile(task.id), attempts: number(),
             bytesReceived: bits())
         return (Event(id: id, round: round, timeMilliseconds: time, kind: .taskEnded(task)), nil)
-    }
-}
-
-extension Event {
-    /// About as many bytes as it has on the wire.
-    fileprivate var storedSize: Int {
-        guard case .taskEnded(let task) = kind else { return 64 }
-        let answer = task.outcome.answer
-        let headers = answer.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 8 }
-        return 160 + task.url.utf8.count + (task.userData?.count ?? 0) + (task.outcome.path?.utf8.count ?? 0)
-            + (answer.finalURL?.utf8.count ?? 0) + headers + (answer.errorBody?.count ?? 0)
-            + (task.outcome.failure?.message.utf8.count ?? 0)
     }
 }

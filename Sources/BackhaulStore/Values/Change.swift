@@ -7,6 +7,10 @@ public struct Change: Equatable, Sendable {
     public var identifier: String
     /// After the change.
     public var newestEvent: EventID
+    /// Before the change.
+    public var previousEvent = EventID.zero
+    /// The first of the events that the change made, where they were asked for; they follow `previousEvent`.
+    public var events: [Event] = []
     /// No task of the session is left, as its last event tells, or a challenge was opened.
     public var needsHost = false
     /// The tasks that changed, by id.

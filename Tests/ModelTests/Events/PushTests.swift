@@ -1,0 +1,114 @@
+import BackhaulModel
+import Testing
+
+@Suite("Events that are pushed within a credit")
+struct PushTests {
+    private func event(_ number: UInt64, _ bytes: Int = 0) -> Event {
+        var task = EndedTask(
+            id: TaskID(rawValue: number), url: "", idempotencyKey: nil, userData: nil,
+            outcome: Outcome(state: .cancelled))
+        task.userData = [UInt8](repeating: 0, count: bytes)
+        return Event(id: id(number), round: 1, timeMilliseconds: 0, kind: .taskEnded(task))
+    }
+
+    private func id(_ number: UInt64) -> EventID { EventID(rawValue: number) }
+
+    @Test("nothing is lost, out of order or handed out again, whatever the order of steps", arguments: 0..<40)
+    func anyOrder(seed: Int) {
+        var world = PushWorld(seed: UInt64(seed))
+        for _ in 0..<1_000 { world.step() }
+        world.finish()
+        #expect(world.complaints.prefix(3) == [])
+        #expect(world.answeredByPush > 0)
+        #expect(world.answeredByStore > 0)
+    }
+
+    @Test("without a credit nothing is pushed")
+    func noCredit() {
+        var window = PushWindow(newest: .zero)
+        #expect(!window.takes)
+        #expect(window.push([event(1)], after: .zero, through: id(1)) == nil)
+        window.grant(EventCredit(after: .zero))
+        #expect(window.wantsMore)
+    }
+
+    @Test("a window takes as many events as it grants, then none until the client has handed some out")
+    func count() {
+        var window = PushWindow(newest: .zero)
+        window.grant(EventCredit(after: .zero, events: 3, bytes: 100_000))
+        let push = window.push((1...5).map { event($0) }, after: .zero, through: id(5))
+        #expect(push?.events.map(\.id) == [id(1), id(2), id(3)])
+        #expect(push?.through == id(3))
+        #expect(!window.takes)
+        window.grant(EventCredit(after: id(2), events: 3, bytes: 100_000))
+        #expect(window.room == 2)
+        #expect(window.push([event(4), event(5)], after: id(3), through: id(5))?.through == id(5))
+    }
+
+    @Test("a window takes as many bytes as it grants, and one event however large")
+    func bytes() {
+        var window = PushWindow(newest: .zero)
+        window.grant(EventCredit(after: .zero, events: 10, bytes: 1_000))
+        #expect(window.push([event(1, 5_000), event(2)], after: .zero, through: id(2))?.through == id(1))
+        #expect(!window.takes)
+    }
+
+    @Test("no credit is larger than what one handle may hold")
+    func bounds() {
+        var window = PushWindow(newest: .zero)
+        window.grant(EventCredit(after: .zero, events: .max, bytes: .max))
+        #expect(window.room == Int(EventCredit.eventLimit))
+        let push = window.push((1...9).map { event($0, 60_000) }, after: .zero, through: id(9))
+        #expect(push?.through == id(4))
+    }
+
+    @Test("what does not follow what was pushed has to be read from the store")
+    func gap() {
+        var window = PushWindow(newest: .zero)
+        window.grant(EventCredit(after: .zero))
+        #expect(window.push([event(5)], after: id(4), through: id(5)) == nil)
+        #expect(window.wantsMore)
+    }
+
+    @Test("a client takes no more than it may hold, whatever an engine pushes")
+    func greedyEngine() {
+        var cache = EventCache()
+        cache.pushed((1...5_000).map { event($0) }, after: .zero, through: id(9_000))
+        #expect(cache.count == Int(EventCredit.eventLimit))
+        #expect(cache.through == id(1_024))
+        var other = EventCache()
+        other.pushed((1...50).map { event($0, 60_000) }, after: .zero, through: id(50))
+        #expect(other.count < 10)
+    }
+
+    @Test("a poll that the pushed events continue is answered by them, an older one by the store")
+    func cursors() {
+        var cache = EventCache()
+        cache.pushed([event(1), event(2)], after: .zero, through: id(2))
+        let first = cache.take(after: .zero, maximum: 1, newest: id(2))
+        #expect(first?.events.map(\.id) == [id(1)])
+        #expect(first?.more == true)
+        #expect(cache.take(after: .zero, maximum: 1, newest: id(2)) == nil)
+        #expect(cache.take(after: id(1), maximum: 9, newest: id(2))?.more == false)
+        #expect(cache.take(after: id(2), maximum: 9, newest: id(2)) == nil, "the store says that there is no more")
+    }
+
+    @Test("a batch is as full as one from the store")
+    func full() {
+        var cache = EventCache()
+        cache.pushed([event(1), event(2)], after: .zero, through: id(2))
+        #expect(cache.take(after: .zero, maximum: 9, newest: id(3)) == nil)
+        #expect(cache.take(after: .zero, maximum: 2, newest: id(3))?.more == true)
+    }
+
+    @Test("a credit is renewed when half of it is used")
+    func renewal() {
+        var cache = EventCache()
+        #expect(cache.nextCredit(newest: .zero)?.after == .zero)
+        cache.pushed((1...600).map { event($0) }, after: .zero, through: id(600))
+        _ = cache.take(after: .zero, maximum: 511, newest: id(600))
+        #expect(cache.nextCredit(newest: id(600)) == nil)
+        _ = cache.take(after: id(511), maximum: 1, newest: id(600))
+        #expect(cache.nextCredit(newest: id(600))?.after == id(512))
+    }
+}
