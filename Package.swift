@@ -113,7 +113,10 @@ let package = Package(
             path: "Tests/TransportTests", swiftSettings: strict),
         .testTarget(
             name: "EngineTests",
-            dependencies: ["BackhaulEngine", "BackhaulClient", "BackhaulModel", "BackhaulPlatform"],
+            dependencies: [
+                "BackhaulEngine", "BackhaulClient", "BackhaulModel", "BackhaulPlatform", "BackhaulStore",
+                "BackhaulWire",
+            ],
             path: "Tests/EngineTests", swiftSettings: strict),
         .testTarget(
             name: "ABITests", dependencies: ["BackhaulABI", "CBackhaul", "BackhaulModel", "BackhaulClient"],

@@ -4,6 +4,8 @@ public import BackhaulModel
 public struct EngineOptions: Sendable {
     /// A daemon ends when nothing was left to do for so long. Nil: inside of a host, with which it ends.
     public var lingerMilliseconds: Int64?
+    /// How long a peer on the socket may owe its hello, or the rest of a frame.
+    public var patienceMilliseconds: (hello: Int64, frame: Int64) = (10_000, 30_000)
     /// Called on the engine's threads; must not block for long.
     public var log: @Sendable (LogEntry) -> Void
 

@@ -9,12 +9,19 @@ internal import BackhaulWire
 final class SocketServer {
     static let socketName = "engine.socket"
     private static let connectionLimit = 512
+    /// Of one process, so that one that floods leaves room for others.
+    private static let connectionLimitOfProcess = 128
     private static let retryMilliseconds: Int64 = 1_000
+    /// More than may wait in the listener's queue; a flood does not hold up the loop for longer.
+    private static let acceptLimit = 256
+    /// Unfinished frames of all peers together, from which on a stopped process is not waited for.
+    private static let unfinishedLimit = 64 << 20
 
     private let listener: UnixListener
     private unowned let core: EngineCore
     private var watch: Watch?
     private var retry: LoopTimer?
+    private var patience: LoopTimer?
     private var peers: [ConnectionID: SocketPeer] = [:]
 
     init(directory: StoreDirectory, loop: Loop, core: EngineCore) throws(Failure) {
@@ -22,6 +29,7 @@ final class SocketServer {
         do {
             listener = try UnixListener(name: Self.socketName, in: directory.descriptor)
             watch = try loop.watch(listener.number, .readable) { [unowned self] _ in acceptAll() }
+            patience = loop.timer { [unowned self] in endThoseWhoOwe() }
             retry = loop.timer { [unowned self] in _ = watch?.change(.readable) }
         } catch {
             throw Failure.system(
@@ -38,7 +46,7 @@ final class SocketServer {
     }
 
     func acceptAll() {
-        while true {
+        for _ in 0..<Self.acceptLimit {
             switch listener.accept() {
             case .stream(let stream): accept(stream)
             case .nobody: return
@@ -52,114 +60,52 @@ final class SocketServer {
     }
 
     private func accept(_ stream: UnixStream) {
-        guard peers.count < Self.connectionLimit, let peer = stream.peer, peer.isSameUser else { return }
+        guard let peer = stream.peer, peer.isSameUser else { return }
+        let ofProcess = peers.values.count { $0.peer.processID == peer.processID }
+        guard peers.count < Self.connectionLimit, ofProcess < Self.connectionLimitOfProcess else {
+            return refuse(stream, peers.count < Self.connectionLimit ? ofProcess : peers.count)
+        }
         let id = ConnectionID.next()
         guard let socketPeer = SocketPeer(id: id, stream: stream, peer: peer, server: self, core: core) else { return }
         peers[id] = socketPeer
-        core.accept(id, isLocal: false, deliver: { [weak socketPeer] in socketPeer?.send($0) })
+        core.accept(
+            id, isLocal: false, isBehind: { [weak socketPeer] in socketPeer?.isBehind ?? true },
+            deliver: { [weak socketPeer] in socketPeer?.send($0) })
+        isOwed()
+    }
+
+    private func refuse(_ stream: UnixStream, _ count: Int) {
+        let failure = Failure(
+            .tooMany, "the engine serves \(count) connections already; close applications that are not in use")
+        _ = stream.write(Wire.encode(.goodbye(failure)), from: 0)
+    }
+
+    // MARK: Patience
+
+    /// A peer owes a hello or the rest of a frame. Looked at only while one does.
+    func isOwed() {
+        let limits = core.services.options.patienceMilliseconds
+        let first = min(limits.hello, limits.frame, Self.retryMilliseconds)
+        if patience?.isRunning == false { patience?.start(milliseconds: first) }
+    }
+
+    private func endThoseWhoOwe() {
+        let (now, limits) = (core.loop.now, core.services.options.patienceMilliseconds)
+        let owing = peers.values.filter { $0.owesSince != nil }
+        let isCrowded = owing.reduce(0) { $0 + $1.heldBytes } > Self.unfinishedLimit
+        for peer in owing {
+            guard let since = peer.owesSince else { continue }
+            let limit = peer.isIntroduced ? limits.frame : limits.hello
+            guard now - since >= limit || isCrowded else { continue }
+            // One that was stopped in the middle of a frame means no harm.
+            if peer.isIntroduced, !isCrowded, ProcessIdentity.isStopped(processID: peer.peer.processID) { continue }
+            peer.end()
+        }
+        if peers.values.contains(where: { $0.owesSince != nil }) { isOwed() }
     }
 
     func ended(_ id: ConnectionID) {
         peers[id] = nil
         core.closed(id)
-    }
-}
-
-/// One client on the socket: frames in, frames out.
-final class SocketPeer {
-    /// A peer that reads slower than it asks gets no more memory than this.
-    private static let outgoingLimit = 16 << 20
-
-    private let id: ConnectionID
-    private let stream: UnixStream
-    private let peer: PeerCredential
-    private unowned let server: SocketServer
-    private unowned let core: EngineCore
-    private var watch: Watch?
-    private var reader = FrameReader()
-    private var outgoing: [UInt8] = []
-    private var sent = 0
-    private var isOver = false
-
-    init?(id: ConnectionID, stream: UnixStream, peer: PeerCredential, server: SocketServer, core: EngineCore) {
-        self.id = id
-        self.stream = stream
-        self.peer = peer
-        self.server = server
-        self.core = core
-        guard let watch = try? core.loop.watch(stream.number, .readable, { [unowned self] in ready($0) }) else {
-            return nil
-        }
-        self.watch = watch
-    }
-
-    func send(_ message: EngineMessage) {
-        guard !isOver else { return }
-        outgoing += Wire.encode(message)
-        guard outgoing.count - sent <= Self.outgoingLimit else {
-            end()
-            return
-        }
-        flush()
-    }
-
-    func close() {
-        isOver = true
-        watch?.cancel()
-        watch = nil
-    }
-
-    private func end() {
-        guard !isOver else { return }
-        close()
-        server.ended(id)
-    }
-
-    private func ready(_ interest: Interest) {
-        if interest.contains(.writable) { flush() }
-        if interest.contains(.readable) { receive() }
-    }
-
-    private func receive() {
-        switch stream.read() {
-        case .bytes(let bytes):
-            reader.append(bytes)
-            do {
-                while !isOver, let message = try reader.nextClientMessage() { try received(message) }
-            } catch {
-                // Whatever the peer speaks, this it understands.
-                if error.status == .engineIncompatible { send(.welcome(core.services.welcome)) }
-                send(.goodbye(error))
-                end()
-            }
-        case .later: break
-        case .closed: end()
-        }
-    }
-
-    private func received(_ message: ClientMessage) throws(Failure) {
-        // A process id in a message is a claim; the kernel's is not.
-        if case .hello(let hello) = message, hello.process != peer.processID {
-            throw Failure(.invalidArgument, "the hello names another process than the one that is connected")
-        }
-        core.received(message, from: id)
-    }
-
-    private func flush() {
-        guard !isOver else { return }
-        while sent < outgoing.count {
-            switch stream.write(outgoing, from: sent) {
-            case .written(let count): sent += count
-            case .later:
-                watch?.change([.readable, .writable])
-                return
-            case .closed:
-                end()
-                return
-            }
-        }
-        outgoing = []
-        sent = 0
-        watch?.change(.readable)
     }
 }

@@ -24,6 +24,9 @@ public struct FrameReader: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
+    /// Bytes that were not taken out as messages yet.
+    public var heldBytes: Int { buffer.count - start }
+
     /// The next whole message of a client, or nil when more bytes are needed. Throws `engineIncompatible` for a client
     /// of another version, `invalidArgument` for anything that is no message.
     public mutating func nextClientMessage() throws(Failure) -> ClientMessage? {

@@ -111,7 +111,8 @@ public struct EventCache: Equatable, Sendable {
         case .ids(let ids):
             removeAll(Set(ids))
             acknowledged.subtract(ids)
-            acknowledged.formUnion(ids.lazy.filter { $0 > through })
+            let end = through
+            acknowledged.formUnion(ids.filter { $0 > end })
         }
     }
 

@@ -81,7 +81,7 @@ public struct PushWindow: Equatable, Sendable {
         guard let credit, after <= cursor, through > cursor, !isFull else { return nil }
         var push = Push(after: cursor, through: through, events: [])
         for event in events where event.id > cursor {
-            // Somebody may answer it, and so acknowledge it, while it lies with the client: it is polled from the store.
+            // Somebody may answer it, and so acknowledge it, while it lies with the client: it has to be polled.
             if case .challenge = event.kind {
                 isFull = true
                 break

@@ -1,0 +1,35 @@
+/// How many commands of one peer are under way, weighed by what they and their replies take of memory. While it is
+/// spent no further one is read: the socket's own buffer fills, and the peer waits.
+public struct CommandBudget: Sendable {
+    public static let limit = 8 << 20
+    /// A listing or a poll is answered with up to a frame; most are far smaller.
+    static let listing = 1 << 20
+    static let smallest = 1 << 10
+
+    private var open: [UInt64: [Int]] = [:]
+    public private(set) var used = 0
+
+    public init() {}
+
+    public var isSpent: Bool { used >= Self.limit }
+
+    /// - size: bytes of the command's frame.
+    public mutating func take(_ sequence: UInt64, _ command: Command, size: Int) {
+        let cost = Self.smallest + size + Self.reply(to: command)
+        open[sequence, default: []].append(cost)
+        used += cost
+    }
+
+    public mutating func answered(_ sequence: UInt64) {
+        guard var costs = open[sequence], let cost = costs.popLast() else { return }
+        used -= cost
+        open[sequence] = costs.isEmpty ? nil : costs
+    }
+
+    private static func reply(to command: Command) -> Int {
+        switch command {
+        case .poll, .tasks, .sessions, .launches, .challenges, .currentLaunch: listing
+        default: 0
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import BackhaulClient
+import BackhaulEngine
+import BackhaulModel
+import BackhaulPlatform
+import BackhaulStore
+import BackhaulWire
+import Glibc
+import Testing
+
+/// A peer on an engine's socket that keeps to no rule.
+private final class Peer {
+    private let number: Int32
+    private var reader = FrameReader()
+
+    init(_ store: String) throws {
+        number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: (store + "/engine.socket").utf8) }
+        let (number, size) = (number, socklen_t(MemoryLayout<sockaddr_un>.size))
+        // The engine may be about to make its socket.
+        let isConnected = waitUntil {
+            withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(number, $0, size) == 0 }
+            }
+        }
+        guard isConnected else { throw SystemError.last("cannot connect") }
+    }
+
+    deinit { close(number) }
+
+    /// How many were taken; stops when the engine takes no more.
+    func send(_ bytes: [UInt8], waits: Bool = true) -> Int {
+        var sent = 0
+        while sent < bytes.count {
+            let flags = Int32(MSG_NOSIGNAL) | (waits ? 0 : Int32(MSG_DONTWAIT))
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(number, $0.baseAddress.map { $0 + sent }, bytes.count - sent, flags)
+            }
+            guard count > 0 else { break }
+            sent += count
+        }
+        return sent
+    }
+
+    func say(_ message: ClientMessage) throws { _ = send(try Wire.encode(message)) }
+
+    func greet() throws {
+        let hello = Hello(client: .random(), application: "org.example.peer", process: getpid())
+        try say(.hello(hello))
+        guard case .welcome = try next() else { throw Unexpected() }
+    }
+
+    /// Nil at the end of the connection.
+    func next() throws -> EngineMessage? {
+        while true {
+            if let message = try reader.nextEngineMessage() { return message }
+            var item = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+            guard poll(&item, 1, 20_000) == 1 else { throw Unexpected() }
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            let count = recv(number, &buffer, buffer.count, 0)
+            guard count > 0 else { return nil }
+            reader.append(buffer[..<count])
+        }
+    }
+
+    /// The engine ends the connection, whatever it says before.
+    func isEnded() throws -> Bool {
+        while try next() != nil {}
+        return true
+    }
+}
+
+@Suite("A hostile peer costs the engine one connection and nothing else")
+struct HostilePeerTests {
+    let store: TestStore
+    let application: ApplicationClient
+
+    init() throws {
+        store = try TestStore()
+        application = try store.open()
+    }
+
+    private func isServed() -> Bool {
+        if case .sessions = try? answer(application.sessions()) { true } else { false }
+    }
+
+    @Test("that sends what is no frame")
+    func garbage() throws {
+        defer { application.close() }
+        let peer = try Peer(store.store)
+        _ = peer.send((0..<1_000).map { _ in UInt8.random(in: 0...255) })
+        #expect(try peer.isEnded())
+        let other = try Peer(store.store)
+        _ = other.send([255, 255, 255, 127, 1, 2, 3])
+        #expect(try other.isEnded())
+        #expect(isServed())
+    }
+
+    @Test("that gives commands before it has said who it is, or says it of an application that cannot be")
+    func impolite() throws {
+        defer { application.close() }
+        let peer = try Peer(store.store)
+        try peer.say(.command(sequence: 1, answeredThrough: 0, .sessions))
+        #expect(try peer.isEnded())
+        let long = try Peer(store.store)
+        let name = String(repeating: "a", count: 3_000_000)
+        try long.say(.hello(Hello(client: .random(), application: name, process: getpid())))
+        #expect(try long.isEnded())
+        let liar = try Peer(store.store)
+        try liar.say(.hello(Hello(client: .random(), application: "org.example", process: 1)))
+        #expect(try liar.isEnded())
+        #expect(isServed())
+    }
+
+    @Test("that floods it with connections: others of the same process are refused with the reason")
+    func connections() throws {
+        defer { application.close() }
+        var peers = try (0..<100).map { _ in try Peer(store.store) }
+        for peer in peers { try peer.greet() }
+        peers += try (0..<100).map { _ in try Peer(store.store) }
+        guard case .goodbye(let failure?) = try #require(peers.last).next() else { throw Unexpected() }
+        #expect(failure.status == .tooMany)
+        #expect(isServed())
+        peers = []
+        #expect(waitUntil { (try? Peer(store.store).greet()) != nil })
+    }
+
+    @Test("that floods it with commands and reads no reply: it is read from no further, and answered when it reads")
+    func commands() throws {
+        defer { application.close() }
+        let peer = try Peer(store.store)
+        try peer.greet()
+        let ids = (1...30_000).map { EventID(rawValue: $0) }
+        let handle = HandleID(rawValue: 1)
+        var (taken, whole) = (0, 0)
+        // Until nothing is taken for a while.
+        var deadline = Deadline.after(milliseconds: 300)
+        var rest: [UInt8] = []
+        while !deadline.hasPassed, taken < 200 << 20 {
+            if rest.isEmpty {
+                whole += 1
+                let command = ClientMessage.command(
+                    sequence: UInt64(whole), answeredThrough: 0,
+                    whole.isMultiple(of: 2) ? .sessions : .acknowledge(handle, .ids(ids)))
+                rest = try Wire.encode(command)
+            }
+            let count = peer.send(rest, waits: false)
+            if count > 0 { deadline = .after(milliseconds: 300) }
+            taken += count
+            rest.removeFirst(count)
+        }
+        // Replies of refused commands are small: it takes many until the peer is behind.
+        #expect(taken < 200 << 20)
+        #expect(isServed())
+        var answers = 0
+        while answers < whole - 1 {
+            guard case .reply = try peer.next() else { throw Unexpected() }
+            answers += 1
+        }
+    }
+
+    @Test("that says no hello, or half a frame, for too long")
+    func halfSent() throws {
+        application.close()
+        let directory = try StoreDirectory.open(path: store.store)
+        let lock = try #require(try directory.acquireLock())
+        var options = EngineOptions.embedded
+        options.patienceMilliseconds = (hello: 200, frame: 400)
+        let engine = try Engine(directory: directory, lock: lock, options: options, ended: { _ in })
+        defer { engine.stop() }
+        let silent = try Peer(store.store)
+        let half = try Peer(store.store)
+        try half.greet()
+        _ = half.send([0, 0, 16, 0, 2, 1])
+        let dripping = try Peer(store.store)
+        try dripping.greet()
+        let polite = try Peer(store.store)
+        try polite.greet()
+        _ = dripping.send([0, 0, 16, 0])
+        #expect(waitUntil { dripping.send([2]) == 0 })
+        #expect(try silent.isEnded())
+        #expect(try half.isEnded())
+        try polite.say(.command(sequence: 1, answeredThrough: 0, .sessions))
+        guard case .reply(1, .sessions) = try polite.next() else { throw Unexpected() }
+    }
+}
