@@ -49,6 +49,6 @@ public func bh_session_progress_fd(
 ) -> bh_status {
     Call.immediate(error) { () throws(Failure) in
         let session = try SessionHandle(session)
-        try NumberArgument.required(descriptor, "descriptor").pointee = session.client.progressDescriptor
+        try NumberArgument.required(descriptor, "descriptor").pointee = try session.client.progressDescriptor()
     }
 }

@@ -13,6 +13,10 @@ struct AttachedSession: Sendable {
     private(set) var handedOutThrough = EventID.zero
     /// Events that were pushed and not handed out.
     var pushed = EventCache()
+    /// Readings that the host has not read, and how often it wants new ones.
+    var progress = ProgressTable()
+    var progressMilliseconds: UInt32 = 0
+    var progressDescriptor: WakeUp?
     /// What the descriptor shows.
     private var isShown = false
 

@@ -138,6 +138,7 @@ struct ClientState: Sendable {
         switch reply {
         case .session(_, _, let newest, let unacknowledged):
             attached(handle, newest: newest, unacknowledged: unacknowledged)
+            watchAgain(handle)
         case .failed(let failure): sessions[handle]?.failure = failure
         default: break
         }
@@ -203,7 +204,7 @@ struct ClientState: Sendable {
         case .yield(let identifier):
             attention.learnYield(identifier)
             updateDescriptors()
-        case .progress: break
+        case .progress(let handle, let readings): learn(handle, readings)
         }
     }
 
@@ -220,6 +221,18 @@ struct ClientState: Sendable {
         sessions[handle]?.end(
             Failure(.completed, "the session was completed, which ended this handle; attach it again"))
         updateDescriptors()
+    }
+
+    private mutating func learn(_ handle: HandleID, _ readings: [Progress]) {
+        sessions[handle]?.progress.add(readings)
+        if !readings.isEmpty { sessions[handle]?.progressDescriptor?.set() }
+    }
+
+    /// A new engine knows of no watcher; its reply is waited for by nobody.
+    private mutating func watchAgain(_ handle: HandleID) {
+        guard let milliseconds = sessions[handle]?.progressMilliseconds, milliseconds > 0 else { return }
+        lastSequence += 1
+        transmit(lastSequence, .watchProgress(handle, intervalMilliseconds: milliseconds))
     }
 
     /// Lets the engine push more, when enough was handed out.

@@ -3,9 +3,42 @@ public import BackhaulPlatform
 
 /// Live readings: what nobody reads is replaced by what is newer.
 extension SessionClient {
-    /// Readable while there are readings that `pollProgress` has not given.
-    public var progressDescriptor: Int32 { eventDescriptor }
+    /// At most one reading of each task in the interval; 0 ends the stream. It goes on with the next engine.
+    public func watchProgress(intervalMilliseconds: UInt32) -> Ticket {
+        application.state.withLock { $0.sessions[handle]?.progressMilliseconds = intervalMilliseconds }
+        return submit(.watchProgress(handle, intervalMilliseconds: intervalMilliseconds))
+    }
 
-    /// The newest readings of the tasks that have changed; waits for the first.
-    public func pollProgress(until deadline: Deadline) throws(Failure) -> [Progress] { [] }
+    /// Readable while there are readings that `pollProgress` has not given. Made when first asked for.
+    public func progressDescriptor() throws(Failure) -> Int32 {
+        let fresh: WakeUp
+        do throws(SystemError) {
+            fresh = try WakeUp()
+        } catch {
+            throw Failure.system(.outOfResources, code: error.code, error.description)
+        }
+        let number: Int32? = application.state.withLock { state in
+            guard let session = state.sessions[handle] else { return nil }
+            if let descriptor = session.progressDescriptor { return descriptor.number }
+            state.sessions[handle]?.progressDescriptor = fresh
+            fresh.set(!session.progress.isEmpty)
+            return fresh.number
+        }
+        guard let number else { throw Self.closedFailure }
+        return number
+    }
+
+    /// The newest readings of the tasks that have changed, by task; waits for the first.
+    public func pollProgress(until deadline: Deadline) throws(Failure) -> [Progress] {
+        let found: Result<[Progress], Failure>? = application.state.wait(until: deadline) { state in
+            if let failure = state.failure { return .failure(failure) }
+            guard let session = state.sessions[handle] else { return .failure(Self.closedFailure) }
+            if let failure = session.failure { return .failure(failure) }
+            guard !session.progress.isEmpty else { return nil }
+            let readings = state.sessions[handle]?.progress.take() ?? []
+            session.progressDescriptor?.clear()
+            return .success(readings)
+        }
+        return try found?.get() ?? []
+    }
 }

@@ -6,7 +6,7 @@ public final class SessionClient: Sendable {
     public let identifier: String
     public let role: Role
     let handle: HandleID
-    private let application: ApplicationClient
+    let application: ApplicationClient
     private let descriptor: WakeUp
 
     init(application: ApplicationClient, identifier: String, role: Role) throws(SystemError) {
@@ -61,11 +61,6 @@ public final class SessionClient: Sendable {
 
     public func respond(_ challenge: ChallengeID, _ response: ChallengeResponse) -> Ticket {
         submit(.respond(handle, challenge, response))
-    }
-
-    /// At most one reading of each task in the interval; 0 ends the stream.
-    public func watchProgress(intervalMilliseconds: UInt32) -> Ticket {
-        submit(.watchProgress(handle, intervalMilliseconds: intervalMilliseconds))
     }
 
     public func invalidate(cancelTasks: Bool) -> Ticket { submit(.invalidate(handle, cancelTasks: cancelTasks)) }
@@ -148,15 +143,17 @@ public final class SessionClient: Sendable {
         return application.answered(.failed(failure))
     }
 
-    private func submit(_ command: Command) -> Ticket {
+    func submit(_ command: Command) -> Ticket {
         if let failure { return application.answered(.failed(failure)) }
         return application.submit(command)
     }
 
+    static let closedFailure = Failure(.invalidHandle, "the session was closed")
+
     private var failure: Failure? {
         application.state.withLock { state in
             guard let session = state.sessions[handle] else {
-                return Failure(.invalidHandle, "the session was closed")
+                return Self.closedFailure
             }
             return session.failure
         }

@@ -91,6 +91,7 @@ extension EngineCore {
         guard let hello = connection.hello else { return }
         defer { launches.hostLeft(connection) }
         stopWaiting(id)
+        stopProgress(of: id)
         // It may have connected again before the end of this connection was seen.
         guard !connections.values.contains(where: { $0.hello?.client == hello.client }) else { return }
         let application = hello.application

@@ -3,11 +3,17 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 extension CommandHandler {
+    private static let handleLimit = 65_536
+
     /// Creates or attaches; the handle counts from the reply on. Sending it again is harmless by itself.
     func open(
         _ handle: HandleID, _ role: Role, _ identifier: String, waits: Bool, _ body: @escaping OpenSession
     ) {
         guard let hello = connection.hello, let process = connection.process else { return }
+        guard connection.handles.count < Self.handleLimit else {
+            let failure = Failure(.tooMany, "the application has \(Self.handleLimit) sessions open; close some")
+            return connection.reply(sequence, .failed(failure))
+        }
         let consumer = ConsumerIdentity(client: hello.client, handle: handle, process: process)
         let name = NamedSession(application: hello.application, identifier: identifier)
         let (id, sequence, waits) = (connection.id, sequence, waits && role == .consume)
@@ -39,7 +45,8 @@ extension CommandHandler {
         }
         let (id, sequence, application) = (connection.id, sequence, connection.application ?? "")
         let name = NamedSession(application: application, identifier: attached.identifier)
-        let address = ConsumerAddress(connection: id, handle: handle)
+        let address = HandleAddress(connection: id, handle: handle)
+        core.progressWatches[address] = nil
         if core.consumers[attached.session] == address { core.consumers[attached.session] = nil }
         core.store({ (transaction) throws(Failure) in
             try transaction.releaseHandle(client: client, handle: handle, session: attached.session)
@@ -73,7 +80,7 @@ extension EngineCore {
         guard let connection = connections[id] else { return }
         let window = PushWindow(newest: opened.newestEvent)
         connection.attach(handle, .init(session: opened.id, identifier: identifier, role: role, window: window))
-        if role == .consume { consumers[opened.id] = ConsumerAddress(connection: id, handle: handle) }
+        if role == .consume { consumers[opened.id] = HandleAddress(connection: id, handle: handle) }
         connection.reply(
             sequence,
             .session(

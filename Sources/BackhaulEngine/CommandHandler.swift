@@ -84,6 +84,10 @@ struct CommandHandler {
             core.stopWaiting(connection.id, handle)
             connection.reply(sequence, .done)
         case .sessions: listSessions()
+        case .watchProgress(let handle, let milliseconds):
+            _ = try attached(handle)
+            core.watchProgress(connection, handle, milliseconds: milliseconds)
+            connection.reply(sequence, .done)
         case .engine: connection.reply(sequence, .engine(core.information))
         case .challenges(let handle): challenges(of: try attached(handle).session)
         case .respond(let handle, let challenge, let response):
@@ -91,8 +95,6 @@ struct CommandHandler {
         case .setLaunch(let command): try setLaunch(command)
         case .launches: launches()
         case .currentLaunch: currentLaunch()
-        case .watchProgress:
-            throw Failure(.internal, "the engine does not know this command yet")
         }
     }
 

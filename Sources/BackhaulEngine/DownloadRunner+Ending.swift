@@ -31,6 +31,7 @@ extension DownloadRunner {
         if outcome.state == .failed, !errorBody.isEmpty { outcome.answer.errorBody = errorBody }
         outcome.attempts = task.attempts &+ requests
         outcome.bytesReceived = bytesReceived
+        left = (outcome.state, .none)
         let (id, final, readsEvents) = (task.id, outcome, core.pushes(task.session))
         core.store({ (transaction) throws(Failure) in
             try transaction.end(id, final, now: Clock.wallMilliseconds, readsEvents: readsEvents)
@@ -78,6 +79,7 @@ extension DownloadRunner {
 
     private func write(_ attempt: AttemptRecord) {
         let (id, lane) = (task.id, task.lane)
+        if attempt.nextAttempt != nil || attempt.reason != .none { left = (.waiting, attempt.reason) }
         core.store({ (transaction) throws(Failure) in
             try transaction.recordAttempt(id, attempt)
         }, then: { core, result in

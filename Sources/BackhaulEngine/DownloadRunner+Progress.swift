@@ -19,6 +19,20 @@ extension DownloadRunner {
         return info
     }
 
+    var reading: Progress {
+        Progress(
+            task: task.id, state: .running, reason: reason.0, offset: machine.offset, size: machine.size,
+            bytesPerSecond: rate.bytesPerSecond)
+    }
+
+    /// When it runs no more.
+    var lastReading: Progress {
+        let (state, reason) = wasCancelled ? (.cancelled, .none) : left
+        return Progress(
+            task: task.id, state: state, reason: reason, offset: machine.offset, size: machine.size,
+            bytesPerSecond: 0)
+    }
+
     private var reason: (WaitReason, String?) {
         if machine.isFinishing { return (.finishing, "all bytes are here and are being made durable") }
         if machine.head == nil { return (.connecting, "\(task.origin.text) has not answered yet") }

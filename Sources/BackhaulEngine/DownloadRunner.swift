@@ -65,6 +65,8 @@ final class DownloadRunner {
         .resourceTimeout, "the task did not end within the session's resource time-out")
 
     private(set) var wasCancelled = false
+    /// What it is when it runs no more.
+    var left: (TaskState, WaitReason) = (.suspended, .suspended)
 
     func handle(_ event: DownloadMachine.Event) {
         if event == .cancel { wasCancelled = true }

@@ -2,8 +2,8 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Who receives the events of a session.
-struct ConsumerAddress: Equatable {
+/// A handle of any client.
+struct HandleAddress: Hashable {
     var connection: ConnectionID
     var handle: HandleID
 }

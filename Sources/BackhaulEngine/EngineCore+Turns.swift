@@ -104,11 +104,13 @@ extension EngineCore {
             ticker?.start(milliseconds: 1_000)
         }
         runner.start()
+        planProgress()
     }
 
     func finished(_ runner: DownloadRunner) {
         guard runners[runner.task.id] === runner else { return }
         runners[runner.task.id] = nil
+        taskLeft(runner)
         runner.leaveCredentials()
         if runner.wasCancelled { sweepLeftovers() }
         leaveIfDone()

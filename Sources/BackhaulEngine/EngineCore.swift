@@ -64,7 +64,10 @@ final class EngineCore {
     var calendarMoves = false
     /// The newest events of this turn.
     var unannounced: [NamedSession: Announcement] = [:]
-    var consumers: [SessionID: ConsumerAddress] = [:]
+    var progressWatches: [HandleAddress: ProgressWatch] = [:]
+    var progressTimer: LoopTimer?
+    /// Who receives the events of each session.
+    var consumers: [SessionID: HandleAddress] = [:]
     var lastAttempt: UInt64 = 0
 
     init(loop: Loop, services: Services, ended: @escaping @Sendable (EngineEnd) -> Void) throws(Failure) {
@@ -82,6 +85,7 @@ final class EngineCore {
         ticker = loop.timer { [unowned self] in tick() }
         dueTimer = loop.timer { [unowned self] in releaseDue() }
         leaveTimer = loop.timer { [unowned self] in leaveIfNothingIsLeft() }
+        progressTimer = loop.timer { [unowned self] in sendProgress() }
         holderTimer = loop.timer { [unowned self] in lookForHolders() }
         restTimer = loop.timer { [unowned self] in rest() }
         watchStore()
@@ -190,6 +194,7 @@ final class EngineCore {
         dueTimer?.stop()
         leaveTimer?.stop()
         holderTimer?.stop()
+        progressTimer?.stop()
         restTimer?.stop()
         storeWatch?.cancel()
         launches.close()

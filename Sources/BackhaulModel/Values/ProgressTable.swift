@@ -1,0 +1,27 @@
+/// The newest readings of tasks that nobody has read yet. Bounded: when too many tasks have one, the one that waited
+/// longest is given up.
+public struct ProgressTable: Sendable {
+    public static let limit = 1_024
+
+    private var readings: [TaskID: (reading: Progress, order: UInt64)] = [:]
+    private var lastOrder: UInt64 = 0
+
+    public init() {}
+
+    public var isEmpty: Bool { readings.isEmpty }
+
+    public mutating func add(_ news: [Progress]) {
+        for reading in news {
+            lastOrder &+= 1
+            readings[reading.task] = (reading, readings[reading.task]?.order ?? lastOrder)
+            guard readings.count > Self.limit else { continue }
+            if let oldest = readings.min(by: { $0.value.order < $1.value.order })?.key { readings[oldest] = nil }
+        }
+    }
+
+    /// By task.
+    public mutating func take() -> [Progress] {
+        defer { readings = [:] }
+        return readings.values.map(\.reading).sorted { $0.task < $1.task }
+    }
+}

@@ -1,0 +1,87 @@
+import BackhaulClient
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+@Suite("Progress is streamed to those who watch")
+struct ProgressTests {
+    let store: TestStore
+    let origin: TestOrigin
+    let application: ApplicationClient
+    let session: SessionClient
+
+    init() throws {
+        store = try TestStore()
+        origin = try TestOrigin()
+        application = try store.open()
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.firstRetryDelayMilliseconds = 86_400_000
+        configuration.longestRetryDelayMilliseconds = 86_400_000
+        session = try EngineTests.session(application.createSession(configuration, .consume))
+    }
+
+    private func isReadable(_ descriptor: Int32) -> Bool {
+        var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&item, 1, 0) == 1
+    }
+
+    @Test("the last reading of a task says how it ended")
+    func ends() throws {
+        defer { application.close() }
+        origin.serve("/a", .init(bytes: pattern(400_000), entityTag: nil))
+        let descriptor = try session.progressDescriptor()
+        #expect(try answer(session.watchProgress(intervalMilliseconds: 100)).isDone)
+        #expect(!isReadable(descriptor))
+        let task = try enqueue(session, [try store.request(origin.url("/a"), "a")])[0].task
+        var last: Progress?
+        let deadline = Deadline.after(milliseconds: 20_000)
+        while last?.state != .succeeded, !deadline.hasPassed {
+            last = try session.pollProgress(until: deadline).last ?? last
+        }
+        #expect(
+            last == Progress(
+                task: task, state: .succeeded, reason: .none, offset: 400_000, size: 400_000, bytesPerSecond: 0))
+        #expect(!isReadable(descriptor))
+    }
+
+    @Test("a task that is tried again later is told as waiting, where it was left")
+    func waits() throws {
+        defer { application.close() }
+        origin.serve("/b", .init(bytes: pattern(3_000_000), entityTag: "\"b\"", breakAfter: 2_000_000, breaks: 9))
+        _ = try answer(session.watchProgress(intervalMilliseconds: 100))
+        _ = try enqueue(session, [try store.request(origin.url("/b"), "b")])
+        var last: Progress?
+        let deadline = Deadline.after(milliseconds: 20_000)
+        while last?.state != .waiting, !deadline.hasPassed {
+            last = try session.pollProgress(until: deadline).last ?? last
+        }
+        #expect(last?.reason == .retry)
+        #expect(last?.offset == 2_000_000)
+    }
+
+    @Test("nobody is told who does not watch, or watches no more")
+    func unwatched() throws {
+        defer { application.close() }
+        origin.serve("/a", .init(bytes: pattern(1_000), entityTag: nil))
+        _ = try answer(session.watchProgress(intervalMilliseconds: 100))
+        _ = try answer(session.watchProgress(intervalMilliseconds: 0))
+        _ = try enqueue(session, [try store.request(origin.url("/a"), "a")])
+        _ = try eventsOfRound(session)
+        #expect(try session.pollProgress(until: .after(milliseconds: 300)).isEmpty)
+    }
+
+    @Test("whoever observes may watch")
+    func observer() throws {
+        defer { application.close() }
+        let observed = try EngineTests.session(application.attachSession("s", .observe))
+        _ = try answer(observed.watchProgress(intervalMilliseconds: 100))
+        origin.serve("/a", .init(bytes: pattern(1_000), entityTag: nil))
+        _ = try enqueue(session, [try store.request(origin.url("/a"), "a")])
+        #expect(try observed.pollProgress(until: .after(milliseconds: 20_000)).last != nil)
+    }
+}
+
+extension Ticket.Answer {
+    fileprivate var isDone: Bool { if case .done = self { true } else { false } }
+}
