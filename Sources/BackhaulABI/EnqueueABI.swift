@@ -1,15 +1,32 @@
 internal import BackhaulClient
 internal import BackhaulModel
+internal import BackhaulPlatform
 public import CBackhaul
 
 // Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
 
+/// Copies all requests first.
 private func enqueue(
     _ session: OpaquePointer?, _ requests: UnsafePointer<bh_request>?, _ count: Int, _ stride: Int
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
     let requests = try RequestArgument.read(requests, count: count, stride: stride)
     return session.started(session.client.enqueue(requests), .enqueue(count))
+}
+
+/// Checks all requests first and keeps none: they are converted again as they go out. What fits in one chunk is copied.
+private func enqueue(
+    _ session: OpaquePointer?, _ requests: UnsafePointer<bh_request>?, _ count: Int, _ stride: Int,
+    until deadline: Deadline
+) throws(Failure) -> StartedVerb {
+    guard count > Limits.chunkCount else { return try enqueue(session, requests, count, stride) }
+    let session = try SessionHandle(session)
+    var array = try RequestArray(requests, count: count, stride: stride)
+    try array.check()
+    let ticket = session.client.enqueue(count: count, until: deadline) { index throws(Failure) in
+        try array.request(at: index, isChecked: true)
+    }
+    return session.started(ticket, .enqueue(count))
 }
 
 @c @implementation
@@ -21,15 +38,15 @@ public func bh_session_enqueue(
     // An impossible count tells nothing about the room.
     let room = results != nil && (0...Limits.enqueueCount).contains(count) ? count : 0
     let output = EnqueueResults(results, room: room, applied)
-    output.fill([], nil)
-    return Call.blocking(timeout_ms, error) { _ throws(Failure) in
+    output.fill(EnqueuedList(), nil)
+    return Call.blocking(timeout_ms, error) { deadline throws(Failure) in
         do throws(Failure) {
-            let verb = try enqueue(session, requests, count, stride)
+            let verb = try enqueue(session, requests, count, stride, until: deadline)
             // What the results say if the engine does not answer in time.
-            output.fill([], Failure(.timeout, ""))
+            output.fill(EnqueuedList(), Failure(.timeout, ""))
             return verb
         } catch let failure {
-            output.fill([], failure)
+            output.fill(EnqueuedList(), failure)
             throw failure
         }
     } deliver: { _, outcome throws(Failure) in

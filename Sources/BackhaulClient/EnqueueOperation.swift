@@ -2,105 +2,132 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 
 /// A large enqueue as a row of chunks. A few are under way at a time, so that the engine commits one while the next is
-/// on its way; the first refusal ends it with the applied prefix.
+/// on its way, and no more of them are in memory; the first refusal ends it with the applied prefix.
 final class EnqueueOperation: Sendable {
     private static let underWay = 4
 
     private struct State {
-        var nextChunk = 0
+        /// Those under way.
         var open = 0
-        var applied: [Int: [Enqueued]] = [:]
+        /// How many requests each chunk had that was sent, and what became of them.
+        var counts: [Int] = []
+        var applied: [Int: EnqueuedList] = [:]
         var firstFailure: (chunk: Int, failure: Failure)?
+        /// What nobody gives any more: it goes on from here, the next chunk last.
+        var rest: [[Request]] = []
+        var isEnded = false
+        var isAnswered = false
+
+        var hasRoom: Bool { open < EnqueueOperation.underWay }
     }
 
-    private let requests: [Request]
-    /// Where each chunk begins, and the end.
-    private let bounds: [Int]
     private let handle: HandleID
     private let application: ApplicationClient
     private let ticket: Ticket
     private let state = Lock(State())
 
-    init(requests: [Request], handle: HandleID, application: ApplicationClient, ticket: Ticket) {
-        self.requests = requests
+    init(handle: HandleID, application: ApplicationClient, ticket: Ticket) {
         self.handle = handle
         self.application = application
         self.ticket = ticket
-        bounds = Self.chunks(requests)
     }
 
-    private static func chunks(_ requests: [Request]) -> [Int] {
-        var bounds = [0]
-        var size = 0
-        for (index, request) in requests.enumerated() {
-            let weight = request.weight
-            let count = index - (bounds.last ?? 0)
-            if count >= Limits.chunkCount || (count > 0 && size + weight > Limits.chunkSize) {
-                bounds.append(index)
-                size = 0
+    enum Room {
+        case free
+        /// A chunk was refused: nothing more is wanted.
+        case notWanted
+        case timeIsUp
+    }
+
+    /// Waits until another chunk may be sent.
+    func waitForRoom(until deadline: Deadline) -> Room {
+        state.wait(until: deadline) { state in
+            if state.firstFailure != nil { return .notWanted }
+            return state.hasRoom ? .free : nil
+        } ?? .timeIsUp
+    }
+
+    func send(_ chunk: [Request]) {
+        let (number, start): (Int, Int) = state.withLock { state in
+            defer {
+                state.open += 1
+                state.counts.append(chunk.count)
             }
-            size += weight
+            return (state.counts.count, state.counts.reduce(0, +))
         }
-        bounds.append(requests.count)
-        return bounds
+        application.send(.enqueue(handle, chunk)) { self.answered(number, start, $0) }
     }
 
-    func start() {
-        guard !requests.isEmpty else {
-            ticket.answer(.enqueued([], nil))
-            return
+    /// Nothing more comes from the caller but these chunks, which go out as room comes, or why the next is not there.
+    func end(_ rest: [[Request]] = [], _ failure: Failure? = nil) {
+        state.withLock { state in
+            state.isEnded = true
+            state.rest = rest.reversed()
+            if let failure, state.firstFailure == nil { state.firstFailure = (state.counts.count, failure) }
         }
         proceed()
     }
 
     private func proceed() {
         while true {
-            let chunk: Int? = state.withLock { state in
-                guard state.firstFailure == nil, state.open < Self.underWay, state.nextChunk < bounds.count - 1 else {
-                    return nil
-                }
-                defer {
-                    state.nextChunk += 1
-                    state.open += 1
-                }
-                return state.nextChunk
+            let chunk: [Request]? = state.withLock { state in
+                state.firstFailure == nil && state.hasRoom ? state.rest.popLast() : nil
             }
             guard let chunk else { break }
-            application.send(.enqueue(handle, Array(requests[bounds[chunk]..<bounds[chunk + 1]]))) { reply in
-                self.answered(chunk, reply)
-            }
+            send(chunk)
         }
+        let answer: Ticket.Answer? = state.withLock { state in
+            guard state.isEnded, state.open == 0, state.firstFailure != nil || state.rest.isEmpty, !state.isAnswered
+            else { return nil }
+            state.isAnswered = true
+            // Chunks after a refused one may have been applied already: their items are told, too.
+            var items = EnqueuedList()
+            for (chunk, count) in state.counts.enumerated() {
+                items.append(contentsOf: state.applied[chunk] ?? EnqueuedList(notApplied: count))
+            }
+            return .enqueued(items, state.firstFailure?.failure)
+        }
+        if let answer { ticket.answer(answer) }
     }
 
-    private func answered(_ chunk: Int, _ reply: Reply) {
-        let isOver = state.withLock { state in
+    private func answered(_ chunk: Int, _ start: Int, _ reply: Reply) {
+        state.change { state in
             state.open -= 1
             switch reply {
-            case .enqueued(let items): state.applied[chunk] = items
+            case .enqueued(let items): state.applied[chunk] = EnqueuedList(items)
             case .failed(var failure):
-                failure.index = failure.index.map { $0 + UInt64(bounds[chunk]) } ?? UInt64(bounds[chunk])
+                failure.index = UInt64(start) + (failure.index ?? 0)
                 if state.firstFailure.map({ chunk < $0.chunk }) ?? true { state.firstFailure = (chunk, failure) }
             default:
                 state.firstFailure = (chunk, Failure(.internal, "the engine answered another command"))
             }
-            let isDone = state.firstFailure != nil || state.nextChunk == bounds.count - 1
-            return isDone && state.open == 0
         }
-        if isOver { finish() } else { proceed() }
+        proceed()
+    }
+}
+
+/// Cuts a row of requests into chunks that fit in a frame.
+struct RequestChunks {
+    private var chunk: [Request] = []
+    private var size = 0
+
+    /// The chunk that was full before this request.
+    mutating func append(_ request: Request) -> [Request]? {
+        let weight = request.weight
+        let isFull = chunk.count >= Limits.chunkCount || (!chunk.isEmpty && size + weight > Limits.chunkSize)
+        let full = isFull ? take() : nil
+        chunk.append(request)
+        size += weight
+        return full
     }
 
-    private func finish() {
-        let (items, failure) = state.withLock { state in
-            // Chunks after a refused one may have been applied already: their items are told, too.
-            let items = (0..<bounds.count - 1).flatMap { chunk in
-                state.applied[chunk]
-                    ?? Array(
-                        repeating: Enqueued(task: .zero, disposition: .notApplied),
-                        count: bounds[chunk + 1] - bounds[chunk])
-            }
-            return (items, state.firstFailure?.failure)
+    /// What is left.
+    mutating func take() -> [Request] {
+        defer {
+            chunk = []
+            size = 0
         }
-        ticket.answer(.enqueued(items, failure))
+        return chunk
     }
 }
 

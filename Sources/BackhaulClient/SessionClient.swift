@@ -89,14 +89,6 @@ public final class SessionClient: Sendable {
         submit(.claim(handle, task, destination, ifExists))
     }
 
-    /// In atomic chunks, a few of them under way at a time; stops at the first that is refused.
-    public func enqueue(_ requests: [Request]) -> Ticket {
-        if let failure { return application.answered(.failed(failure)) }
-        let ticket = application.makeTicket()
-        EnqueueOperation(requests: requests, handle: handle, application: application, ticket: ticket).start()
-        return ticket
-    }
-
     /// What is there now.
     public func poll(after: EventID, maximum: UInt32) -> Ticket {
         if let failure { return application.answered(.failed(failure)) }
@@ -150,7 +142,7 @@ public final class SessionClient: Sendable {
 
     static let closedFailure = Failure(.invalidHandle, "the session was closed")
 
-    private var failure: Failure? {
+    var failure: Failure? {
         application.state.withLock { state in
             guard let session = state.sessions[handle] else {
                 return Self.closedFailure
@@ -171,7 +163,7 @@ extension Ticket.Answer {
         case .events(let events, let more): self = .events(events, more: more)
         case .tasks(let tasks, let more): self = .tasks(tasks, more: more)
         case .sessions(let sessions): self = .sessions(sessions)
-        case .enqueued(let items): self = .enqueued(items, nil)
+        case .enqueued(let items): self = .enqueued(EnqueuedList(items), nil)
         case .completed: self = .done
         case .engine(let engine): self = .engine(engine)
         case .launches(let launches): self = .launches(launches)

@@ -10,7 +10,7 @@ public final class Ticket: Sendable {
         case session(SessionClient, isNew: Bool)
         case configuration(SessionConfiguration)
         /// The applied prefix, and why the rest was refused.
-        case enqueued([Enqueued], Failure?)
+        case enqueued(EnqueuedList, Failure?)
         case events([Event], more: Bool)
         case tasks([TaskInfo], more: Bool)
         case sessions([SessionInfo])

@@ -30,7 +30,7 @@ struct StartedVerbTests {
             Issue.record("another outcome")
             return
         }
-        #expect(applied.isEmpty && failure == refused)
+        #expect(applied.count == 0 && failure == refused)
     }
 
     @Test("about one task is that task")
@@ -69,7 +69,7 @@ struct EnqueueResultsTests {
         var applied = 99
         let results = [bh_enqueued](unsafeUninitializedCapacity: room) { buffer, count in
             buffer.initialize(repeating: bh_enqueued(task_id: 99, disposition: 99, status: 99))
-            EnqueueResults(buffer.baseAddress, room: room, &applied).fill(enqueued, failure)
+            EnqueueResults(buffer.baseAddress, room: room, &applied).fill(EnqueuedList(enqueued), failure)
             count = room
         }
         return (results.map { "\($0.task_id) \($0.disposition) \($0.status)" }, applied)
@@ -101,6 +101,6 @@ struct EnqueueResultsTests {
 
     @Test("are optional")
     func optional() {
-        EnqueueResults(nil, room: 0, nil).fill(two, nil)
+        EnqueueResults(nil, room: 0, nil).fill(EnqueuedList(two), nil)
     }
 }

@@ -79,7 +79,7 @@ func session(_ ticket: Ticket) throws -> SessionClient {
 func enqueue(_ session: SessionClient, _ requests: [Request]) throws -> [Enqueued] {
     guard case .enqueued(let items, let failure) = try answer(session.enqueue(requests)) else { throw Unexpected() }
     if let failure { throw failure }
-    return items
+    return Array(items)
 }
 
 /// Polls until the round is over; nothing is acknowledged.

@@ -15,10 +15,11 @@ struct EnqueueResults {
 
     /// What became of the requests; those that `enqueued` does not reach are not applied. A failure that names one
     /// request is that request's, and one that names none is that of all that were not applied.
-    func fill(_ enqueued: [Enqueued], _ failure: Failure?) {
-        applied?.pointee = enqueued.prefix { $0.disposition != .notApplied }.count
+    func fill(_ enqueued: EnqueuedList, _ failure: Failure?) {
+        applied?.pointee = enqueued.appliedPrefix
+        var items = enqueued.makeIterator()
         for index in results.indices {
-            let item = index < enqueued.count ? enqueued[index] : Enqueued(task: .zero, disposition: .notApplied)
+            let item = items.next() ?? Enqueued(task: .zero, disposition: .notApplied)
             results[index] = bh_enqueued(
                 task_id: item.task.rawValue, disposition: item.disposition.rawValue,
                 status: EnqueueResults.status(of: item, at: index, failure).rawValue)

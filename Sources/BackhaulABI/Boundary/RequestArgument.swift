@@ -3,39 +3,61 @@ internal import BackhaulModel
 internal import CBackhaul
 
 // Unsafe: the host promises that its requests, and all they point to, can be read until the call returns; all of it is
-// copied here.
+// read and copied here.
 
-/// Arrays of `bh_request`: copied and checked as a whole before anything is sent.
-enum RequestArgument {
+/// An array of `bh_request`, read where it lies.
+struct RequestArray {
     private static let firstSize = StructArgument.end(of: \bh_request.mode)
     private static let alignment = MemoryLayout<bh_request>.alignment
+    private static let ownSize = MemoryLayout<bh_request>.size
 
-    /// A failure carries the index of the request that was wrong.
-    static func read(_ requests: UnsafePointer<bh_request>?, count: Int, stride: Int) throws(Failure) -> [Request] {
-        let count = try NumberArgument.count(count, "count", in: 0...Limits.enqueueCount)
-        guard count > 0 else { return [] }
-        let first = UnsafeRawPointer(try NumberArgument.required(requests, "requests"))
-        guard (firstSize...StructArgument.largestSize).contains(stride), stride % alignment == 0 else {
+    let count: Int
+    private let first: UnsafeRawPointer?
+    private let stride: Int
+    private var reader = RequestReader()
+
+    init(_ requests: UnsafePointer<bh_request>?, count: Int, stride: Int) throws(Failure) {
+        self.count = try NumberArgument.count(count, "count", in: 0...Limits.enqueueCount)
+        self.stride = stride
+        first = count > 0 ? UnsafeRawPointer(try NumberArgument.required(requests, "requests")) : nil
+        guard count > 0 else { return }
+        guard (Self.firstSize...StructArgument.largestSize).contains(stride), stride % Self.alignment == 0 else {
             throw Failure(
-                .invalidArgument, "stride is \(UInt(bitPattern: stride)); give sizeof(bh_request), here \(ownSize)")
+                .invalidArgument,
+                "stride is \(UInt(bitPattern: stride)); give sizeof(bh_request), here \(Self.ownSize)")
         }
-        var reader = RequestReader()
-        var copies: [Request] = []
-        copies.reserveCapacity(count)
-        for index in 0..<count {
-            do throws(Failure) {
-                let request = try StructArgument.read(
-                    first + index * stride, "the request", into: bh_request(), firstSize: firstSize, room: stride)
-                copies.append(try reader.read(request))
-            } catch var failure {
-                failure.index = UInt64(index)
-                throw failure
-            }
-        }
-        return copies
     }
 
-    private static let ownSize = MemoryLayout<bh_request>.size
+    /// A copy of one request. A failure carries its index. `isChecked`: it was looked at before in this call.
+    mutating func request(at index: Int, isChecked: Bool) throws(Failure) -> Request {
+        guard let first, (0..<count).contains(index) else {
+            throw Failure(.internal, "there is no request \(index); please report it")
+        }
+        do throws(Failure) {
+            let request = try StructArgument.read(
+                first + index * stride, "the request", into: bh_request(), firstSize: Self.firstSize, room: stride)
+            return try reader.read(request, isChecked: isChecked)
+        } catch var failure {
+            failure.index = UInt64(index)
+            throw failure
+        }
+    }
+
+    /// Looks at all of them and keeps none.
+    mutating func check() throws(Failure) {
+        for index in 0..<count { _ = try request(at: index, isChecked: false) }
+    }
+}
+
+enum RequestArgument {
+    /// Copies and checks the whole array.
+    static func read(_ requests: UnsafePointer<bh_request>?, count: Int, stride: Int) throws(Failure) -> [Request] {
+        var array = try RequestArray(requests, count: count, stride: stride)
+        var copies: [Request] = []
+        copies.reserveCapacity(array.count)
+        for index in 0..<array.count { copies.append(try array.request(at: index, isChecked: false)) }
+        return copies
+    }
 
     static func policy(_ number: Int32) throws(Failure) -> ExistsPolicy {
         try NumberArgument.value(number, "if_exists", of: "BH_IF_EXISTS_FAIL or BH_IF_EXISTS_REPLACE")
@@ -47,7 +69,7 @@ private struct RequestReader {
     private var destinations = DestinationChecker()
     private lazy var standardMode = 0o666 & ~FileCreationMask.current()
 
-    mutating func read(_ given: bh_request) throws(Failure) -> Request {
+    mutating func read(_ given: bh_request, isChecked: Bool) throws(Failure) -> Request {
         var request = Request(url: try TextArgument.required(given.url, "url", limit: Limits.urlSize))
         request.idempotencyKey = try TextArgument.optional(
             given.idempotency_key, "idempotency_key", limit: Limits.keySize)
@@ -61,7 +83,7 @@ private struct RequestReader {
         }
         request.startsSuspended = given.flags & UInt32(BH_REQUEST_STARTS_SUSPENDED) != 0
         request.mode = given.mode == 0 ? standardMode : given.mode
-        _ = try RequestIntake.check(request)
+        if !isChecked { _ = try RequestIntake.check(request) }
         // Last, because it asks the file system.
         if let path = try TextArgument.optional(given.destination, "destination", limit: Limits.pathSize) {
             // What lies there may be the file of the task that has the key already.

@@ -23,7 +23,7 @@ final class StartedVerb: Sendable {
         case session(SessionClient, isNew: Bool)
         case batch(BatchContent)
         /// What became of each request, as far as that is known, and why some were not applied.
-        case enqueued([Enqueued], Failure?)
+        case enqueued(EnqueuedList, Failure?)
     }
 
     let ticket: Ticket
@@ -71,7 +71,7 @@ final class StartedVerb: Sendable {
 
     static func outcome(of answer: Ticket.Answer, _ kind: Kind) throws(Failure) -> Outcome {
         switch (kind, answer) {
-        case (.enqueue, .failed(let failure)): return .enqueued([], failure)
+        case (.enqueue, .failed(let failure)): return .enqueued(EnqueuedList(), failure)
         case (_, .failed(let failure)): throw failure
         // Some replies count where the header promises nothing.
         case (.nothing, .done), (.nothing, .count): return .nothing

@@ -1,0 +1,77 @@
+/// What became of the requests of an enqueue, in a row. Ids of a chunk follow one another, so a million need little
+/// more than a few.
+public struct EnqueuedList: Sequence, Equatable, Sendable {
+    fileprivate struct Run: Equatable, Sendable {
+        var first: Enqueued
+        var count: Int
+
+        /// What the next item is if the run goes on.
+        var next: Enqueued? {
+            guard first.disposition != .notApplied else { return first }
+            let (id, overflows) = first.task.rawValue.addingReportingOverflow(UInt64(count))
+            return overflows ? nil : Enqueued(task: TaskID(rawValue: id), disposition: first.disposition)
+        }
+    }
+
+    private var runs: [Run] = []
+    public private(set) var count = 0
+
+    public init() {}
+
+    public init(_ items: some Sequence<Enqueued>) {
+        for item in items { append(item) }
+    }
+
+    /// How many were applied before the first that was not.
+    public var appliedPrefix: Int {
+        runs.prefix { $0.first.disposition != .notApplied }.reduce(0) { $0 + $1.count }
+    }
+
+    public init(notApplied count: Int) {
+        guard count > 0 else { return }
+        runs = [Run(first: Enqueued(task: .zero, disposition: .notApplied), count: count)]
+        self.count = count
+    }
+
+    public mutating func append(_ item: Enqueued) {
+        count += 1
+        if let last = runs.indices.last, runs[last].next == item {
+            runs[last].count += 1
+        } else {
+            runs.append(Run(first: item, count: 1))
+        }
+    }
+
+    public mutating func append(contentsOf other: EnqueuedList) {
+        for run in other.runs {
+            if let last = runs.indices.last, runs[last].next == run.first,
+                runs[last].first.disposition == run.first.disposition
+            {
+                runs[last].count += run.count
+            } else {
+                runs.append(run)
+            }
+        }
+        count += other.count
+    }
+
+    public func makeIterator() -> Iterator { Iterator(runs) }
+
+    public struct Iterator: IteratorProtocol {
+        private var runs: ArraySlice<Run>
+        private var position = 0
+
+        fileprivate init(_ runs: [Run]) { self.runs = runs[...] }
+
+        public mutating func next() -> Enqueued? {
+            guard let run = runs.first else { return nil }
+            let item = Run(first: run.first, count: position).next
+            position += 1
+            if position == run.count {
+                runs = runs.dropFirst()
+                position = 0
+            }
+            return item
+        }
+    }
+}

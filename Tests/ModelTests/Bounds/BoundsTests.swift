@@ -1,0 +1,73 @@
+import BackhaulModel
+import Testing
+
+@Suite("What the wire's bounds are made of")
+struct BoundsTests {
+    private func reading(_ task: UInt64, _ offset: UInt64 = 0) -> Progress {
+        Progress(
+            task: TaskID(rawValue: task), state: .running, reason: .none, offset: offset, size: nil, bytesPerSecond: 0)
+    }
+
+    @Test("the newest reading of a task takes the place of older ones")
+    func newest() {
+        var table = ProgressTable()
+        table.add([reading(2, 1), reading(1, 1), reading(2, 5)])
+        #expect(table.take() == [reading(1, 1), reading(2, 5)])
+        #expect(table.isEmpty)
+    }
+
+    @Test("a table that is full gives up the reading that has waited longest")
+    func full() {
+        var table = ProgressTable()
+        table.add((1...UInt64(ProgressTable.limit) + 3).map { reading($0) })
+        let readings = table.take()
+        #expect(readings.count == ProgressTable.limit)
+        #expect(readings.first?.task.rawValue == 4)
+    }
+
+    @Test("a budget is spent by what is under way, and free again when that is answered")
+    func budget() {
+        var budget = CommandBudget()
+        let poll = Command.poll(HandleID(rawValue: 1), after: .zero, maximum: 1)
+        for sequence in 1...8 { budget.take(UInt64(sequence), poll, size: 100) }
+        #expect(budget.isSpent)
+        budget.answered(9)
+        #expect(budget.isSpent)
+        budget.answered(1)
+        #expect(!budget.isSpent)
+    }
+
+    @Test("a sequence that a peer uses for several commands is freed once for each")
+    func repeatedSequence() {
+        var budget = CommandBudget()
+        for _ in 0..<3 { budget.take(7, .sessions, size: 10) }
+        let used = budget.used
+        budget.answered(7)
+        #expect(budget.used == used / 3 * 2)
+        budget.answered(7)
+        budget.answered(7)
+        budget.answered(7)
+        #expect(budget.used == 0)
+    }
+
+    private func item(_ task: UInt64, _ disposition: Enqueued.Disposition = .new) -> Enqueued {
+        Enqueued(task: TaskID(rawValue: task), disposition: disposition)
+    }
+
+    @Test("a list of results gives back what was put in, and how many were applied first")
+    func results() {
+        let items = [
+            item(5), item(6), item(9), item(8, .existing), item(9, .existing), item(0, .notApplied),
+            item(0, .notApplied), item(10),
+        ]
+        let list = EnqueuedList(items)
+        #expect(Array(list) == items)
+        #expect(list.count == 8)
+        #expect(list.appliedPrefix == 5)
+        var joined = EnqueuedList(items.prefix(2))
+        joined.append(contentsOf: EnqueuedList(items.dropFirst(2)))
+        joined.append(contentsOf: EnqueuedList(notApplied: 2))
+        #expect(Array(joined) == items + [item(0, .notApplied), item(0, .notApplied)])
+        #expect(Array(EnqueuedList([item(.max), item(0)])) == [item(.max), item(0)])
+    }
+}
