@@ -532,7 +532,9 @@ typedef struct bh_enqueued {
  * two requests in bytes, sizeof(bh_request) as the host knows it. All requests are checked before anything is applied;
  * a bad one refuses the whole call, with its number in error->index. Then they are applied in chunks, each atomic; if a
  * chunk is refused, `*applied` is the length of the applied prefix and error->index the first refused request.
- * `results` (optional) has room for `count` items and is filled in both cases; so is `applied` (optional).
+ * `results` (optional) has room for `count` items and is filled in both cases; so is `applied` (optional). However many
+ * there are, only a few thousand requests are in the library's memory at a time; the _start form, and what is left when
+ * timeout_ms is over, is copied: about 150 bytes each and its texts.
  * Errors: BH_INVALID_ARGUMENT, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DESTINATION_IN_USE,
  * BH_KEY_CONFLICT, BH_WRONG_ROLE, BH_INVALIDATED, BH_STORE_FULL, BH_TIMEOUT. */
 bh_status bh_session_enqueue(bh_session *session, const bh_request *requests, size_t count, size_t stride,
@@ -624,8 +626,9 @@ typedef struct bh_event {
 /* Hands out up to `maximum` (1 to 10,000; fewer when they are large) events with ids greater than `after` (0: from
  * the first unacknowledged one), waiting up to timeout_ms for the first; an empty batch is no error. The engine has
  * five seconds to answer in any case, so that a timeout_ms of 0 gives what is there. The caller holds the cursor:
- * polling again after the same id gives the same events until they are acknowledged. Consumers only. When
- * bh_batch_more says 0, everything committed so far has been handed out. The _start form does not wait for events. */
+ * polling again after the same id gives the same events until they are acknowledged. Consumers only. An empty
+ * batch says that everything committed so far has been handed out; bh_batch_more says whether more is known of by
+ * then. The _start form does not wait for events. */
 bh_status bh_session_poll(bh_session *session, uint64_t after, size_t maximum, int32_t timeout_ms, bh_batch **events,
                           bh_error *error);
 bh_status bh_session_poll_start(bh_session *session, uint64_t after, size_t maximum, bh_ticket **ticket,
