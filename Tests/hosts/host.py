@@ -112,6 +112,9 @@ class Host:
         self.signal(signal.SIGSTOP)
         os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WNOWAIT)
 
+    def go_on(self):
+        self.signal(signal.SIGCONT)
+
     def leave(self):
         """Lets the program come to its end, nothing closed; returns its exit status."""
         self._process.stdin.close()

@@ -6,6 +6,7 @@ The answers are plain values. Whatever the library did to this process, the test
 import _ctypes
 import ctypes
 import dataclasses
+import gc
 import json
 import os
 import pickle
@@ -99,6 +100,23 @@ class Hands:
 
     def outcome(self, timeout=None):
         return self.ticket.result(timeout)
+
+    def started_attach(self, identifier, role):
+        """Begins to attach and leaves: the ticket lies in the process until ``take_attached``."""
+        self.ticket = self.application.start.attach(identifier, role)
+
+    def take_attached(self, timeout=30):
+        self.sessions.insert(0, self.ticket.result(timeout))
+
+    def is_done(self):
+        return self.ticket.done
+
+    def forget_ticket(self):
+        del self.ticket
+        gc.collect()
+
+    def engine_pid(self):
+        return self.application.engine().process_id
 
     def become(self, user, group):
         """Gives up being root for good."""
