@@ -17,6 +17,10 @@ from manager import LIMIT, Unavailable, UserManager  # noqa: E402
 COMMAND = os.environ.get("BACKHAUL_COMMAND", str(PROJECT / "build" / "bin" / "backhaul"))
 
 
+def pytest_addoption(parser):
+    parser.addoption("--kills", type=int, default=2, help="how often the daemon is killed in test_kills.py")
+
+
 @pytest.fixture(scope="session")
 def manager():
     try:
@@ -35,8 +39,8 @@ def store(tmp_path):
 @pytest.fixture
 def backhaul(manager, store):
     """Runs `backhaul` inside, with a store of the test's own."""
-    def run(*words, code=0, **variables):
-        ended = manager(COMMAND, "--store", store, *words, check=False, **variables)
+    def run(*words, code=0, timeout=LIMIT, **variables):
+        ended = manager(COMMAND, "--store", store, *words, check=False, timeout=timeout, **variables)
         assert ended.returncode == code, f"{ended.returncode}\n{ended.stdout}\n{ended.stderr}"
         return ended
 
