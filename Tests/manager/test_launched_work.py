@@ -1,4 +1,4 @@
-"""Hosts that the daemon launches, under a user manager: each is a service of its own."""
+"""Hosts that the daemon launches under a user manager do their work in a service of their own."""
 
 import pytest
 from demo_parts.server import Server
