@@ -1,0 +1,97 @@
+"""Live progress: readings of what moves, for whoever watches, newest first and never in the way of events."""
+
+import asyncio
+
+import pytest
+
+from backhaul import Application, InvalidArgument, Role, TaskState
+from servers.behaviour import Behaviour
+from servers.content import Content
+
+pytestmark = pytest.mark.both_hostings
+
+CONTENT = Content(3_000_000)
+
+
+@pytest.fixture
+def application(store, hosting):
+    with Application("org.example.progress", store, hosting=hosting) as application:
+        yield application
+
+
+@pytest.fixture
+def session(application):
+    with application.session("s") as session:
+        yield session
+
+
+@pytest.fixture
+def url(misbehaving):
+    return misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=1_500_000))
+
+
+def test_readings_grow_with_the_file_and_tell_its_size(session, url):
+    task = session.download(url)
+    seen = []
+    for readings in session.progress(0.1, timeout=20):
+        seen += [reading for reading in readings if reading.task_id == task.id]
+        if seen[-1].offset > CONTENT.size // 2:
+            break
+    offsets = [reading.offset for reading in seen]
+    assert offsets == sorted(offsets)
+    assert (seen[-1].size, seen[-1].state) == (CONTENT.size, TaskState.RUNNING)
+    assert seen[-1].bytes_per_second > 0
+    assert 0.5 < seen[-1].fraction <= 1
+
+
+def test_an_observer_watches_what_another_handle_does(application, session, url):
+    task = session.download(url)
+    with application.attach("s", role=Role.OBSERVE) as observer:
+        readings = next(observer.progress(0.1, timeout=20))
+    assert [reading.task_id for reading in readings] == [task.id]
+
+
+def test_in_asyncio_readings_and_events_come_side_by_side(store, hosting, url):
+    async def scenario():
+        async with await Application.open_async("org.example.progress", store, hosting=hosting) as application:
+            session = await application.start.session("s")
+            await session.start.download(url)
+            watching = asyncio.ensure_future(watch(session))
+            async for event in session.events():
+                if event.is_session_finished:
+                    break
+            watching.cancel()
+            session.close()
+
+    counted = []
+
+    async def watch(session):
+        async for readings in session.progress(0.1):
+            counted.append(len(readings))
+
+    asyncio.run(scenario())
+    assert counted and set(counted) == {1}
+
+
+def test_what_nobody_has_asked_for_is_not_told(session, url):
+    session.download(url)
+    assert session.poll_progress(timeout=1) == []
+
+
+def test_a_stream_can_be_ended(session, url):
+    session.download(url)
+    session.watch_progress(0.1)
+    assert session.poll_progress(timeout=20)
+    session.watch_progress(0)
+    session.poll_progress()
+    assert session.poll_progress(timeout=0.5) == []
+
+
+def test_when_nothing_moves_the_stream_ends_after_its_time(session):
+    assert list(session.progress(0.1, timeout=0.3)) == []
+
+
+@pytest.mark.parametrize("interval", [0.05, 61])
+def test_an_interval_out_of_range_is_refused(session, interval):
+    with pytest.raises(InvalidArgument, match="interval"):
+        session.watch_progress(interval)
