@@ -214,6 +214,7 @@ static void show(void) {
     handle_events(0); /* first what happened meanwhile */
     show_pictures();
     while (show_tasks() > 0) handle_events(500);
+    handle_events(0); /* of those that ended between the two */
     check(bh_session_complete(session(), BH_WAIT_DEFAULT, &error), "complete");
 }
 

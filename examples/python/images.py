@@ -124,6 +124,7 @@ class Images:
             for name, percent, why in on_their_way:
                 print(f"on its way: {name}{'' if percent is None else f' {percent} %'}{f', {why}' if why else ''}")
             self.handle_events(timeout=0.5)
+        self.handle_events()  # of those that ended between the two
         self.session.complete()
 
     def listen(self):
