@@ -1,0 +1,26 @@
+import BackhaulFoundation
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A download task's progress")
+struct ProgressTests {
+    @Test("is told while it runs")
+    func progress() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("progress"), delegate: recorder, delegateQueue: nil)
+        let task = session.downloadTask(with: try World.url("slow"))
+        task.resume()
+        let messages = await recorder.messages { if case .wrote = $0 { true } else { false } }
+        guard case .wrote(let identifier, let total, let expected) = messages.last else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect(identifier == task.taskIdentifier)
+        #expect(total > 0)
+        #expect(expected == 1_000_000_000)
+        #expect(task.progress.totalUnitCount == 1_000_000_000)
+        session.invalidateAndCancel()
+    }
+}
