@@ -93,21 +93,21 @@ public final class ApplicationClient: Sendable {
     /// Sessions that need attention and were not told since they began to. Waits for the first.
     public func poll(until deadline: Deadline) throws(Failure) -> [SessionInfo] {
         while true {
-            let wanted: Result<Set<String>, Failure>? = state.wait(until: deadline) { state in
+            let wanted: Result<Attention.Untold, Failure>? = state.wait(until: deadline) { state in
                 if let failure = state.failure { return .failure(failure) }
                 let untold = state.attention.untold
-                return untold.isEmpty ? nil : .success(untold)
+                return untold.identifiers.isEmpty ? nil : .success(untold)
             }
             guard let wanted else { return [] }
-            let identifiers = try wanted.get()
+            let untold = try wanted.get()
             let answerBefore = Deadline.after(milliseconds: max(1_000, deadline.millisecondsLeft))
             guard let answer = sessions().wait(until: answerBefore) else {
                 throw state.withLock { $0.timeoutFailure }
             }
             switch answer {
             case .sessions(let infos):
-                let found = infos.filter { identifiers.contains($0.identifier) && $0.needsAttention }
-                state.change { $0.told(identifiers, infos) }
+                let found = infos.filter { untold.identifiers.contains($0.identifier) && $0.needsAttention }
+                state.change { $0.told(untold, infos) }
                 if !found.isEmpty { return found }
             case .failed(let failure): throw failure
             default: return []

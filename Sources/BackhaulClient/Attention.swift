@@ -13,7 +13,18 @@ struct Attention: Sendable {
 
     private var known: [String: Known] = [:]
 
-    var untold: Set<String> { Set(known.filter { $0.value.isUntold }.keys) }
+    /// What is to be told, before the engine is asked for its present state.
+    struct Untold: Sendable {
+        var identifiers: Set<String>
+        /// Of these, sessions for which another handle waits.
+        var asked: Set<String>
+    }
+
+    var untold: Untold {
+        Untold(
+            identifiers: Set(known.filter { $0.value.isUntold }.keys),
+            asked: Set(known.filter { $0.value.isAskedToYield }.keys))
+    }
     var hasUntold: Bool { known.values.contains { $0.isUntold } }
 
     mutating func learn(_ identifier: String, newest: EventID) {
@@ -28,13 +39,15 @@ struct Attention: Sendable {
         known[identifier, default: Known()].told = max(before, id)
     }
 
-    /// A listing was handed out: what it shows counts as told.
-    mutating func told(_ identifiers: Set<String>, _ infos: [SessionInfo]) {
-        for info in infos where identifiers.contains(info.identifier) {
+    /// A listing was handed out: what it shows counts as told. Somebody may have begun to wait after it was made.
+    mutating func told(_ untold: Untold, _ infos: [SessionInfo]) {
+        for info in infos where untold.identifiers.contains(info.identifier) {
             tell(info.identifier, through: info.newestEvent)
-            known[info.identifier]?.isAskedToYield = false
+            if info.waitingConsumers > 0 || untold.asked.contains(info.identifier) {
+                known[info.identifier]?.isAskedToYield = false
+            }
         }
-        for identifier in identifiers where !infos.contains(where: { $0.identifier == identifier }) {
+        for identifier in untold.identifiers where !infos.contains(where: { $0.identifier == identifier }) {
             known[identifier] = nil
         }
     }

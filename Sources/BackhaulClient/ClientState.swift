@@ -243,8 +243,8 @@ struct ClientState: Sendable {
         carrier.send(.credit(handle, credit))
     }
 
-    mutating func told(_ identifiers: Set<String>, _ infos: [SessionInfo]) {
-        attention.told(identifiers, infos)
+    mutating func told(_ untold: Attention.Untold, _ infos: [SessionInfo]) {
+        attention.told(untold, infos)
         updateDescriptors()
     }
 

@@ -45,7 +45,7 @@ struct LaunchTests {
     }
 
     @Test("a command is read back as it was registered, and replaced without touching what is known of launches")
-    func command() throws {
+    func commands() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)
         #expect(try stored(store) == StoredLaunch(application: application, command: command))
