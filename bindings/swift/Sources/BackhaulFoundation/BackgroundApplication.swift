@@ -41,7 +41,8 @@ public final class BackgroundApplication: Sendable {
 
         /// As the kernel knows it; a name from the command line may be relative to another directory.
         private static var executable: String {
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+                ?? CommandLine.arguments.first ?? ""
         }
 
         private static func name(of program: String) -> String {

@@ -78,10 +78,11 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         set { inner.with { $0.label = newValue } }
     }
 
-    /// From 0 to 1; higher runs first within the session. May be changed at any time.
+    /// From 0 to 1; higher runs first within the session. May be changed at any time; what is no number changes nothing.
     public var priority: Float {
         get { inner.with { $0.priority } }
         set {
+            guard !newValue.isNaN else { return }
             inner.with { $0.priority = min(max(newValue, 0), 1) }
             core.performVerb(of: self) { (session, id, inner) throws(BackhaulError) in
                 try session.setPriority(inner.enginePriority, id)
