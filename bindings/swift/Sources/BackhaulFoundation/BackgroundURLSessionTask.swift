@@ -78,7 +78,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         set { inner.with { $0.label = newValue } }
     }
 
-    /// From 0 to 1; higher runs first within the session. May be changed at any time; what is no number changes nothing.
+    /// From 0 to 1; higher runs first within the session. May be changed at any time; what is no number is ignored.
     public var priority: Float {
         get { inner.with { $0.priority } }
         set {
