@@ -127,16 +127,24 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("keeps its priority between 0 and 1, and needs as many resumes as it had suspends")
-    func nested() async throws {
-        let recorder = Recorder()
+    @Test("has a priority between 0 and 1")
+    func priority() async throws {
         let session = BackgroundURLSession(
-            configuration: World.configuration("nested"), delegate: recorder, delegateQueue: nil)
+            configuration: World.configuration("priority"), delegate: nil, delegateQueue: nil)
         let task = session.downloadTask(with: try World.url("slow"))
         task.priority = .nan
         #expect(task.priority == BackgroundURLSessionTask.defaultPriority)
         task.priority = 7
         #expect(task.priority == 1)
+        session.invalidateAndCancel()
+    }
+
+    @Test("needs as many resumes as it had suspends")
+    func nested() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("nested"), delegate: recorder, delegateQueue: nil)
+        let task = session.downloadTask(with: try World.url("slow"))
         task.resume()
         task.resume()
         #expect(task.state == .running)
