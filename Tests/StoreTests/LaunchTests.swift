@@ -110,23 +110,28 @@ struct LaunchTests {
 
     @Test("after another boot a launch is due at once, its process is gone and its count stays")
     func anotherBoot() throws {
-        var store: TestStore? = try TestStore(scratch.path)
-        try register(try #require(store), command)
-        _ = try finishRound(try #require(store), "gallery", number: 1)
-        var launch = try #require(try begin(try #require(store)))
-        launch.current?.process = .current
-        launch.current?.unit = "photos.service"
-        let saved = launch
-        try store?.run { (transaction) throws(Failure) in
-            try transaction.save(saved)
-            try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
-        }
-        store?.close()
-        store = nil
+        let saved = try beforeAnotherBoot()
         let reopened = try #require(try stored(try TestStore(scratch.path)))
         #expect(reopened.backoff == LaunchBackoff(launches: 1, dueAt: nil))
         #expect(reopened.current?.process == nil)
         #expect(reopened.current?.unit == nil)
-        #expect(reopened.current?.token == launch.current?.token)
+        #expect(reopened.current?.token == saved.current?.token)
+    }
+
+    /// A launched host lives; then the store is closed, and the machine starts anew.
+    private func beforeAnotherBoot() throws -> StoredLaunch {
+        let store = try TestStore(scratch.path)
+        try register(store, command)
+        _ = try finishRound(store, "gallery", number: 1)
+        var launch = try #require(try begin(store))
+        launch.current?.process = .current
+        launch.current?.unit = "photos.service"
+        let saved = launch
+        try store.run { (transaction) throws(Failure) in
+            try transaction.save(saved)
+            try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
+        }
+        store.close()
+        return saved
     }
 }
