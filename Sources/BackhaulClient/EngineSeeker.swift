@@ -121,8 +121,12 @@ struct EngineSeeker: Sendable {
 
         var isShort: Bool { !shortLife.hasPassed }
 
-        /// Whether the next engine would end the same way: the store is damaged, or this one lived too short a life.
-        func wouldRepeat(_ failure: Failure) -> Bool { failure.status == .storeDamaged || !shortLife.hasPassed }
+        /// Whether what waits is to be told, and not sent to the next engine: that would end the same way, because the
+        /// store is damaged or this one lived too short a life; or it would have another store, because this one is
+        /// gone.
+        func wouldRepeat(_ failure: Failure) -> Bool {
+            failure.status == .storeDamaged || failure.status == .storeUnavailable || !shortLife.hasPassed
+        }
 
         mutating func note(_ message: EngineMessage) {
             switch message {
