@@ -146,6 +146,11 @@ def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_doubles_nothin
 
     def kill_again_and_again():
         while not done.wait(generator.uniform(0.15, 0.4)):
+            # On a busy machine a daemon may need longer than that to begin: each gets something done.
+            patience = time.monotonic() + 3
+            while kills and len(os.listdir(downloads)) == kills[-1] and time.monotonic() < patience:
+                if done.wait(0.02):
+                    return
             kills.append(len(os.listdir(downloads)))
             kill_daemons(place)
 
