@@ -41,11 +41,12 @@ struct CommandHandler {
         case .updateConfiguration(let handle, let configuration):
             try SessionCheck.check(configuration)
             let session = try changing(handle)
+            let now = core.calendarMilliseconds
             once({ (transaction) throws(Failure) in
                 try transaction.updateConfiguration(session, configuration)
                 // Those that wait for a credential have a due time of the resource time-out.
                 try transaction.rescheduleParked(
-                    bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
+                    of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
                 return (.done, nil)
             }, then: { core, _ in
                 core.remember(configuration, of: session)

@@ -147,11 +147,11 @@ extension DownloadRunner {
     private func park(
         _ demand: AuthenticationDemand, _ attempt: AttemptRecord, _ failures: UInt32, _ replacing: ChallengeID?
     ) {
-        let (id, session) = (task.id, task.session)
+        let (id, session, now) = (task.id, task.session, core.calendarMilliseconds)
         core.store({ (transaction) throws(Failure) in
             try transaction.park(
                 id, attempt, for: demand, failures: failures, replacing: replacing,
-                bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
+                bootMilliseconds: Clock.bootMilliseconds, now: now)
         }, then: { core, result in
             guard let runner = core.runners[id] else { return }
             switch result {

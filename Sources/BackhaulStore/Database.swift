@@ -116,6 +116,7 @@ struct Database {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(Failure) {
             try connection.run(Self.clearDelays)
+            try connection.run(Self.clearEnds)
             try connection.run(Self.clearDevices)
             try connection.run(Self.writeFirstTask)
             try connection.run(Self.clearLaunches)
@@ -131,6 +132,9 @@ struct Database {
     private static let writeBoot = Query("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot_id', ?)")
     private static let clearDelays = Query(
         "UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE due_boot_ms IS NOT NULL AND due_reason <> 8")
+    // What waits for a credential; `rescheduleParked` knows it by the zero.
+    private static let clearEnds = Query(
+        "UPDATE tasks SET due_boot_ms = 0 WHERE due_boot_ms IS NOT NULL AND due_reason = 8")
     // The launched hosts have ended with their boot, and who waited for a delay has waited for longer.
     private static let clearLaunches = Query(
         "UPDATE launches SET due_boot_ms = NULL, process_id = NULL, start_time = NULL, boot_id = NULL, unit = NULL")

@@ -203,19 +203,22 @@ struct ChallengeTests {
         #expect(try waiting(store) == [ids[2]])
     }
 
-    @Test("get their time by the clock of the next engine")
+    @Test("get their time anew when the session's resource time-out changes")
     func rescheduled() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         try park(store, try store.enqueue([.numbered(0)], in: session)[0])
         let next = try store.run { (transaction) throws(Failure) in
-            try transaction.rescheduleParked(bootMilliseconds: 77, now: 604_802_000 - 5)
+            var configuration = try transaction.configuration(session)
+            configuration.resourceTimeoutMilliseconds = 1_000
+            try transaction.updateConfiguration(session, configuration)
+            try transaction.rescheduleParked(of: session, bootMilliseconds: 77, now: 2_995)
             return try transaction.nextDue()
         }
         #expect(next == 82)
     }
 
-    @Test("go on waiting after another boot")
+    @Test("go on waiting after another boot, and get their time by its clock")
     func otherBoot() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -227,5 +230,10 @@ struct ChallengeTests {
         let again = try TestStore(scratch.path)
         #expect(try waiting(again).isEmpty)
         #expect(try challenges(again, session).map(\.waitingTasks) == [1])
+        let next = try again.run { (transaction) throws(Failure) in
+            try transaction.rescheduleParked(bootMilliseconds: 77, now: 604_802_000 - 5)
+            return try transaction.nextDue()
+        }
+        #expect(next == 82)
     }
 }

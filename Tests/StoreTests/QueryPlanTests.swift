@@ -52,6 +52,7 @@ struct QueryPlanTests {
             if let open {
                 _ = try transaction.parkUnasked([ids[7]], for: open.id, bootMilliseconds: 1, now: 1)
                 try transaction.rescheduleParked(bootMilliseconds: 1, now: 1)
+                try transaction.rescheduleParked(of: session, bootMilliseconds: 1, now: 1)
                 _ = try transaction.challenges(session)
                 _ = try transaction.openChallenges()
                 _ = try transaction.openChallenge(open.id, of: session)

@@ -61,9 +61,14 @@ extension Transaction {
         return try nextDue()
     }
 
-    /// Gives all that wait for challenges their due times by this boot's clock.
+    /// Gives those that waited for challenges in another boot their due times by this boot's clock.
     public func rescheduleParked(bootMilliseconds: Int64, now: Int64) throws(Failure) {
         try connection.run(Self.reschedule, .integer(bootMilliseconds), .integer(now))
+    }
+
+    /// Gives those of the session new due times, after its resource time-out has changed.
+    public func rescheduleParked(of session: SessionID, bootMilliseconds: Int64, now: Int64) throws(Failure) {
+        try connection.run(Self.rescheduleSession, .integer(bootMilliseconds), .integer(now), .id(session))
     }
 
     // MARK: Reading
@@ -183,11 +188,15 @@ extension Transaction {
         "UPDATE tasks SET \(parked) WHERE id = ?1 AND state = 1 AND due_boot_ms IS NULL")
     private static let parkFreed = Query(
         "UPDATE tasks SET \(parked) WHERE challenge_id = ?1 AND state = 1 AND due_boot_ms IS NULL")
-    private static let reschedule = Query(
-        """
-        UPDATE tasks SET due_boot_ms = ?1 + max(0, enqueued_ms - ?2 +
+    private static let end = """
+        due_boot_ms = ?1 + max(0, enqueued_ms - ?2 +
             (SELECT resource_timeout_ms FROM sessions WHERE sessions.id = tasks.session_id))
-        WHERE challenge_id IN (SELECT id FROM challenges) AND due_reason = 8
+        """
+    private static let reschedule = Query("UPDATE tasks SET \(end) WHERE due_boot_ms = 0 AND due_reason = 8")
+    private static let rescheduleSession = Query(
+        """
+        UPDATE tasks SET \(end)
+        WHERE challenge_id IN (SELECT id FROM challenges WHERE session_id = ?3) AND due_reason = 8
         """)
     private static let selectOfSession = Query(
         "SELECT \(columns) FROM challenges WHERE challenges.session_id = ?")
