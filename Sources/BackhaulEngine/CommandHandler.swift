@@ -87,7 +87,7 @@ struct CommandHandler {
         case .sessions: listSessions()
         case .watchProgress(let handle, let milliseconds):
             _ = try attached(handle)
-            core.watchProgress(connection, handle, milliseconds: milliseconds)
+            try core.watchProgress(connection, handle, milliseconds: milliseconds)
             connection.reply(sequence, .done)
         case .engine: connection.reply(sequence, .engine(core.information))
         case .challenges(let handle): challenges(of: try attached(handle).session)

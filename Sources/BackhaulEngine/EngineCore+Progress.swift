@@ -17,11 +17,20 @@ struct ProgressWatch {
 /// Live readings, coalesced: what has changed, at most once in the interval, nothing to a peer that has not read the
 /// last, and no timer while nothing runs.
 extension EngineCore {
-    func watchProgress(_ connection: ClientConnection, _ handle: HandleID, milliseconds: UInt32) {
+    /// Of one client; each may hold the last readings of many tasks.
+    private static let watchLimit = 256
+
+    func watchProgress(
+        _ connection: ClientConnection, _ handle: HandleID, milliseconds: UInt32
+    ) throws(Failure) {
         let address = HandleAddress(connection: connection.id, handle: handle)
         guard milliseconds > 0, let session = connection.handles[handle]?.session else {
             progressWatches[address] = nil
             return
+        }
+        let others = progressWatches.keys.count { $0.connection == connection.id && $0.handle != handle }
+        guard others < Self.watchLimit else {
+            throw Failure(.tooMany, "\(others) handles watch progress already; end the stream of some")
         }
         let limits = Limits.progressInterval
         let interval = min(max(milliseconds, limits.lowerBound), limits.upperBound)
