@@ -1,7 +1,9 @@
 """Programs that are started for their sessions, registered and looked at from the command line."""
 
 import os
+import re
 import shlex
+import signal
 
 import pytest
 
@@ -47,8 +49,8 @@ def test_a_script_may_do_its_work_before_it_acknowledges_and_completes(backhaul,
     server = serve({"/a": CONTENT})
     log = backhaul.folder / "log"
     command = shlex.quote(COMMAND)
-    backhaul("register", script(
-        f"{command} events >{log} && {command} events --acknowledge >>{log} && {command} complete && echo done >>{log}"))
+    steps = ["events", "events --acknowledge", "complete"]
+    backhaul("register", script(" && ".join(f"{command} {step} >>{log}" for step in steps) + f" && echo done >>{log}"))
     backhaul("add", f"{server.url}/a")
     until(lambda: log.exists() and log.read_text().endswith("done\n"), "the script's end")
     until(lambda: backhaul.json("launches")[0]["state"] == "none", "the end of the launch")
@@ -57,8 +59,8 @@ def test_a_script_may_do_its_work_before_it_acknowledges_and_completes(backhaul,
 
 
 def test_what_is_registered_is_listed_as_a_shell_would_take_it(backhaul):
-    backhaul("register", "--application", "org.example.photos", "-e", "COLOUR=blue green", "--working-directory", "/tmp",
-             "/usr/bin/photos", "--ready", "two words", "\x1b[2J")
+    backhaul("register", "--application", "org.example.photos", "-e", "COLOUR=blue green",
+             "--working-directory", "/tmp", "/usr/bin/photos", "--ready", "two words", "\x1b[2J")
     (launch,) = backhaul.json("launches")
     assert launch["application"] == "org.example.photos"
     assert (launch["program"], launch["arguments"]) == ("/usr/bin/photos", ["--ready", "two words", "\x1b[2J"])
@@ -75,7 +77,8 @@ def test_a_program_that_cannot_be_run_is_told_with_the_reason_in_every_listing(b
     server = serve({"/a": CONTENT})
     backhaul("register", "--maximum-launches", "1", "/absent/program")
     backhaul("add", f"{server.url}/a")
-    (launch,) = until(lambda: [one for one in backhaul.json("launches") if one["state"] == "left_alone"], "the failure")
+    (launch,) = until(
+        lambda: [one for one in backhaul.json("launches") if one["state"] == "left_alone"], "the failure")
     assert "/absent/program" in launch["error_message"]
     assert "last failure" in backhaul("launches").stdout
     assert "left alone" in backhaul("launches").stdout
@@ -97,16 +100,48 @@ def test_a_launch_that_is_due_is_told_with_its_time_and_no_listing_is_taken_for_
     until(lambda: backhaul.json("launches")[0]["launches"] == 2, "the second launch, in spite of the listings")
 
 
-def test_wait_when_free_asks_the_reader_to_yield_and_waits(backhaul, serve):
+def test_wait_when_free_waits_for_a_reader_that_does_not_yield(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=200_000)
     holder = backhaul.start("get", "-s", "one", f"{server.url}/slow")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
     ended = backhaul("wait", "-s", "one", code=5)
     assert f"process {holder.pid} reads the events" in ended.stderr
+    os.kill(holder.pid, signal.SIGSTOP)
     second = backhaul.start("wait", "-s", "one", "--when-free")
     until(lambda: backhaul.json("sessions")[0]["waiting_consumers"] == 1, "the queue")
-    assert f"read by process {holder.pid}, 1 waiting for it" in backhaul("sessions").stdout
+    assert re.search(rf"read by process {holder.pid}, stopped for \d+ s, 1 waiting", backhaul("sessions").stdout)
     os.kill(holder.pid, 9)
     output, errors = second.communicate(timeout=60)
     assert second.returncode == 0, errors
     assert output == f"{backhaul.here}/slow\n"
+
+
+def hurry(server):
+    """The rest of what was held back comes at once."""
+    server.limit.bytes_per_second = 1 << 30
+
+
+def test_get_yields_to_whoever_waits_and_brings_its_file_all_the_same(backhaul, serve):
+    server = serve({"/slow": CONTENT * 100}, speed=20_000)
+    holder = backhaul.start("get", f"{server.url}/slow")
+    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
+    second = backhaul.start("wait", "--when-free")
+    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [second.pid], "the next reader")
+    hurry(server)
+    for process in (holder, second):
+        output, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+        assert output == f"{backhaul.here}/slow\n"
+
+
+def test_wait_yields_and_ends_with_5(backhaul, serve):
+    server = serve({"/slow": CONTENT * 100}, speed=20_000)
+    backhaul("add", f"{server.url}/slow")
+    first = backhaul.start("wait")
+    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [first.pid], "the reader")
+    second = backhaul.start("wait", "--when-free")
+    _, errors = first.communicate(timeout=60)
+    assert first.returncode == 5
+    assert "asked for the events" in errors
+    hurry(server)
+    assert second.wait(60) == 0

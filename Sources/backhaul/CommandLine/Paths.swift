@@ -34,6 +34,13 @@ enum Paths {
         return String(cString: found)
     }
 
+    /// Nil when there is no regular file.
+    static func sizeOfFile(_ path: String) -> UInt64? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return UInt64(max(0, status.st_size))
+    }
+
     static func isRegularFile(_ path: String, size: UInt64) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && UInt64(max(0, status.st_size)) == size

@@ -28,9 +28,10 @@ struct Get: Command {
             let (session, isConsumer) = try join(application, context)
             if isConsumer { try acknowledgeFormerEnds(session) }
             let results = try options.enqueue(session)
-            let ids = Set(results.map { $0.task_id })
+            let pairs = zip(results.map { $0.task_id }, options.transfers)
+            let handedOver = Dictionary(pairs) { first, _ in first }
             let watch = try Watch(
-                context, application, session, isConsumer: isConsumer, scope: .tasks(ids), timeout: timeout)
+                context, application, session, isConsumer: isConsumer, scope: .tasks(handedOver), timeout: timeout)
             return try watch.run()
         }
     }

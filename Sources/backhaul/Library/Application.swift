@@ -47,6 +47,15 @@ final class Application {
         return try ticket.batch().sessions()
     }
 
+    /// Whether somebody waits to read the session's events and asks this process to make room. Told once.
+    func isAskedToYield(_ session: String) throws(CommandError) -> Bool {
+        var batch: OpaquePointer?
+        do { try check { error in bh_application_poll(handle, 0, &batch, error) } } catch { throw .failure(error) }
+        return Batch(batch).sessions().contains {
+            $0.identifier == session && Int($0.attention) & BH_ATTENTION_YIELD != 0
+        }
+    }
+
     func launches() throws(CommandError) -> [LaunchRecord] {
         let ticket = try Ticket { bh_application_launches_start(handle, $0, $1) }
         try ticket.wait(signals)

@@ -3,7 +3,7 @@ import CBackhaul
 /// An attached session. Its handle is freed with it.
 final class Session {
     // Unsafe: an opaque handle of the library, never dereferenced here.
-    private let handle: OpaquePointer?
+    private var handle: OpaquePointer?
     private let signals: Signals
 
     init(_ handle: OpaquePointer?, signals: Signals) {
@@ -11,7 +11,13 @@ final class Session {
         self.signals = signals
     }
 
-    deinit { bh_session_close(handle) }
+    deinit { close() }
+
+    /// Makes room for the next reader of its events, whoever else still holds this object.
+    func close() {
+        bh_session_close(handle)
+        handle = nil
+    }
 
     /// Readable while events wait that were not handed out.
     func eventDescriptor() throws(CommandError) -> Int32 {

@@ -37,17 +37,19 @@ struct Ending {
         size = task.size ?? task.offset
     }
 
-    /// The task is gone from the list.
-    init(acknowledgedElsewhere id: UInt64) {
+    /// The task is gone from the list: another process has read its end.
+    /// - Parameter transfer: Nothing was at its destination when it was handed over, so a file there is its own.
+    init(acknowledgedElsewhere id: UInt64, _ transfer: Transfer?) {
+        let size = transfer.flatMap { $0.replaces ? nil : Paths.sizeOfFile($0.destination) }
         taskID = id
-        url = ""
-        path = nil
-        state = nil
-        status = bh_status(BH_NOT_FOUND)
+        url = transfer?.url ?? ""
+        path = size == nil ? nil : transfer?.destination
+        state = size == nil ? nil : Int32(BH_TASK_SUCCEEDED)
+        status = bh_status(size == nil ? BH_NOT_FOUND : BH_OK)
         errorMessage = "Another process acknowledged the end of task \(id) before it was seen here."
         httpStatus = 0
         attempts = 0
-        size = 0
+        self.size = size ?? 0
     }
 
     var succeeded: Bool { state.map(Int.init) == BH_TASK_SUCCEEDED }

@@ -7,7 +7,7 @@ import CBackhaul
 final class Watch {
     enum Scope {
         /// Those that this command handed over. Events of others are left for whoever wants them.
-        case tasks(Set<UInt64>)
+        case tasks([UInt64: Transfer])
         /// All of the session.
         case session
     }
@@ -51,7 +51,7 @@ final class Watch {
         let now = Clock.milliseconds
         started = now
         deadline = timeout.map { now + $0 }
-        if case .tasks(let ids) = scope { remaining = ids }
+        if case .tasks(let transfers) = scope { remaining = Set(transfers.keys) }
     }
 
     func run() throws(CommandError) -> ExitCode {
@@ -86,6 +86,8 @@ final class Watch {
             }
             if now >= nextQuestion {
                 try askForCredentials()
+                // Not at once after it: whoever waits comes first.
+                if try hasYielded() { nextSeatRequest = Clock.milliseconds + 5 * Watch.lookingPeriod }
                 nextQuestion = Clock.milliseconds + Watch.lookingPeriod
             }
             if !isConsumer && now >= nextSeatRequest {
@@ -137,8 +139,7 @@ final class Watch {
     }
 
     private func isMine(_ task: UInt64) -> Bool {
-        if case .tasks(let ids) = scope { return ids.contains(task) }
-        return true
+        if case .tasks = scope { transfer(task) != nil } else { true }
     }
 
     /// Finds ended tasks in the list, without events.
@@ -149,11 +150,15 @@ final class Watch {
             let tasks = try session.tasks(TaskSelection(ids: page), maximum: page.count).tasks
             var endings = tasks.filter { $0.hasEnded }.map { Ending($0) }
             for missing in Set(page).subtracting(tasks.map { $0.id }) {
-                endings.append(Ending(acknowledgedElsewhere: missing))
+                endings.append(Ending(acknowledgedElsewhere: missing, transfer(missing)))
             }
             reported.formUnion(endings.map { $0.taskID })
             try report(endings)
         }
+    }
+
+    private func transfer(_ task: UInt64) -> Transfer? {
+        if case .tasks(let transfers) = scope { transfers[task] } else { nil }
     }
 
     private func report(_ endings: [Ending]) throws(CommandError) {
@@ -192,6 +197,20 @@ final class Watch {
         guard !desk.open.isEmpty, try waitsForCredentialsOnly() else { return }
         try finish()
         throw .stopped(.credentialNeeded, "What is left waits for a credential. " + desk.advice)
+    }
+
+    /// `get` goes on without reading events, and reads them again when the other has ended. `wait` is nothing else.
+    private func hasYielded() throws(CommandError) -> Bool {
+        guard isConsumer, try application.isAskedToYield(context.sessionName) else { return false }
+        try finish()
+        guard case .tasks = scope else {
+            throw .stopped(
+                .tryAgainLater, "Another process has asked for the events of session \(context.sessionName).")
+        }
+        isConsumer = false
+        session.close()
+        session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
+        return true
     }
 
     private func waitsForCredentialsOnly() throws(CommandError) -> Bool {
