@@ -13,9 +13,9 @@ enum ProxyVariables {
         guard let text, let handle = curl_url() else { return nil }
         // Unsafe: curl's URL handle and the strings that it gives live within this call.
         defer { curl_url_cleanup(handle) }
-        let whole = text.contains("://") ? text : "http://" + text
-        let flags = UInt32(CURLU_NON_SUPPORT_SCHEME)
-        guard curl_url_set(handle, CURLUPART_URL, whole, flags) == CURLUE_OK else { return nil }
+        // As libcurl reads it: http when no scheme is named.
+        let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME)
+        guard curl_url_set(handle, CURLUPART_URL, text, flags) == CURLUE_OK else { return nil }
         guard let scheme = part(handle, CURLUPART_SCHEME), scheme == "http" || scheme == "https",
             let server = part(handle, CURLUPART_HOST)
         else { return nil }

@@ -90,5 +90,6 @@ def test_a_destination_folder_is_put_before_the_prefix(tmp_path):
     assert files == {
         "usr/bin/backhaul", "usr/include/backhaul.h", "usr/include/backhaul/module.modulemap",
         "usr/lib/libbackhaul.so", "usr/lib/libbackhaul.so.0", "usr/lib/pkgconfig/backhaul.pc",
+            "usr/libexec/backhaul/backhauld",
     }
     assert "prefix=/usr\n" in (tmp_path / "usr/lib/pkgconfig/backhaul.pc").read_text()
