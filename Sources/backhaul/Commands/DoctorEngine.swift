@@ -67,8 +67,16 @@ struct DoctorEngine {
     private static func launch(_ launch: LaunchRecord) -> Finding {
         let text = "\(launch.application): \(launch.program)"
         let advice = launch.errorMessage
+        if let reason = launch.programFault, Int(launch.state) != BH_LAUNCH_LEFT_ALONE {
+            let due = Int(launch.state) == BH_LAUNCH_DUE ? "due \(Text.time(until: launch.next)), but " : ""
+            return .warning("launch", "\(text), \(due)the program cannot be started: \(reason)", advice)
+        }
         switch Int(launch.state) {
-        case BH_LAUNCH_DUE: return .ok("launch", "\(text), due")
+        case BH_LAUNCH_DUE:
+            let due = "\(text), due \(Text.time(until: launch.next))"
+            if advice == nil && launch.launches == 0 { return .ok("launch", due) }
+            let launches = Text.count(Int(launch.launches), "launch", "launches")
+            return .warning("launch", "\(due), after \(launches) that did not complete", advice)
         case BH_LAUNCH_RUNNING: return .ok("launch", "\(text), runs as process \(launch.processID)")
         case BH_LAUNCH_LEFT_ALONE:
             return .warning(

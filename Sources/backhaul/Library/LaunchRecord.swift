@@ -1,4 +1,5 @@
 import CBackhaul
+import Glibc
 
 // Unsafe: arrays of C strings of a batch, which lives while its items are copied.
 private func texts(_ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) -> [String] {
@@ -44,6 +45,14 @@ struct LaunchRecord {
             ("process_id", processID == 0 ? .null : .integer(processID)),
             ("started_ms", started == 0 ? .null : .integer(started)), ("error_message", .optional(errorMessage)),
         ])
+    }
+
+    /// Why the program cannot be started, as far as it can be seen from here. Nil: nothing is wrong with it.
+    var programFault: String? {
+        var status = stat()
+        guard stat(program, &status) == 0 else { return reasonOfLastError() }
+        if status.st_mode & S_IFMT != S_IFREG { return "it is not a regular file" }
+        return access(program, X_OK) == 0 ? nil : "it is not executable"
     }
 
     /// "due in 40 s, after 2 launches that did not complete"
