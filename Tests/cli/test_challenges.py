@@ -69,11 +69,15 @@ def test_a_transfer_waits_for_an_answer_from_another_command(backhaul, guarded):
 def test_a_wrong_answer_is_asked_again(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
-    backhaul("respond", challenge(backhaul)["id"], "-u", "ann", "--password-file", "-", stdin="wrong\n")
+    first = challenge(backhaul)["id"]
+    told = backhaul("respond", first, "-u", "ann", "--password-file", "-", stdin="wrong\n").stderr
+    assert told.startswith("Answered; 1 transfer is tried again.")
     again = until(lambda: [one for one in backhaul.json("challenges") if one["failures"]], "the second question")[0]
     assert "did not take the credential" in backhaul("challenges").stdout
+    assert again["id"] != first
     (backhaul.here / "password").write_text("secret word\n")
-    backhaul("respond", again["id"], "-u", "ann", "--password-file", "password")
+    ended = backhaul("respond", again["id"], "-q", "-u", "ann", "--password-file", "password")
+    assert ended.stderr == ""
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
 
 

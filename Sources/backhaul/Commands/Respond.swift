@@ -51,12 +51,23 @@ struct Respond: Command {
         let response = try response(context.signals)
         return try context.withApplication { (application) throws(CommandError) in
             let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
+            // Gone by then: the library says why.
+            let waiting = try session.challenges().first { $0.id == challenge }?.waitingTasks ?? 0
             try session.respond(challenge, response)
             if context.output.isJSON {
                 try context.output.result(.object([("challenge_id", .unsigned(challenge))]))
+            } else {
+                context.output.note(Respond.sentence(response, waiting: Int(clamping: waiting)))
             }
             return .done
         }
+    }
+
+    private static func sentence(_ response: Response, waiting: Int) -> String {
+        let count = Text.count(waiting, "transfer")
+        if case .refuse = response { return "Refused; \(count) that waited for it \(waiting == 1 ? "fails" : "fail")." }
+        return "Answered; \(count) \(waiting == 1 ? "is" : "are") tried again. A server that does not take it asks "
+            + "anew, under another number: `backhaul challenges` shows it."
     }
 
     private func response(_ signals: Signals) throws(CommandError) -> Response {
