@@ -11,6 +11,7 @@ enum ExitCode: Int32, CaseIterable {
     case storeUnusable = 6
     case libraryFailed = 7
     case credentialNeeded = 8
+    case endUnknown = 9
 
     var meaning: String {
         switch self {
@@ -23,6 +24,7 @@ enum ExitCode: Int32, CaseIterable {
         case .storeUnusable: "the store cannot be used: unavailable, read-only, damaged, newer, without a daemon"
         case .libraryFailed: "a defect of the library, or a library of another version"
         case .credentialNeeded: "what is left waits for a credential: see `challenges` and `respond`"
+        case .endUnknown: "another process acknowledged a transfer's end, and its file is not there whole"
         }
     }
 }

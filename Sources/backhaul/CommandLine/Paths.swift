@@ -34,10 +34,20 @@ enum Paths {
         return String(cString: found)
     }
 
-    /// Nil when there is no regular file.
-    static func sizeOfFile(_ path: String) -> UInt64? {
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 || bhl_errno() != ENOENT }
+
+    static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Nil when there is no regular file, or none that was put there or changed since.
+    /// - Parameter time: Milliseconds since 1970.
+    static func sizeOfFile(_ path: String, changedSince time: Int64?) -> UInt64? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let changed = Int64(status.st_ctim.tv_sec) * 1000 + Int64(status.st_ctim.tv_nsec) / 1_000_000
+        if let time, changed < time { return nil }
         return UInt64(max(0, status.st_size))
     }
 

@@ -38,9 +38,15 @@ struct Ending {
     }
 
     /// The task is gone from the list: another process has read its end.
-    /// - Parameter transfer: Nothing was at its destination when it was handed over, so a file there is its own.
-    init(acknowledgedElsewhere id: UInt64, _ transfer: Transfer?) {
-        let size = transfer.flatMap { $0.replaces ? nil : Paths.sizeOfFile($0.destination) }
+    /// - Parameters:
+    ///   - knownSize: Of the whole file, as the last listing had it.
+    ///   - started: A file that was to be replaced and has not changed since is not the new one. Without `replaces`
+    ///     nothing was there when the transfer was handed over, so that any file is its own. Milliseconds since 1970.
+    init(acknowledgedElsewhere id: UInt64, _ transfer: Transfer?, knownSize: UInt64?, since started: Int64) {
+        let file = transfer.flatMap {
+            Paths.sizeOfFile($0.destination, changedSince: $0.replaces ? started : nil)
+        }
+        let size = file.flatMap { knownSize == nil || knownSize == $0 ? $0 : nil }
         taskID = id
         url = transfer?.url ?? ""
         path = size == nil ? nil : transfer?.destination

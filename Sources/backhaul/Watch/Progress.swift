@@ -6,6 +6,8 @@ struct Tally {
     private(set) var failed = 0
     /// Failed because something lies where the file belongs.
     private(set) var refused = 0
+    /// Counted as failed because nobody can tell any more.
+    private(set) var unknown = 0
     private(set) var bytes: UInt64 = 0
 
     mutating func add(_ ending: Ending) {
@@ -14,11 +16,13 @@ struct Tally {
             bytes = bytes.addingReportingOverflow(ending.size).partialValue
         } else {
             failed += 1
-            if ExitCode(Int(ending.status)) == .refused { refused += 1 }
+            if ending.state == nil { unknown += 1 } else if ExitCode(Int(ending.status)) == .refused { refused += 1 }
         }
     }
 
-    var exitCode: ExitCode { failed == 0 ? .done : failed == refused ? .refused : .transferFailed }
+    var exitCode: ExitCode {
+        failed == 0 ? .done : failed == refused ? .refused : failed == unknown ? .endUnknown : .transferFailed
+    }
 
     func sentence(seconds: Int64) -> String {
         let files = Text.count(ended - failed, "file")

@@ -22,21 +22,25 @@ final class Watch {
     private static let drawingPeriod: Int64 = 200
     private static let lookingPeriod: Int64 = 1000
 
-    private let context: Context
-    private let application: Application
-    private let scope: Scope
+    let context: Context
+    let application: Application
+    let scope: Scope
     private let deadline: Int64?
     private let started: Int64
-    private var session: Session
+    private(set) var session: Session
     private var isConsumer: Bool
     private var cursor: UInt64 = 0
     /// Tasks of `Scope.tasks` whose end has not been reported.
-    private var remaining: Set<UInt64> = []
+    private(set) var remaining: Set<UInt64> = []
     private var reported: Set<UInt64> = []
+    /// Of whole files, as the last listing had them.
+    private var knownSizes: [UInt64: UInt64] = [:]
+    private let wallTimeAtStart = Clock.wallMilliseconds
     private var roundsWithOthers: Set<UInt64> = []
-    private var tally = Tally()
+    private(set) var tally = Tally()
     private var hasToldOfConsumer = false
     private var desk: CredentialDesk
+    private var failureNotes = FailureNotes()
 
     init(
         _ context: Context, _ application: Application, _ session: Session, isConsumer: Bool, scope: Scope,
@@ -86,18 +90,25 @@ final class Watch {
             }
             if now >= nextQuestion {
                 try askForCredentials()
+                // A terminal shows it all the time.
+                if context.output.progressTerminal == nil { try lookForFailures() }
                 // Not at once after it: whoever waits comes first.
                 if try hasYielded() { nextSeatRequest = Clock.milliseconds + 5 * Watch.lookingPeriod }
                 nextQuestion = Clock.milliseconds + Watch.lookingPeriod
             }
             if !isConsumer && now >= nextSeatRequest {
                 try becomeConsumer()
+                // Ends that the reader before took, since the last look, come as no event.
+                if isConsumer { try lookUp() }
                 nextSeatRequest = now + Watch.lookingPeriod
                 continue
             }
             if let deadline, now >= deadline {
                 tellWhatRemains("The time ran out. ")
-                throw .stopped(.tryAgainLater, "Not everything has ended within the time given by --timeout.")
+                try lookForFailures()
+                throw .stopped(
+                    .tryAgainLater, "Not everything has ended within the time given by --timeout"
+                        + (failureNotes.last.map { "; the last error: \($0)" } ?? "") + ".")
             }
             let pause = min(nextLook - now, deadline.map { $0 - now } ?? Int64.max)
             _ = try context.signals.wait(for: isConsumer ? session.eventDescriptor() : nil, milliseconds: pause)
@@ -149,8 +160,12 @@ final class Watch {
             let page = Array(ids[start..<min(start + 1000, ids.count)])
             let tasks = try session.tasks(TaskSelection(ids: page), maximum: page.count).tasks
             var endings = tasks.filter { $0.hasEnded }.map { Ending($0) }
+            for task in tasks { knownSizes[task.id] = task.size }
             for missing in Set(page).subtracting(tasks.map { $0.id }) {
-                endings.append(Ending(acknowledgedElsewhere: missing, transfer(missing)))
+                endings.append(
+                    Ending(
+                        acknowledgedElsewhere: missing, transfer(missing), knownSize: knownSizes[missing],
+                        since: wallTimeAtStart))
             }
             reported.formUnion(endings.map { $0.taskID })
             try report(endings)
@@ -227,6 +242,18 @@ final class Watch {
         }
     }
 
+    private func lookForFailures() throws(CommandError) {
+        var selection = TaskSelection(states: [BH_TASK_WAITING, BH_TASK_RUNNING])
+        if case .tasks = scope {
+            if remaining.isEmpty { return }
+            if remaining.count <= 1000 { selection.ids = remaining.sorted() }
+        }
+        let tasks = try session.tasks(selection, maximum: 256).tasks
+        for sentence in failureNotes.look(at: tasks) where context.output.progressTerminal == nil {
+            context.output.note(sentence)
+        }
+    }
+
     private func becomeConsumer() throws(CommandError) {
         do {
             session = try application.attach(context.sessionName, role: BH_ROLE_CONSUME)
@@ -253,48 +280,5 @@ final class Watch {
             // Events of transfers that others handed over are theirs to acknowledge.
             guard case .failure(let failure) = error, failure.is(BH_EVENTS_OUTSTANDING) else { throw error }
         }
-    }
-
-    private func tellWhatRemains(_ beginning: String) {
-        let count: String
-        if case .tasks = scope {
-            if remaining.isEmpty { return }
-            count = Text.count(remaining.count, "transfer") + (remaining.count == 1 ? " is" : " are")
-        } else {
-            count = "What has not ended is"
-        }
-        let place = "\(beginning)\(count) left in session \(context.sessionName)"
-        context.output.note(
-            context.isEmbedded
-                ? "\(place), with all that has been received. Go on with: \(context.waitCommand)"
-                : "\(place), and goes on in the background. Follow it with: \(context.waitCommand)")
-    }
-
-    private func draw() throws(CommandError) {
-        guard let terminal = context.output.progressTerminal else { return }
-        let (columns, rows) = terminal.size
-        let ids: [UInt64]
-        let live: Int
-        if case .tasks = scope {
-            ids = remaining.count <= 500 ? remaining.sorted() : []
-            live = remaining.count
-        } else {
-            ids = []
-            let name = context.sessionName
-            live = Int(clamping: try application.sessions().first { $0.identifier == name }?.liveTasks ?? 0)
-        }
-        let visible = max(1, min(8, rows - 4))
-        let running = try session.tasks(TaskSelection(ids: ids, states: [BH_TASK_RUNNING]), maximum: 256).tasks
-        var shown = Array(running.prefix(visible))
-        if shown.count < visible {
-            let waiting = try session.tasks(
-                TaskSelection(ids: ids, states: [BH_TASK_WAITING, BH_TASK_SUSPENDED]), maximum: 32).tasks
-            // Those that something is wrong with; others only where nothing else is to be seen.
-            let troubled = waiting.filter { Int($0.reason) != BH_REASON_TURN && Int($0.reason) != BH_REASON_SUSPENDED }
-            shown += (shown.isEmpty && troubled.isEmpty ? Array(waiting.prefix(3)) : troubled)
-                .prefix(visible - shown.count)
-        }
-        let reading = ProgressReading(shown: shown, running: running, live: live, tally: tally)
-        context.output.draw(reading.lines(columns: columns - 1, terminal: terminal))
     }
 }

@@ -1,0 +1,46 @@
+import CBackhaul
+
+/// What whoever watches is shown.
+extension Watch {
+    func tellWhatRemains(_ beginning: String) {
+        let count: String
+        if case .tasks = scope {
+            if remaining.isEmpty { return }
+            count = Text.count(remaining.count, "transfer") + (remaining.count == 1 ? " is" : " are")
+        } else {
+            count = "What has not ended is"
+        }
+        let place = "\(beginning)\(count) left in session \(context.sessionName)"
+        context.output.note(
+            context.isEmbedded
+                ? "\(place), with all that has been received. Go on with: \(context.waitCommand)"
+                : "\(place), and goes on in the background. Follow it with: \(context.waitCommand)")
+    }
+
+    func draw() throws(CommandError) {
+        guard let terminal = context.output.progressTerminal else { return }
+        let (columns, rows) = terminal.size
+        let ids: [UInt64]
+        let live: Int
+        if case .tasks = scope {
+            ids = remaining.count <= 500 ? remaining.sorted() : []
+            live = remaining.count
+        } else {
+            ids = []
+            let name = context.sessionName
+            live = Int(clamping: try application.sessions().first { $0.identifier == name }?.liveTasks ?? 0)
+        }
+        let visible = max(1, min(8, rows - 4))
+        let running = try session.tasks(TaskSelection(ids: ids, states: [BH_TASK_RUNNING]), maximum: 256).tasks
+        var shown = Array(running.prefix(visible))
+        if shown.count < visible {
+            let waiting = try session.tasks(
+                TaskSelection(ids: ids, states: [BH_TASK_WAITING, BH_TASK_SUSPENDED]), maximum: 32).tasks
+            // Those that something is wrong with; others only where nothing else is to be seen.
+            let troubled = waiting.filter { Int($0.reason) != BH_REASON_TURN && Int($0.reason) != BH_REASON_SUSPENDED }
+            shown += (shown.isEmpty && troubled.isEmpty ? Array(waiting.prefix(3)) : troubled)
+                .prefix(visible - shown.count)
+        }
+        let reading = ProgressReading(shown: shown, running: running, live: live, tally: tally)
+        context.output.draw(reading.lines(columns: columns - 1, terminal: terminal))
+    }}
