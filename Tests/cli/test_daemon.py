@@ -59,7 +59,7 @@ def test_a_command_goes_on_when_the_daemon_is_killed(backhaul, serve):
 
 
 def test_a_daemon_that_is_not_there_ends_with_6_and_the_place(backhaul):
-    ended = backhaul("tasks", "--daemon", "/absent/backhauld", code=6)
+    ended = backhaul("wait", "--daemon", "/absent/backhauld", code=6)
     assert "/absent/backhauld" in ended.stderr
     assert "--embedded" in ended.stderr
 

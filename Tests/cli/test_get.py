@@ -1,6 +1,7 @@
 """`backhaul get`: fetch files and wait for them."""
 
 import json
+import re
 
 import pytest
 
@@ -181,3 +182,22 @@ def test_errors_are_one_json_line_with_json(backhaul):
     assert error["index"] == 0
     assert "gopher://example.org/a" in error["message"]
     assert ended.stdout == ""
+
+
+def test_a_server_that_refuses_connections_is_told_once_and_named_when_the_time_runs_out(backhaul, serve):
+    server = serve({})
+    server.close()
+    ended = backhaul("get", f"{server.url}/a", f"{server.url}/b", "--timeout", "6", code=5)
+    assert ended.stderr.count("it is tried again") == 1
+    assert re.match(rf"{server.url}/[ab]: .* \(BH_CONNECTION_FAILED\); it is tried again (in \d+ s|now)\.\n",
+                    ended.stderr)
+    assert re.search(r"--timeout; the last error: .* \(BH_CONNECTION_FAILED\)\.$", ended.stderr)
+    assert "tried again" not in backhaul("get", "-q", f"{server.url}/a", "--timeout", "2", code=5).stderr
+
+
+def test_the_table_of_tasks_shows_why_one_is_tried_again_and_when(backhaul, serve):
+    server = serve({})
+    server.close()
+    backhaul.start("get", f"{server.url}/a")
+    until(lambda: re.search(r"waiting \(retry\).*/a \(.+; next try (in \d+ s|now)\)\n", backhaul("tasks").stdout),
+          "the next try")

@@ -1,9 +1,6 @@
 """Programs that are started for their sessions, registered and looked at from the command line."""
 
-import os
-import re
 import shlex
-import signal
 
 import pytest
 
@@ -49,12 +46,17 @@ def test_a_script_may_do_its_work_before_it_acknowledges_and_completes(backhaul,
     server = serve({"/a": CONTENT})
     log = backhaul.folder / "log"
     command = shlex.quote(COMMAND)
-    steps = ["events", "events --acknowledge", "complete"]
-    backhaul("register", script(" && ".join(f"{command} {step} >>{log}" for step in steps) + f" && echo done >>{log}"))
+    backhaul("register", script(f"""
+while events=$({command} events) && [ -n "$events" ]; do
+    printf '%s\\n' "$events" >>{log}
+    last=$(printf '%s\\n' "$events" | tail -n 1 | {{ read -r event rest; echo "$event"; }})
+    {command} events --acknowledge-through "$last" || exit
+done
+{command} complete && echo done >>{log}"""))
     backhaul("add", f"{server.url}/a")
     until(lambda: log.exists() and log.read_text().endswith("done\n"), "the script's end")
     until(lambda: backhaul.json("launches")[0]["state"] == "none", "the end of the launch")
-    assert log.read_text().count("succeeded") == 2
+    assert log.read_text().count("succeeded") == 1
     assert backhaul.json("launches")[0]["launches"] == 0
 
 
@@ -100,48 +102,42 @@ def test_a_launch_that_is_due_is_told_with_its_time_and_no_listing_is_taken_for_
     until(lambda: backhaul.json("launches")[0]["launches"] == 2, "the second launch, in spite of the listings")
 
 
-def test_wait_when_free_waits_for_a_reader_that_does_not_yield(backhaul, serve):
-    server = serve({"/slow": CONTENT * 100}, speed=200_000)
-    holder = backhaul.start("get", "-s", "one", f"{server.url}/slow")
-    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
-    ended = backhaul("wait", "-s", "one", code=5)
-    assert f"process {holder.pid} reads the events" in ended.stderr
-    os.kill(holder.pid, signal.SIGSTOP)
-    second = backhaul.start("wait", "-s", "one", "--when-free")
-    until(lambda: backhaul.json("sessions")[0]["waiting_consumers"] == 1, "the queue")
-    assert re.search(rf"read by process {holder.pid}, stopped for \d+ s, 1 waiting", backhaul("sessions").stdout)
-    os.kill(holder.pid, 9)
-    output, errors = second.communicate(timeout=60)
-    assert second.returncode == 0, errors
-    assert output == f"{backhaul.here}/slow\n"
+def test_a_launched_script_works_on_what_it_was_launched_for(backhaul, serve, script):
+    server = serve({"/a": CONTENT})
+    arrived = backhaul.folder / "arrived.txt"
+    backhaul("register", "--application", "org.example.photos", "-e", "BACKHAUL_APPLICATION=org.example.photos",
+             script(waits(backhaul, arrived)))
+    backhaul("add", "--application", "org.example.photos", "-s", "gallery", f"{server.url}/a")
+    until(arrived.exists, "the script's end")
+    assert arrived.read_text() == f"{backhaul.here}/a\n"
+    until(lambda: backhaul.json("launches")[0]["state"] == "none", "the end of the launch")
 
 
-def hurry(server):
-    """The rest of what was held back comes at once."""
-    server.limit.bytes_per_second = 1 << 30
+def test_a_launched_script_is_told_the_sessions_when_there_are_several(backhaul, serve, script):
+    server = serve({"/a": CONTENT, "/b": CONTENT, "/slow": CONTENT * 10}, speed=1 << 30)
+    errors, names = backhaul.folder / "errors", ["one", "two"]
+    for name, path in zip(names, ("a", "b")):
+        backhaul("add", "-s", name, f"{server.url}/{path}")
+        until(lambda name=name: len(backhaul.json("events", "-s", name)) == 2, "the end")
+    command = shlex.quote(COMMAND)
+    backhaul("register", "--maximum-launches", "1", script(
+        f"{command} sessions >/dev/null; {command} wait 2>{errors}.part; echo $? >>{errors}.part; "
+        f"mv {errors}.part {errors}"))
+    until(errors.exists, "the script's end")
+    text = errors.read_text()
+    assert text.endswith("\n2\n") and "name one with --session: one, two." in text
 
 
-def test_get_yields_to_whoever_waits_and_brings_its_file_all_the_same(backhaul, serve):
-    server = serve({"/slow": CONTENT * 100}, speed=20_000)
-    holder = backhaul.start("get", f"{server.url}/slow")
-    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
-    second = backhaul.start("wait", "--when-free")
-    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [second.pid], "the next reader")
-    hurry(server)
-    for process in (holder, second):
-        output, errors = process.communicate(timeout=60)
-        assert process.returncode == 0, errors
-        assert output == f"{backhaul.here}/slow\n"
-
-
-def test_wait_yields_and_ends_with_5(backhaul, serve):
-    server = serve({"/slow": CONTENT * 100}, speed=20_000)
-    backhaul("add", f"{server.url}/slow")
-    first = backhaul.start("wait")
-    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [first.pid], "the reader")
-    second = backhaul.start("wait", "--when-free")
-    _, errors = first.communicate(timeout=60)
-    assert first.returncode == 5
-    assert "asked for the events" in errors
-    hurry(server)
-    assert second.wait(60) == 0
+def test_the_doctor_warns_of_a_program_that_was_started_in_vain(backhaul, serve, script):
+    server = serve({"/a": CONTENT})
+    failing = script("exit 1")
+    backhaul("register", "--first-delay", "600", failing)
+    backhaul("add", f"{server.url}/a")
+    until(lambda: backhaul.json("launches")[0]["launches"] == 1, "the first launch")
+    (found,) = [one for one in backhaul.json("doctor") if one["subject"] == "launch"]
+    assert found["level"] == "warning" and "1 launch that did not complete" in found["text"]
+    assert found["advice"] == backhaul.json("launches")[0]["error_message"] is not None
+    failing.chmod(0o600)
+    assert "cannot be started: it is not executable" in backhaul("doctor").stdout
+    failing.unlink()
+    assert "No such file" in backhaul("doctor").stdout

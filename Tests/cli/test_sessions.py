@@ -122,6 +122,17 @@ def test_events_come_again_until_they_are_acknowledged(backhaul, serve, open_sto
     assert backhaul.json("events") == []
 
 
+def test_events_are_acknowledged_through_one_and_later_ones_stay(backhaul, serve, open_store):
+    server = serve({"/a": CONTENT})
+    backhaul("add", f"{server.url}/a")
+    ended, finished = until(lambda: backhaul.json("events"), "the end of the transfer")
+    assert backhaul.json("events", "--acknowledge-through", ended["id"]) == [{"acknowledged": 1}]
+    assert backhaul.json("events") == [finished]
+    told = backhaul("events", "--acknowledge-through", finished["id"])
+    assert (told.stdout, told.stderr) == ("", "1 event acknowledged.\n")
+    assert backhaul.json("events") == []
+
+
 def test_an_event_shows_why_a_task_failed(backhaul, serve, open_store):
     server = serve({})
     backhaul("add", f"{server.url}/absent")

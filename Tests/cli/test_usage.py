@@ -24,7 +24,8 @@ def run(*words, **variables):
     ["get", "--priority", "high", "http://a/1"], ["get", "--timeout", "-1", "http://a/1"], ["get", "--output"],
     ["get", "-i", "/absent", "http://a/1"], ["wait", "now"], ["tasks", "--state", "lost"], ["tasks", "1"],
     ["info"], ["info", "one"], ["info", "0"], ["cancel"], ["cancel", "1", "--all"], ["claim", "1"],
-    ["claim", "one", "file"], ["events", "--after", "x"], ["sessions", "x"], ["help", "absent"],
+    ["claim", "one", "file"], ["events", "--after", "x"], ["events", "--acknowledge-through", "x"],
+    ["events", "-a", "--acknowledge-through", "1"], ["sessions", "x"], ["help", "absent"],
     ["get", "--credentials", "maybe", "http://a/1"], ["tasks", "--embedded", "--daemon", "/usr/bin/true"],
     ["challenges", "1"], ["respond"], ["respond", "1"], ["respond", "one", "--refuse"], ["launches", "x"],
     ["respond", "1", "--refuse", "--user", "ann"], ["respond", "1", "--password-file", "/dev/null"],
@@ -48,7 +49,7 @@ def test_help_leads_with_an_example_and_lists_all_commands_and_exit_codes():
     assert text.splitlines()[2].startswith("  backhaul get ")
     assert re.findall(r"^  ([a-z]+)  ", text.split("Commands:")[1].split("Options")[0], flags=re.M) == COMMANDS
     codes = re.findall(r"^  (\d)  (.+)$", text, flags=re.M)
-    assert [int(code) for code, _ in codes] == list(range(9))
+    assert [int(code) for code, _ in codes] == list(range(10))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -73,22 +74,22 @@ def test_the_page_of_the_command_line_has_the_same_exit_codes():
 
 
 def test_the_default_store_is_made_in_the_state_folder_for_the_user_alone(tmp_path):
-    assert run("tasks", "--embedded", HOME=str(tmp_path)).returncode == 0
+    assert run("wait", "--embedded", HOME=str(tmp_path)).returncode == 0
     store = tmp_path / ".local" / "state" / "backhaul"
     assert store.stat().st_mode & 0o777 == 0o700
     other = tmp_path / "other"
-    assert run("tasks", "--embedded", HOME=str(tmp_path), XDG_STATE_HOME=str(other)).returncode == 0
+    assert run("wait", "--embedded", HOME=str(tmp_path), XDG_STATE_HOME=str(other)).returncode == 0
     assert (other / "backhaul").stat().st_mode & 0o777 == 0o700
 
 
 def test_a_relative_state_folder_is_ignored_as_its_specification_says(tmp_path):
-    assert run("tasks", "--embedded", HOME=str(tmp_path), XDG_STATE_HOME="relative").returncode == 0
+    assert run("wait", "--embedded", HOME=str(tmp_path), XDG_STATE_HOME="relative").returncode == 0
     assert (tmp_path / ".local" / "state" / "backhaul").is_dir()
 
 
 def test_the_environment_may_name_the_store(tmp_path):
     store = tmp_path / "named"
-    assert run("tasks", "--embedded", HOME=str(tmp_path), BACKHAUL_STORE=str(store)).returncode == 0
+    assert run("wait", "--embedded", HOME=str(tmp_path), BACKHAUL_STORE=str(store)).returncode == 0
     assert store.is_dir()
     assert not (tmp_path / ".local").exists()
 
@@ -119,10 +120,28 @@ def test_what_is_not_there_ends_with_3(backhaul):
 
 
 def test_the_default_session_need_not_be_there(backhaul):
+    backhaul("register", "--application", "org.example.other", "/bin/true")
     for command in ("wait", "tasks", "events", "sessions"):
         ended = backhaul(command)
         assert ended.stdout == ended.stderr == ""
     assert backhaul.json("tasks") == []
+
+
+def test_looking_for_a_store_does_not_make_it(tmp_path):
+    typo = tmp_path / "typo"
+    for words, code in ((["tasks"], 0), (["events"], 0), (["sessions"], 0), (["launches"], 0), (["challenges"], 0),
+                        (["unregister"], 0), (["tasks", "--session", "absent"], 3), (["info", "1"], 3),
+                        (["cancel", "--all"], 3), (["respond", "1", "--refuse"], 3)):
+        ended = run(*words, "--store", str(typo))
+        assert (ended.returncode, ended.stdout) == (code, ""), words
+        assert ended.stderr == f"{'backhaul: ' if code else ''}There is no store at {typo}.\n"
+        assert not typo.exists()
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    run("tasks", "--store", str(empty))
+    assert list(empty.iterdir()) == []
+    assert str(tmp_path) in run("tasks", HOME=str(tmp_path)).stderr
+    assert list(tmp_path.iterdir()) == [empty]
 
 
 def test_options_may_stand_before_the_command_and_after_the_arguments(backhaul):

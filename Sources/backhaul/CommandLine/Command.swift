@@ -11,8 +11,21 @@ struct CommandDescription {
     /// Whether it acts for the application: the application is told instead of launched while such a command runs.
     /// All others look on.
     var isHost = false
+    var storeUse = StoreUse.needs
+    /// Whether it is about one session.
+    var usesSession = true
     /// Whether its operands are a program and its arguments, so that options end where they begin.
     var takesProgram = false
+}
+
+/// What a command does where there is no store.
+enum StoreUse {
+    /// Makes it.
+    case makes
+    /// Has nothing to list, unless the session was named.
+    case lists
+    /// Does not find what it is about.
+    case needs
 }
 
 /// One command: takes its arguments apart before anything is opened, then does its work.

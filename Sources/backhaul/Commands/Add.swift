@@ -13,7 +13,7 @@ struct Add: Command {
             Transfers are durable when the command ends, and go on in the background. With --embedded they run only
             while some process has the store open: `backhaul wait` is one. With --json each transfer is one line:
             task_id, url, destination and disposition, which is "new" or "existing".
-            """, isHost: true)
+            """, isHost: true, storeUse: .makes)
 
     private let options: TransferOptions
 

@@ -7,7 +7,7 @@ struct Challenges: Command {
         details: """
             One for each server, or proxy, and realm, however many transfers wait for the answer. With --json each is
             one line.
-            """)
+            """, storeUse: .lists)
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else { throw .usage("`challenges` takes no arguments.") }

@@ -7,7 +7,7 @@ struct Complete: Command {
         details: """
             For a program that was started for its session (`backhaul register`) and reads its events with `backhaul
             events`: it ends the launch. Without a launch it does nothing. `backhaul wait` completes by itself.
-            """, isHost: true)
+            """, isHost: true, storeUse: .makes)
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else {

@@ -3,28 +3,42 @@ import CBackhaul
 struct Events: Command {
     static let description = CommandDescription(
         name: "events", operands: "", summary: "list what has ended and nobody has acknowledged",
-        examples: ["backhaul events", "backhaul events --acknowledge --json"],
+        examples: [
+            "backhaul events", "backhaul events --acknowledge --json", "backhaul events --acknowledge-through 12",
+        ],
         options: [
-            OptionDescription("acknowledge", "a", nil, "acknowledge what was printed: it never comes again"),
+            OptionDescription(
+                "acknowledge", "a", nil, "acknowledge what this prints, and nothing else: it never comes again"),
+            OptionDescription(
+                "acknowledge-through", nil, "EVENT",
+                "print nothing, and acknowledge the events up to this one: the last that an earlier `events` printed"),
             OptionDescription("after", nil, "EVENT", "only events after this one"),
         ],
         details: """
             With --json each event is one line. Events belong to one consumer at a time: while another process is one,
-            the command ends with 5. Acknowledging removes kept files that were not claimed (`backhaul claim`).
-            """)
+            the command ends with 5. With --acknowledge the output is what was acknowledged, and includes what has
+            come since an earlier `events`; with --acknowledge-through and --json it is {"acknowledged": NUMBER}.
+            Acknowledging removes kept files that were not claimed (`backhaul claim`).
+            """, storeUse: .lists)
 
     private let acknowledges: Bool
+    private let through: UInt64?
     private let after: UInt64
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else { throw .usage("`events` takes no arguments.") }
         acknowledges = arguments.has("acknowledge")
+        through = try arguments.number("acknowledge-through", in: 1...Int64.max).map { UInt64($0) }
+        if through != nil && (acknowledges || arguments.has("after")) {
+            throw .usage("--acknowledge-through goes with neither --acknowledge nor --after.")
+        }
         after = UInt64(try arguments.number("after", in: 0...Int64.max) ?? 0)
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             guard let session = try context.attach(application, role: BH_ROLE_CONSUME) else { return .done }
+            if let through { return try acknowledge(session, through, context.output) }
             var cursor = after
             while true {
                 let (events, more) = try session.poll(after: cursor)
@@ -37,6 +51,18 @@ struct Events: Command {
             }
             return .done
         }
+    }
+
+    private func acknowledge(
+        _ session: Session, _ through: UInt64, _ output: Output
+    ) throws(CommandError) -> ExitCode {
+        let count = try session.acknowledge(through: through)
+        if output.isJSON {
+            try output.result(.object([("acknowledged", .unsigned(count))]))
+        } else {
+            output.note("\(Text.count(Int(clamping: count), "event")) acknowledged.")
+        }
+        return .done
     }
 
     private static func line(_ event: EventRecord) -> String {

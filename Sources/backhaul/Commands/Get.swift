@@ -13,7 +13,7 @@ struct Get: Command {
             and the same command or `backhaul wait` goes on with them. With --json each transfer is one line when it has
             ended. A server that asks for a credential is answered on the terminal, or with `backhaul respond`; without
             either the command ends with 8 when nothing else is left to do.
-            """, isHost: true)
+            """, isHost: true, storeUse: .makes)
 
     private let options: TransferOptions
     private let timeout: Int64?

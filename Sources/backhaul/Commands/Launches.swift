@@ -7,7 +7,7 @@ struct Launches: Command {
         details: """
             All applications of the store: what is registered, whether it is due or runs, and why it failed last. With
             --json each is one line.
-            """)
+            """, storeUse: .lists, usesSession: false)
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else {

@@ -22,10 +22,10 @@ struct Register: Command {
         details: """
             It is started when no program of the application is connected and one of its sessions has finished its
             transfers or waits for a credential; without a shell. It reads the events and completes the session, as
-            `backhaul wait` does, or `events --acknowledge` and `complete`. In place of what was registered before.
-            Options stand before the program.
+            `backhaul wait` does, or `events`, `events --acknowledge-through` and `complete`. In place of what was
+            registered before. Options stand before the program.
             """,
-        takesProgram: true)
+        storeUse: .makes, usesSession: false, takesProgram: true)
 
     private let program: LaunchProgram
 
@@ -67,7 +67,7 @@ struct Register: Command {
 struct Unregister: Command {
     static let description = CommandDescription(
         name: "unregister", operands: "", summary: "have nothing started any more",
-        examples: ["backhaul unregister --application org.example.photos"])
+        examples: ["backhaul unregister --application org.example.photos"], storeUse: .lists, usesSession: false)
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else {

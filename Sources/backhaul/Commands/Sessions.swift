@@ -2,7 +2,7 @@ struct Sessions: Command {
     static let description = CommandDescription(
         name: "sessions", operands: "", summary: "list the sessions of the application",
         examples: ["backhaul sessions", "backhaul sessions --json"],
-        details: "With --json each session is one line.")
+        details: "With --json each session is one line.", storeUse: .lists, usesSession: false)
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else { throw .usage("`sessions` takes no arguments.") }

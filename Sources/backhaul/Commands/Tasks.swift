@@ -10,7 +10,7 @@ struct Tasks: Command {
         ],
         details: """
             Ended transfers are listed until their end is acknowledged. With --json each transfer is one line.
-            """)
+            """, storeUse: .lists)
 
     private let selection: TaskSelection
 
@@ -52,7 +52,14 @@ struct Tasks: Command {
         }
         return row(
             String(task.id), state, Text.size(task.offset), task.size.map { Text.size($0) } ?? "?",
-            Text.visible(task.url))
+            Text.visible(task.url + (retry(task).map { " (\($0))" } ?? "")))
+    }
+
+    /// Why a try failed, and when the next is.
+    private static func retry(_ task: TaskRecord) -> String? {
+        guard !task.hasEnded, Int(task.reason) == BH_REASON_RETRY else { return nil }
+        let next = task.nextAttempt > 0 ? "next try \(Text.time(until: task.nextAttempt))" : nil
+        return [task.errorMessage ?? task.reasonText, next].compactMap { $0 }.joined(separator: "; ")
     }
 
     private static func row(_ id: String, _ state: String, _ done: String, _ size: String, _ url: String) -> String {

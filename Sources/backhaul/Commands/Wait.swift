@@ -13,7 +13,7 @@ struct Wait: Command {
             Prints the path of each file that has become whole, since the last time too, and acknowledges it. With
             --json each transfer is one line when it has ended. Ends with 5 when only suspended transfers are left,
             and with 8 when what is left waits for a credential and there is no terminal to ask for it.
-            """, isHost: true)
+            """, isHost: true, storeUse: .makes)
 
     private let timeout: Int64?
     private let role: Int

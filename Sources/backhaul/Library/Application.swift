@@ -62,6 +62,13 @@ final class Application {
         return try ticket.batch().launches()
     }
 
+    /// Those that the launch which started this program is about; none when it was started otherwise.
+    func sessionsOfLaunch() throws(CommandError) -> [String] {
+        let ticket = try Ticket { bh_launch_current_start(handle, $0, $1) }
+        try ticket.wait(signals)
+        return try ticket.batch().sessionsOfLaunch()
+    }
+
     /// Nil removes what is registered.
     func register(_ program: LaunchProgram?) throws(CommandError) {
         let arena = CStringArena()

@@ -61,6 +61,13 @@ final class Session {
         return try ticket.count()
     }
 
+    /// Those up to this one.
+    func acknowledge(through id: UInt64) throws(CommandError) -> UInt64 {
+        let ticket = try Ticket { bh_session_acknowledge_through_start(handle, id, $0, $1) }
+        try ticket.wait(signals)
+        return try ticket.count()
+    }
+
     func complete() throws(CommandError) {
         let ticket = try Ticket { bh_session_complete_start(handle, $0, $1) }
         try ticket.wait(signals)

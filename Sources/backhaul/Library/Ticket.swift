@@ -92,6 +92,12 @@ struct Batch: ~Copyable {
     func engine() -> EngineRecord? { bh_batch_engine_at(pointer, 0).map { EngineRecord($0.pointee) } }
     func challenges() -> [ChallengeRecord] { items(bh_batch_challenge_at).map { ChallengeRecord($0) } }
     func launches() -> [LaunchRecord] { items(bh_batch_launch_info_at).map { LaunchRecord($0) } }
+    func sessionsOfLaunch() -> [String] {
+        guard let launch = bh_batch_launch_at(pointer, 0)?.pointee, launch.sessions != nil else { return [] }
+        return UnsafeBufferPointer(start: launch.sessions, count: launch.session_count).map {
+            SessionRecord($0).identifier
+        }
+    }
     func configuration() -> bh_session_configuration? { bh_batch_configuration_at(pointer, 0)?.pointee }
 
     private func items<Item>(_ item: (OpaquePointer?, Int) -> UnsafePointer<Item>?) -> [Item] {
