@@ -213,7 +213,7 @@ typedef struct bh_launch_command {
     size_t argument_count;          /* at most 1,000; all texts together at most 65,536 bytes */
     const char *const *environment; /* additions, "NAME=value", optional; the rest is PATH, HOME, USER, LOGNAME, SHELL,
                                        LANG, LC_*, TZ, TMPDIR and XDG_* of the engine, and BACKHAUL_LAUNCH,
-                                       BACKHAUL_STORE and BACKHAUL_DAEMON; see docs/launch.md */
+                                       …_APPLICATION, …_STORE and …_DAEMON; see docs/launch.md */
     size_t environment_count;       /* at most 1,000 */
     const char *working_directory;  /* absolute; NULL: the user's home directory */
     uint32_t attach_timeout_ms;     /* 60,000: a launched host that has attached no session by then is asked to end

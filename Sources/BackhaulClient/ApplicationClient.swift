@@ -135,9 +135,11 @@ public final class ApplicationClient: Sendable {
             return answered(.failed(Failure.system(.outOfResources, code: error.code, error.description)))
         }
         let handle = session.handle
+        let waitingFor =
+            "another handle still consumes the session \(identifier); the ticket goes on waiting until that one is closed"
         let ticket = makeTicket(abandoned: { [weak self] in
             if waits { self?.send(.stopWaiting(handle)) { _ in } }
-        })
+        }, waitingFor: waits ? waitingFor : nil)
         send(command(handle)) { reply in
             switch reply {
             case .session(_, let isNew, let newest, let unacknowledged):
@@ -160,10 +162,11 @@ public final class ApplicationClient: Sendable {
         return ticket
     }
 
-    func makeTicket(abandoned: @escaping @Sendable () -> Void = {}) -> Ticket {
+    func makeTicket(abandoned: @escaping @Sendable () -> Void = {}, waitingFor: String? = nil) -> Ticket {
         Ticket(
             announced: { [weak self] ticket in self?.state.change { $0.announce(ticket) } },
-            withdrawn: { [weak self] ticket in self?.state.change { $0.withdraw(ticket) } }, abandoned: abandoned)
+            withdrawn: { [weak self] ticket in self?.state.change { $0.withdraw(ticket) } }, abandoned: abandoned,
+            waitingFor: waitingFor)
     }
 
     func answered(_ answer: Ticket.Answer) -> Ticket {

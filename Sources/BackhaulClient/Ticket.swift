@@ -31,14 +31,17 @@ public final class Ticket: Sendable {
     private let announced: @Sendable (Ticket) -> Void
     private let withdrawn: @Sendable (Ticket) -> Void
     private let abandoned: @Sendable () -> Void
+    /// What the engine itself waits for before it answers, as a sentence; nil when it answers at once.
+    public let waitingFor: String?
 
     /// - announced: called when the answer of an announced ticket has come.
     /// - withdrawn: called when an announced ticket was released.
     /// - abandoned: called when it was released before its answer came.
     init(
         announced: @escaping @Sendable (Ticket) -> Void, withdrawn: @escaping @Sendable (Ticket) -> Void,
-        abandoned: @escaping @Sendable () -> Void
+        abandoned: @escaping @Sendable () -> Void, waitingFor: String? = nil
     ) {
+        self.waitingFor = waitingFor
         self.announced = announced
         self.withdrawn = withdrawn
         self.abandoned = abandoned

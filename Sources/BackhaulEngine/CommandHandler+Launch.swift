@@ -63,7 +63,7 @@ extension CommandHandler {
         let (id, application) = (connection.id, connection.application ?? "")
         let client = connection.hello?.client
         let token = connection.hello?.launch
-        let isProgress = Lock(false)
+        let found = Lock<Transaction.Completion?>(nil)
         once({ (transaction) throws(Failure) in
             let count = try transaction.eventsThrough(session, handedOut)
             guard count == 0 else {
@@ -74,12 +74,12 @@ extension CommandHandler {
             }
             let current = try transaction.launch(of: application)?.current
             let isOfLaunch = token != nil && current?.token == token
-            let (wasLaunched, isWaiting) = try transaction.completeLaunch(of: session, in: application)
-            // Or a host that completes what it never reads would be launched again and again without a delay.
-            isProgress.withLock { $0 = !isWaiting || handedOut > .zero }
-            return (.completed(endsHandle: wasLaunched && isOfLaunch), nil)
+            let completion = try transaction.completeLaunch(of: session, in: application)
+            found.withLock { $0 = completion }
+            return (.completed(endsHandle: completion.wasLaunched && isOfLaunch), nil)
         }, then: { core, _ in
-            core.launches.completed(in: application, isProgress: isProgress.withLock { $0 })
+            guard let completion = found.withLock({ $0 }) else { return }
+            core.launches.completed(in: application, completion, hasRead: handedOut > .zero)
         }, always: { core, reply in
             guard reply == .completed(endsHandle: true), let client else { return }
             let attached = core.connections[id]?.detach(handle)

@@ -14,7 +14,7 @@ extension CommandHandler {
             let failure = Failure(.tooMany, "the application has \(Self.handleLimit) sessions open; close some")
             return connection.reply(sequence, .failed(failure))
         }
-        let consumer = ConsumerIdentity(client: hello.client, handle: handle, process: process)
+        let consumer = ConsumerIdentity(client: hello.client, handle: handle, process: process, launch: hello.launch)
         let name = NamedSession(application: hello.application, identifier: identifier)
         let (id, sequence, waits) = (connection.id, sequence, waits && role == .consume)
         let waiting = WaitingConsumer(connection: id, sequence: sequence, handle: handle, open: body)
@@ -26,7 +26,9 @@ extension CommandHandler {
         }, then: { core, result in
             let isWanted = core.connections[id]?.stopOpening(handle) ?? false
             switch result {
-            case .success(let opened): core.opened(opened, id, sequence, handle, role, identifier)
+            case .success(let opened):
+                if let application = opened.launchedApplication { core.launches.attached(application, consumer) }
+                core.opened(opened, id, sequence, handle, role, identifier)
             case .failure(let failure) where waits && failure.status == .inUse:
                 if isWanted {
                     core.wait(waiting, for: name)
@@ -86,7 +88,6 @@ extension EngineCore {
             .session(
                 opened.id, isNew: opened.isNew, newestEvent: opened.newestEvent,
                 unacknowledged: opened.unacknowledged))
-        if role == .consume { noteConsumer(id, of: opened.id) }
         if role == .consume, let application = connection.application {
             askToYield(NamedSession(application: application, identifier: identifier))
         }

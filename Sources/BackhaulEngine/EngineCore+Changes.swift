@@ -54,13 +54,4 @@ extension EngineCore {
         else { return }
         if launches.stopped.noteEvent(for: process.processID, now: loop.now) { launches.look(at: application) }
     }
-
-    /// A host that was launched has done its first duty when it consumes a session that it was launched for.
-    func noteConsumer(_ id: ConnectionID, of session: SessionID) {
-        guard let connection = connections[id], connection.hello?.launch != nil else { return }
-        store({ (transaction) throws(Failure) in try transaction.isLaunched(session) }, then: { core, result in
-            guard case .success(true) = result, let connection = core.connections[id] else { return }
-            core.launches.attached(connection)
-        })
-    }
 }

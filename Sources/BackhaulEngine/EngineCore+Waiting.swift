@@ -51,7 +51,8 @@ extension EngineCore {
         queue.isTrying = true
         queue.isDue = false
         queues[name] = queue
-        let consumer = ConsumerIdentity(client: hello.client, handle: first.handle, process: process)
+        let consumer = ConsumerIdentity(
+            client: hello.client, handle: first.handle, process: process, launch: hello.launch)
         let (open, id, sequence) = (first.open, first.connection, first.sequence)
         store({ (transaction) throws(Failure) in
             try open(transaction, name.application, consumer)

@@ -224,7 +224,9 @@ enum Schema {
         -- Sessions for which the launch that is not over was made, and which it has not completed.
         CREATE TABLE launched_sessions (
             session_id INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
-            application TEXT NOT NULL REFERENCES launches ON DELETE CASCADE
+            application TEXT NOT NULL REFERENCES launches ON DELETE CASCADE,
+            -- Only because answers to its challenges did not serve.
+            is_repeated INTEGER NOT NULL
         ) STRICT;
 
         -- Open ones. `told`: a host has seen it, left it open and completed, so that it launches nobody any more.

@@ -11,7 +11,8 @@ struct LaunchEnvironmentTests {
         _ entries: [String], additions: [String] = [], daemon: String? = nil, home: String? = nil
     ) -> [String: String] {
         LaunchEnvironment.make(
-            of: entries, additions: additions, token: token, store: "/store", daemon: daemon, home: home)
+            of: entries, additions: additions, application: "org.example", token: token, store: "/store",
+            daemon: daemon, home: home)
     }
 
     @Test("the user's names and places, and nothing else that the engine has")
@@ -23,6 +24,7 @@ struct LaunchEnvironmentTests {
         #expect(make(own) == [
             "HOME": "/home/ann", "USER": "ann", "LC_TIME": "C", "XDG_RUNTIME_DIR": "/run/user/7", "PATH": "/bin",
             "TMPDIR": "", "BACKHAUL_STORE": "/store", "BACKHAUL_LAUNCH": "7-abc",
+            "BACKHAUL_APPLICATION": "org.example",
         ])
     }
 

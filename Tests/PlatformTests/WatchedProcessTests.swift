@@ -46,7 +46,8 @@ struct WatchedProcessTests {
 
     @Test("that has ended is not watched, and neither is a later one of the same number")
     func another() throws {
-        var identity = try start("exit 0")
+        // Not before its identity is read.
+        var identity = try start("exec sleep 0.2")
         let deadline = Deadline.after(milliseconds: 10_000)
         while identity.isAlive, !deadline.hasPassed { usleep(5_000) }
         #expect(WatchedProcess(identity) == nil)

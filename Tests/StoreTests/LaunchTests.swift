@@ -44,7 +44,7 @@ struct LaunchTests {
         try store.run { [application] (transaction) throws(Failure) in try transaction.launch(of: application) }
     }
 
-    @Test("a command is read back as it was registered, and replaced without touching what is known of launches")
+    @Test("a command is read back as it was registered; another one keeps the launch that is not over, not its failures")
     func commands() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)
@@ -55,7 +55,7 @@ struct LaunchTests {
         let after = try #require(try stored(store))
         #expect(after.command == LaunchCommand(program: "/usr/bin/other"))
         #expect(after.current == launch.current)
-        #expect(after.backoff == LaunchBackoff(launches: 1, dueAt: 99))
+        #expect(after.backoff == LaunchBackoff())
         try register(store, nil)
         #expect(try stored(store) == nil)
     }
@@ -98,8 +98,8 @@ struct LaunchTests {
         _ = try begin(store)
         let complete = { [application] in
             try store.run { (transaction) throws(Failure) in
-                let (wasLaunched, isWaiting) = try transaction.completeLaunch(of: session, in: application)
-                return [wasLaunched, isWaiting, try transaction.hasLaunchedSessions(application)]
+                let completion = try transaction.completeLaunch(of: session, in: application)
+                return [completion.wasLaunched, completion.isWaiting, try transaction.hasLaunchedSessions(application)]
             }
         }
         #expect(try complete() == [true, true, true])

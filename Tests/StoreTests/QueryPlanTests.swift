@@ -103,7 +103,6 @@ struct QueryPlanTests {
             _ = try transaction.waitingSessions(of: "org.example")
             _ = try transaction.hasLaunchedSessions("org.example")
             _ = try transaction.launchedSessions(of: "org.example")
-            _ = try transaction.isLaunched(session)
             if let launch { try transaction.save(launch) }
             _ = try transaction.completeLaunch(of: session, in: "org.example")
             try transaction.setLaunch(nil, of: "org.example")

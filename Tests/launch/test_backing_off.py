@@ -8,6 +8,8 @@ import pytest
 from backhaul import Hosting, LaunchState, Role
 from hosts.host import until
 from launch.work import finish_round, hand_over, the_launch
+from servers.behaviour import Behaviour
+from servers.content import Content
 
 
 @pytest.fixture
@@ -46,6 +48,29 @@ def test_a_host_that_connects_of_itself_ends_the_delay_and_being_left_alone(stag
     user = hosts.start()
     assert (the_launch(looker).launches, the_launch(looker).state) == (0, LaunchState.NONE)
     user.kill()
+    assert stage.next().open().current_launch().launches == 1
+
+
+def test_a_launched_host_that_only_completes_what_it_was_not_launched_for_was_launched_in_vain(stage, hosts):
+    hand_over(hosts, stage.command(first_delay_ms=300, longest_delay_ms=300, maximum_launches=3))
+    looker = hosts.start(observes=True)
+    for number in range(1, 4):
+        launched = stage.next().open()
+        assert launched.current_launch().launches == number
+        launched.session("another")
+        launched.complete()
+        launched.kill()
+    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.LEFT_ALONE)
+    assert stage.nobody_comes(1.0)
+
+
+def test_another_command_is_tried_at_once_and_not_told_of_the_failures_of_the_one_before(stage, hosts):
+    hand_over(hosts, stage.command(first_delay_ms=60_000, longest_delay_ms=60_000))
+    looker = hosts.start(observes=True)
+    stage.next().kill()
+    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.DUE)
+    looker.set_launch(stage.command(first_delay_ms=50_000, longest_delay_ms=60_000))
+    assert the_launch(looker).error_message is None
     assert stage.next().open().current_launch().launches == 1
 
 
@@ -200,3 +225,25 @@ def test_another_token_makes_an_ordinary_host(stage, hosts):
     launched.complete()
     launched.complete()
     launched.configuration()
+
+
+def test_a_launched_host_that_answers_wrongly_again_and_again_is_launched_later_and_later(stage, hosts, misbehaving,
+                                                                                          downloads):
+    asks = Behaviour(status=401, headers={"WWW-Authenticate": 'Basic realm="vault"'})
+    url = misbehaving.serve("/secret", Content(10), otherwise=asks)
+    host = hosts.start(launch=stage.command(first_delay_ms=300, longest_delay_ms=300, maximum_launches=2))
+    host.session("gallery", asks_for_credentials=True, first_retry_delay_ms=10, longest_retry_delay_ms=10)
+    host.download(url, downloads / "secret")
+    until(lambda: host.all_sessions()[0].open_challenges, lambda count: count == 1)
+    host.kill()
+    looker = hosts.start(observes=True)
+    # The first answer may be right: what it brings is launched for at once. After that each failure counts.
+    for _ in range(3):
+        launched = stage.next().open()
+        launched.attach("gallery")
+        challenge, = launched.challenges()
+        launched.respond(challenge.id, user="me", password="wrong")
+        launched.complete()
+        launched.kill()
+    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.LEFT_ALONE)
+    assert stage.nobody_comes(1.0)

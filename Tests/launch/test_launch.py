@@ -42,8 +42,8 @@ def test_a_launched_host_has_a_clean_environment(stage, hosts):
     assert environment["HOME"] == os.environ["HOME"]
     assert environment["PATH"] == os.environ["PATH"]
     assert environment["BACKHAUL_LAUNCH"].startswith("1-")
-    known = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "COLOUR", "BACKHAUL_STORE",
-             "BACKHAUL_DAEMON", "BACKHAUL_LAUNCH", "BACKHAUL_LIBRARY", "PYTHONPATH", "LC_CTYPE"}
+    known = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "COLOUR", "PYTHONPATH", "LC_CTYPE",
+             *(f"BACKHAUL_{name}" for name in ("APPLICATION", "DAEMON", "LAUNCH", "LIBRARY", "STORE"))}
     others = {name for name in environment if not name.startswith(("LC_", "XDG_"))} - known
     assert others == set()
     assert launched.about["directory"] == os.environ["HOME"]

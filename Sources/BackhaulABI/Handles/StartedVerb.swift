@@ -67,7 +67,11 @@ final class StartedVerb: Sendable {
     }
 
     /// Why a wait ended before the verb did: the engine is slow, or its process is stopped.
-    var unanswered: Failure { application.client.timeoutFailure }
+    var unanswered: Failure {
+        let failure = application.client.timeoutFailure
+        guard let waitingFor = ticket.waitingFor, failure.status == .timeout else { return failure }
+        return Failure(.timeout, waitingFor)
+    }
 
     static func outcome(of answer: Ticket.Answer, _ kind: Kind) throws(Failure) -> Outcome {
         switch (kind, answer) {

@@ -12,7 +12,8 @@ enum LaunchEnvironment {
 
     /// By name.
     static func make(
-        of entries: [String], additions: [String], token: LaunchToken, store: String, daemon: String?, home: String?
+        of entries: [String], additions: [String], application: String, token: LaunchToken, store: String,
+        daemon: String?, home: String?
     ) -> [String: String] {
         var variables = ["PATH": usualPath]
         variables["HOME"] = home
@@ -20,6 +21,7 @@ enum LaunchEnvironment {
         variables["BACKHAUL_STORE"] = store
         variables["BACKHAUL_DAEMON"] = daemon
         for (name, value) in additions.compactMap(split) { variables[name] = value }
+        variables["BACKHAUL_APPLICATION"] = application
         variables[LaunchToken.variable] = token.text
         return variables
     }

@@ -19,6 +19,10 @@ final class LaunchedApplication {
     /// Something has changed since it was asked.
     var looksAgain = false
     var wakeAt: Int64?
+    /// What was completed of the launch was there only because earlier answers had not served.
+    var wasInVain = false
+    /// No command is registered any more, and a host that was launched before lives.
+    var isRemoved = false
 
     private struct Watched {
         var process: WatchedProcess
@@ -32,7 +36,7 @@ final class LaunchedApplication {
     var policy: LaunchPolicy { LaunchPolicy(stored.command) }
 
     /// Something is under way that needs no client.
-    var isBusy: Bool { isLooking || run != .none || wakeAt != nil }
+    var isBusy: Bool { !isRemoved && (isLooking || run != .none || wakeAt != nil) }
 
     /// The launched host's, wherever it was started.
     func owns(_ connection: ClientConnection) -> Bool {
@@ -47,7 +51,10 @@ final class LaunchedApplication {
 
     // MARK: The launched host
 
-    func starts() { run = .starting }
+    func starts() {
+        run = .starting
+        wasInVain = false
+    }
 
     func isGone() { run = .ended }
 
@@ -100,6 +107,6 @@ final class LaunchedApplication {
         return LaunchDecision.Facts(
             policy: policy, backoff: stored.backoff, run: run, hasLaunch: stored.current != nil,
             isOutstanding: seen.isOutstanding, isNeeded: !waiting.isEmpty, isCovered: cover.isWhole,
-            coverEndsAt: cover.endsAt, now: now)
+            coverEndsAt: cover.endsAt, wasInVain: wasInVain, now: now)
     }
 }

@@ -28,8 +28,12 @@ extension Launches {
         case .over:
             application.isForgotten()
             application.stored.current = nil
-            application.stored.errorMessage = nil
-            application.stored.backoff.succeeded()
+            if application.wasInVain {
+                application.stored.errorMessage = "the answers of the launched program to a challenge do not serve"
+            } else {
+                application.stored.errorMessage = nil
+                application.stored.backoff.succeeded()
+            }
         case .failed:
             application.isForgotten()
             // Its token stays good: a wrapper may have ended before the host that it has started connects.
@@ -72,7 +76,7 @@ extension Launches {
         application.stored.current = current
         let order = LaunchOrder(
             application: name, command: application.stored.command,
-            environment: environment(of: application.stored.command, current.token),
+            environment: environment(of: application, current.token),
             unit: "backhaul-\(name.prefix(150))-\(String(current.token.secret, radix: 16)).service")
         guard let launcher = launcherForUse() else {
             started(name, current.token, .failure(Failure(.outOfResources, "no thread for the launch can be started")))
@@ -101,11 +105,11 @@ extension Launches {
         look(at: name)
     }
 
-    private func environment(of command: LaunchCommand, _ token: LaunchToken) -> [String: String] {
+    private func environment(of application: LaunchedApplication, _ token: LaunchToken) -> [String: String] {
         let inherited = Environment.variable("BACKHAUL_DAEMON")
         return LaunchEnvironment.make(
-            of: Environment.entries, additions: command.environment, token: token,
-            store: core.services.directory.path,
+            of: Environment.entries, additions: application.stored.command.environment,
+            application: application.name, token: token, store: core.services.directory.path,
             daemon: core.services.options.isDaemon ? Environment.ownProgram : inherited, home: Environment.home)
     }
 }

@@ -40,11 +40,16 @@ final class Launches {
     /// The application's command was registered or, with nil, removed.
     func registered(_ launch: StoredLaunch?, of name: String) {
         guard let launch else {
-            applications[name] = nil
-            return
+            // What lives is watched on: should a command be registered again, there is one launch at a time.
+            if let application = applications[name], application.run == .none { applications[name] = nil }
+            applications[name]?.isRemoved = true
+            return look(at: name)
         }
         if let application = applications[name] {
+            application.isRemoved = false
             application.stored.command = launch.command
+            application.stored.backoff = launch.backoff
+            application.stored.errorMessage = launch.errorMessage
         } else {
             add(launch)
         }
@@ -89,23 +94,26 @@ final class Launches {
         look(at: hello.application)
     }
 
-    /// A host of the launch consumes a session that it was launched for.
-    func attached(_ connection: ClientConnection) {
-        guard let application = connection.application.flatMap({ applications[$0] }), application.owns(connection),
-            let process = connection.process
-        else { return }
+    /// A host of the launch consumes a session that it was launched for, as its row says already. It may have closed its
+    /// connection in the meantime.
+    func attached(_ name: String, _ consumer: ConsumerIdentity) {
+        guard let application = applications[name], application.stored.current?.token == consumer.launch else { return }
+        watch(consumer.process, of: application)
+        application.lives(now: Clock.bootMilliseconds)
         application.change { $0.hasAttached = true }
         application.stored.current?.hasAttached = true
-        // Of a wrapper and the host that it has started this is the one to watch for, should this engine die.
-        application.stored.current?.process = process
-        save(application)
-        look(at: application.name)
+        application.stored.current?.process = consumer.process
+        look(at: name)
     }
 
-    /// A session was completed, by whomever. `isProgress`: something was read, or nothing is left to read.
-    func completed(in name: String, isProgress: Bool) {
+    /// A session was completed, by whomever. `hasRead`: it was handed something.
+    func completed(in name: String, _ completion: Transaction.Completion, hasRead: Bool) {
         guard let application = applications[name] else { return }
-        if isProgress {
+        // Or a host that completes what it never reads, or what it was not launched for, or that answers challenges
+        // wrongly, would be launched again and again without a delay.
+        if completion.wasRepeated {
+            application.wasInVain = true
+        } else if completion.wasLaunched, !completion.isWaiting || hasRead {
             application.stored.backoff.succeeded()
             application.stored.errorMessage = nil
             save(application)
@@ -139,6 +147,10 @@ final class Launches {
         guard let application = applications[name] else { return core.considerLeaving() }
         application.isLooking = false
         let now = Clock.bootMilliseconds
+        if application.isRemoved, application.run == .none || application.run == .ended {
+            applications[name] = nil
+            return core.considerLeaving()
+        }
         switch result {
         case .failure: wake(application, at: now + Self.pauseMilliseconds)
         case .success(let seen): perform(step(facts(application, seen), now), of: application)

@@ -3,18 +3,21 @@ internal import BackhaulPlatform
 
 /// Launch commands, and the launch of each application that is not over.
 extension Transaction {
-    /// Registers the command in place of any other; what is known of launches stays. Nil removes all of it.
+    /// Registers the command in place of any other, whose failures are forgotten; a launch that is not over stays. Nil
+    /// removes all of it.
     public func setLaunch(_ command: LaunchCommand?, of application: String) throws(Failure) {
         guard let command else {
             try connection.run(Self.deleteLaunch, .text(application))
             return
         }
+        let before = try launch(of: application)
         try connection.run(
             Self.upsertLaunch, .text(application), .text(command.program),
             .optional(TextBlob.pack(command.arguments)), .optional(TextBlob.pack(command.environment)),
             .optional(command.workingDirectory), .number(command.attachTimeoutMilliseconds),
             .number(command.firstDelayMilliseconds), .number(command.longestDelayMilliseconds),
             .number(command.maximumLaunches))
+        if let before, before.command != command { try connection.run(Self.forgetFailures, .text(application)) }
     }
 
     /// Of all applications, by name.
@@ -83,8 +86,14 @@ extension Transaction {
         try connection.first(Self.selectAnyLaunched, .text(application)) { row throws(Failure) in row.flag() } ?? false
     }
 
-    public func isLaunched(_ session: SessionID) throws(Failure) -> Bool {
-        try connection.first(Self.selectIsLaunched, .id(session)) { row throws(Failure) in row.flag() } ?? false
+    /// The launched host has done its first duty when it consumes a session that it was launched for. Returns its
+    /// application then. Of a wrapper and the host that it has started the row keeps the one that consumes.
+    func noteAttached(_ session: SessionID, by consumer: ConsumerIdentity) throws(Failure) -> String? {
+        guard let launch = consumer.launch else { return nil }
+        return try connection.first(
+            Self.updateAttached, .id(session), .id(launch.id), .bits(launch.secret),
+            .number(consumer.process.processID), .bits(consumer.process.startTime), .text(consumer.process.bootID)
+        ) { row throws(Failure) in row.text() }
     }
 
     /// The sessions that the launch lists, as they are now.
@@ -99,15 +108,27 @@ extension Transaction {
     /// One that needs its host still, because more has happened meanwhile, is listed again at once.
     public func completeLaunch(
         of session: SessionID, in application: String
-    ) throws(Failure) -> (wasLaunched: Bool, isWaiting: Bool) {
+    ) throws(Failure) -> Completion {
         try connection.run(Self.tellChallenges, .id(session))
-        try connection.run(Self.deleteOneLaunched, .id(session))
-        let wasLaunched = connection.changes > 0
-        if wasLaunched { try listWaiting(of: application) }
+        let wasRepeated = try connection.first(Self.deleteOneLaunched, .id(session)) { row throws(Failure) in
+            row.flag()
+        }
+        if wasRepeated != nil { try listWaiting(of: application) }
         let isWaiting = try connection.first(Self.selectIsWaiting, .text(application), .id(session)) {
             row throws(Failure) in row.flag()
         }
-        return (wasLaunched, isWaiting ?? false)
+        return Completion(
+            wasLaunched: wasRepeated != nil, wasRepeated: wasRepeated ?? false, isWaiting: isWaiting ?? false)
+    }
+
+    /// What completing a session has found.
+    public struct Completion: Equatable, Sendable {
+        /// The launch that is not over was for it.
+        public var wasLaunched: Bool
+        /// Only because answers to its challenges did not serve.
+        public var wasRepeated: Bool
+        /// It needs its host still.
+        public var isWaiting: Bool
     }
 
     private static let upsertLaunch = Query(
@@ -117,6 +138,8 @@ extension Transaction {
         ON CONFLICT (application) DO UPDATE SET program = ?2, arguments = ?3, environment = ?4, working_directory = ?5,
             attach_timeout_ms = ?6, first_delay_ms = ?7, longest_delay_ms = ?8, maximum_launches = ?9
         """)
+    private static let forgetFailures = Query(
+        "UPDATE launches SET launches = 0, due_boot_ms = NULL, error_message = NULL WHERE application = ?")
     private static let deleteLaunch = Query("DELETE FROM launches WHERE application = ?")
     private static let launchColumns = """
         application, program, arguments, environment, working_directory, attach_timeout_ms, first_delay_ms,
@@ -151,14 +174,25 @@ extension Transaction {
     private static let insertLaunched = Query(
         """
         INSERT OR IGNORE INTO launched_sessions
-        SELECT id, sessions.application FROM sessions JOIN launches ON launches.application = sessions.application
+        SELECT id, sessions.application,
+            NOT EXISTS (SELECT 1 FROM events WHERE events.session_id = sessions.id AND kind = 2)
+            AND NOT EXISTS (SELECT 1 FROM challenges
+                WHERE challenges.session_id = sessions.id AND told = 0 AND failures = 0)
+        FROM sessions JOIN launches ON launches.application = sessions.application
         WHERE \(isWaiting)
         """)
+    private static let updateAttached = Query(
+        """
+        UPDATE launches SET has_attached = 1, process_id = ?4, start_time = ?5, boot_id = ?6
+        WHERE launch_id = ?2 AND secret = ?3
+            AND application = (SELECT application FROM launched_sessions WHERE session_id = ?1)
+        RETURNING application
+        """)
     private static let deleteLaunched = Query("DELETE FROM launched_sessions WHERE application = ?")
-    private static let deleteOneLaunched = Query("DELETE FROM launched_sessions WHERE session_id = ?")
+    private static let deleteOneLaunched = Query(
+        "DELETE FROM launched_sessions WHERE session_id = ? RETURNING is_repeated")
     private static let selectAnyLaunched = Query(
         "SELECT EXISTS (SELECT 1 FROM launched_sessions WHERE application = ?)")
-    private static let selectIsLaunched = Query("SELECT EXISTS (SELECT 1 FROM launched_sessions WHERE session_id = ?)")
     private static let selectLaunched = Query(
         """
         SELECT id FROM sessions

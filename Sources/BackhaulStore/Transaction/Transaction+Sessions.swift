@@ -105,7 +105,10 @@ extension Transaction {
         _ session: OpenedSession, _ role: Role, _ consumer: ConsumerIdentity
     ) throws(Failure) -> OpenedSession {
         try remember(consumer)
-        if role == .consume { try claim(session, for: consumer) }
+        guard role == .consume else { return session }
+        try claim(session, for: consumer)
+        var session = session
+        session.launchedApplication = try noteAttached(session.id, by: consumer)
         return session
     }
 

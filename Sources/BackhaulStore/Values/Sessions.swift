@@ -6,11 +6,14 @@ public struct ConsumerIdentity: Equatable, Sendable {
     public var client: ClientID
     public var handle: HandleID
     public var process: ProcessIdentity
+    /// The launch that the process says it was started by.
+    public var launch: LaunchToken?
 
-    public init(client: ClientID, handle: HandleID, process: ProcessIdentity) {
+    public init(client: ClientID, handle: HandleID, process: ProcessIdentity, launch: LaunchToken? = nil) {
         self.client = client
         self.handle = handle
         self.process = process
+        self.launch = launch
     }
 }
 
@@ -24,4 +27,6 @@ public struct OpenedSession: Equatable, Sendable {
     public var newestEvent: EventID
     public var unacknowledged: UInt64
     public var isInvalidating: Bool
+    /// The application whose launched host consumes now what it was launched for.
+    public var launchedApplication: String?
 }

@@ -42,11 +42,13 @@ public enum LaunchDecision {
         public var isCovered: Bool
         /// When the answer to that changes by itself.
         public var coverEndsAt: Int64?
+        /// The last launch was completed, and was there only because earlier answers had not served: its count stays.
+        public var wasInVain: Bool
         public var now: Int64
 
         public init(
             policy: LaunchPolicy, backoff: LaunchBackoff, run: Run, hasLaunch: Bool, isOutstanding: Bool,
-            isNeeded: Bool, isCovered: Bool, coverEndsAt: Int64?, now: Int64
+            isNeeded: Bool, isCovered: Bool, coverEndsAt: Int64?, wasInVain: Bool = false, now: Int64
         ) {
             self.policy = policy
             self.backoff = backoff
@@ -56,6 +58,7 @@ public enum LaunchDecision {
             self.isNeeded = isNeeded
             self.isCovered = isCovered
             self.coverEndsAt = coverEndsAt
+            self.wasInVain = wasInVain
             self.now = now
         }
     }
@@ -90,7 +93,7 @@ public enum LaunchDecision {
 
     private static func withoutHost(_ facts: Facts) -> Step {
         guard facts.isNeeded else {
-            return facts.hasLaunch || facts.backoff != LaunchBackoff() ? .over : .rest
+            return facts.hasLaunch || facts.backoff != LaunchBackoff() && !facts.wasInVain ? .over : .rest
         }
         if facts.backoff.launches >= facts.policy.maximumLaunches { return .leaveAlone }
         if facts.isCovered { return facts.coverEndsAt.map { .wait(until: $0) } ?? .rest }
