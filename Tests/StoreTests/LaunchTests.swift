@@ -44,7 +44,7 @@ struct LaunchTests {
         try store.run { [application] (transaction) throws(Failure) in try transaction.launch(of: application) }
     }
 
-    @Test("a command is read back as it was registered; another one keeps the launch that is not over, not its failures")
+    @Test("a command is read back as it was registered; another keeps the launch that is not over, not its failures")
     func commands() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)

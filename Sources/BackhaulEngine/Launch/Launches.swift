@@ -94,8 +94,8 @@ final class Launches {
         look(at: hello.application)
     }
 
-    /// A host of the launch consumes a session that it was launched for, as its row says already. It may have closed its
-    /// connection in the meantime.
+    /// A host of the launch consumes a session that it was launched for, as its row says already. It may have closed
+    /// its connection in the meantime.
     func attached(_ name: String, _ consumer: ConsumerIdentity) {
         guard let application = applications[name], application.stored.current?.token == consumer.launch else { return }
         watch(consumer.process, of: application)
