@@ -136,7 +136,7 @@ public final class ApplicationClient: Sendable {
         }
         let handle = session.handle
         let waitingFor =
-            "another handle still consumes the session \(identifier); the ticket goes on waiting until that one is closed"
+            "another handle still consumes the session \(identifier); the ticket waits on until that one is closed"
         let ticket = makeTicket(abandoned: { [weak self] in
             if waits { self?.send(.stopWaiting(handle)) { _ in } }
         }, waitingFor: waits ? waitingFor : nil)
