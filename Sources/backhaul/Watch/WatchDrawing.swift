@@ -4,9 +4,11 @@ import CBackhaul
 extension Watch {
     func tellWhatRemains(_ beginning: String) {
         let count: String
+        var goesOn = "goes on"
         if case .tasks = scope {
             if remaining.isEmpty { return }
             count = Text.count(remaining.count, "transfer") + (remaining.count == 1 ? " is" : " are")
+            if remaining.count != 1 { goesOn = "go on" }
         } else {
             count = "What has not ended is"
         }
@@ -14,7 +16,7 @@ extension Watch {
         context.output.note(
             context.isEmbedded
                 ? "\(place), with all that has been received. Go on with: \(context.waitCommand)"
-                : "\(place), and goes on in the background. Follow it with: \(context.waitCommand)")
+                : "\(place), and \(goesOn) in the background. Follow it with: \(context.waitCommand)")
     }
 
     func draw() throws(CommandError) {
