@@ -1,4 +1,5 @@
 import CBackhaul
+import CLinux
 import Glibc
 
 // Unsafe: arrays of C strings of a batch, which lives while its items are copied.
