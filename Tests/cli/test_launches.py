@@ -105,8 +105,7 @@ def test_a_launch_that_is_due_is_told_with_its_time_and_no_listing_is_taken_for_
 def test_a_launched_script_works_on_what_it_was_launched_for(backhaul, serve, script):
     server = serve({"/a": CONTENT})
     arrived = backhaul.folder / "arrived.txt"
-    backhaul("register", "--application", "org.example.photos", "-e", "BACKHAUL_APPLICATION=org.example.photos",
-             script(waits(backhaul, arrived)))
+    backhaul("register", "--application", "org.example.photos", script(waits(backhaul, arrived)))
     backhaul("add", "--application", "org.example.photos", "-s", "gallery", f"{server.url}/a")
     until(arrived.exists, "the script's end")
     assert arrived.read_text() == f"{backhaul.here}/a\n"

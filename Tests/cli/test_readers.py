@@ -75,7 +75,7 @@ def beside_a_reader(backhaul, url, *options):
 
 @pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
 def test_get_beside_a_reader_ends_with_0_when_its_file_is_whole(backhaul, serve, options):
-    server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=20_000)
+    server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
     if options:
         (backhaul.here / "b").write_bytes(b"former")
     processes = beside_a_reader(backhaul, server.url, *options)
@@ -89,7 +89,7 @@ def test_get_beside_a_reader_ends_with_0_when_its_file_is_whole(backhaul, serve,
 
 @pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
 def test_get_ends_with_9_when_another_read_of_the_end_and_there_is_no_whole_file(backhaul, serve, options):
-    server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=20_000)
+    server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
     if options:
         (backhaul.here / "b").write_bytes(b"x" * len(CONTENT * 100))
     waiting, getting = beside_a_reader(backhaul, server.url, "--json", *options)
