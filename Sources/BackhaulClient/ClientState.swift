@@ -24,7 +24,10 @@ struct ClientState: Sendable {
     let application: String
     private let isObserver: Bool
     private let launch: LaunchToken?
+    /// Of the engine that answers, or answered last.
     private(set) var engineProcess: Int32?
+    /// An engine has answered: what is asked for from now on is in its store.
+    var hasBeenServed: Bool { engineProcess != nil }
     private(set) var isLocal = false
     private var carrier: (any Carrier)?
     /// Over it an engine was asked to answer.

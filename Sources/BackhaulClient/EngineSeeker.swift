@@ -19,20 +19,30 @@ struct EngineSeeker: Sendable {
 
     func run() {
         var directory: StoreDirectory?
+        // Kept open: its inode is given to no other directory meanwhile.
+        var served: StoreDirectory?
         var starter = DaemonStarter(path: hosting.daemonPath)
         while waitUntilWanted() {
-            do {
+            do throws(Failure) {
+                // Another store, or a fresh one, has nothing of what this client's sessions are about.
+                if let served, !served.isAtItsPath { throw served.displacement ?? moved(served) }
                 // The host may have closed our descriptor of it, or the store may be another directory by now.
                 if directory?.descriptor.isOurs != true || directory?.isAtItsPath != true {
                     directory = try StoreDirectory.open(path: path)
                 }
-                if let directory { try seek(directory, &starter) }
+                guard let directory else { continue }
+                defer { if state.withLock(\.hasBeenServed) { served = served ?? directory } }
+                try seek(directory, &starter)
             } catch {
                 directory = nil
                 let waiting = state.change { $0.failed(error) }
                 for answer in waiting { answer(.failed(error)) }
             }
         }
+    }
+
+    private func moved(_ store: StoreDirectory) -> Failure {
+        Failure(.storeUnavailable, "the store \(store.path) was moved or removed; open the application again")
     }
 
     /// False when the client was closed.
