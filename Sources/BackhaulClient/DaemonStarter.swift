@@ -55,7 +55,8 @@ struct DaemonStarter {
             guard process.hasEnded else { return }
             started = nil
             pause.failed()
-            let said = complaint.read(directory)
+            // On a full disk the daemon cannot write down why, but that can be seen from here.
+            let said = complaint.read(directory) ?? directory.writeFailure()
             let reason = said.map { ": \($0.message)" } ?? ", and its log says nothing"
             let failure = Failure(
                 said?.status ?? .daemonUnavailable, "the daemon \(program) ended at once\(reason)",

@@ -44,6 +44,18 @@ extension StoreDirectory {
         return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 
+    /// Why a small file cannot be written here just now, if so: for a reason that nobody could write down. The thread
+    /// blocks SIGXFSZ, or the process ignores it.
+    public func writeFailure() -> Failure? {
+        let name = ".space-\(getpid())"
+        let number = bhl_openat(descriptor.number, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+        guard number >= 0 else { return bhl_errno() == EEXIST ? nil : fileFailure("files") }
+        let file = Descriptor(owning: number)
+        defer { unlinkat(descriptor.number, name, 0) }
+        var byte: UInt8 = 0
+        return write(file.number, &byte, 1) == 1 && fsync(file.number) == 0 ? nil : fileFailure("files")
+    }
+
     /// Why the last system call on something inside the store failed.
     private func fileFailure(_ name: String) -> Failure {
         let code = bhl_errno()
@@ -51,6 +63,10 @@ extension StoreDirectory {
         switch code {
         case ENOSPC, EDQUOT:
             return .system(.storeFull, code: code, "the store's \(name) cannot be made: \(reason); free some space")
+        case EFBIG:
+            return .system(
+                .storeFull, code: code,
+                "the store's \(name) cannot be written: \(reason); raise the limit of a file's size (ulimit -f)")
         case EROFS, EACCES, EPERM:
             return .system(.storeReadOnly, code: code, "the store's \(path)/\(name) cannot be written: \(reason)")
         case EMFILE, ENFILE, ENOMEM:
