@@ -46,7 +46,9 @@ public final class Engine: Sendable {
             disk.close()
             store.close()
             throw (error as? Failure)
-                ?? Failure(.outOfResources, "the engine's loop cannot be started: \(error)")
+                ?? .system(
+                    .outOfResources, code: (error as? SystemError)?.code ?? 0,
+                    "the engine's loop cannot be started: \(error); raise the limit of open files (ulimit -n)")
         }
         lock = Lock(storeLock)
         outbox.open(loop)

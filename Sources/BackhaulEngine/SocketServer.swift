@@ -3,6 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
+internal import Glibc
 
 /// Serves the store's socket: clients in other processes of the same user. A flood, a half-sent frame or a hostile peer
 /// costs that peer its connection and nothing else.
@@ -12,15 +13,18 @@ final class SocketServer {
     /// Of one process, so that one that floods leaves room for others.
     private static let connectionLimitOfProcess = 128
     private static let retryMilliseconds: Int64 = 1_000
+    /// Shorter than a client's patience, longer than it takes to delete a store.
+    private static let mendMilliseconds: Int64 = 500
     /// More than may wait in the listener's queue; a flood does not hold up the loop for longer.
     private static let acceptLimit = 256
     /// Unfinished frames of all peers together, from which on a stopped process is not waited for.
     private static let unfinishedLimit = 64 << 20
 
-    private let listener: UnixListener
+    private var listener: UnixListener
     private unowned let core: EngineCore
     private var watch: Watch?
     private var retry: LoopTimer?
+    private var mending: LoopTimer?
     private var patience: LoopTimer?
     private var peers: [ConnectionID: SocketPeer] = [:]
 
@@ -29,21 +33,67 @@ final class SocketServer {
         do {
             listener = try UnixListener(name: Self.socketName, in: directory.descriptor)
             watch = try loop.watch(listener.number, .readable) { [unowned self] _ in acceptAll() }
+            mending = loop.timer { [unowned self] in mend() }
             patience = loop.timer { [unowned self] in endThoseWhoOwe() }
             retry = loop.timer { [unowned self] in _ = watch?.change(.readable) }
         } catch {
-            throw Failure.system(
-                .storeUnavailable, code: error.code, "the store's socket cannot be made: \(error.reason)")
+            throw SocketServer.failure(error)
         }
     }
 
     func close() {
+        mending?.stop()
         watch?.cancel()
         watch = nil
         for peer in peers.values { peer.close() }
         peers = [:]
         listener.remove()
     }
+
+    // MARK: The socket's file
+
+    /// Something has been removed from the store, or moved into it. Looked at a moment later: the store as a whole may
+    /// be about to be deleted, and a new file in it would be in the way.
+    func mendSoon() {
+        guard watch != nil, !listener.isAtItsName else { return }
+        if mending?.isRunning == false { mending?.start(milliseconds: Self.mendMilliseconds) }
+    }
+
+    /// Without the file nobody new finds the engine, and its lock keeps everybody from becoming one.
+    private func mend() {
+        guard !listener.isAtItsName, core.services.directory.hasLock else { return }
+        let log = core.services.options.log
+        do {
+            let fresh = try UnixListener(name: Self.socketName, in: core.services.directory.descriptor)
+            let freshWatch = try core.loop.watch(fresh.number, .readable) { [unowned self] _ in acceptAll() }
+            acceptAll()
+            watch?.cancel()
+            (listener, watch) = (fresh, freshWatch)
+            log(LogEntry(.warning, "the store's socket was removed; it has been made anew"))
+        } catch {
+            let failure = Self.failure(error)
+            log(LogEntry(.error, "\(failure.message); programs that open the store now do not reach its engine"))
+            // Its removal will be told.
+            if error.code != EADDRINUSE { mending?.start(milliseconds: Self.retryMilliseconds) }
+        }
+    }
+
+    private static func failure(_ error: SystemError) -> Failure {
+        let what = "the store's socket cannot be made"
+        return switch error.code {
+        case EADDRINUSE:
+            .system(.storeUnavailable, code: error.code, "\(what): the store has a directory \(socketName); remove it")
+        case ENOSPC, EDQUOT:
+            .system(.storeFull, code: error.code, "\(what): \(error.reason); free some space")
+        case _ where error.isExhaustion:
+            .system(
+                .outOfResources, code: error.code,
+                "\(what): \(error.reason); raise the limit of open files (ulimit -n)")
+        default: .system(.storeUnavailable, code: error.code, "\(what): \(error.reason)")
+        }
+    }
+
+    // MARK: Peers
 
     func acceptAll() {
         for _ in 0..<Self.acceptLimit {

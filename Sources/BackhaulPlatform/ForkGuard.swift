@@ -138,4 +138,11 @@ struct FileIdentity: Equatable, Sendable {
         guard fstat(number, &status) == 0 else { return nil }
         self.init(device: bhl_device(&status), inode: UInt64(status.st_ino))
     }
+
+    /// Of a link itself. Nil when nothing has the name.
+    init?(of name: String, in directory: Descriptor) {
+        var status = stat()
+        guard fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }
+        self.init(device: bhl_device(&status), inode: UInt64(status.st_ino))
+    }
 }

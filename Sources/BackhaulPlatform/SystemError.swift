@@ -1,7 +1,8 @@
 internal import CLinux
+internal import Glibc
 
 /// A system call that failed: its errno and what was attempted, as a clause that can end a sentence.
-public struct SystemError: Error, Equatable, Sendable {
+public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
     public var code: Int32
     public var attempt: String
 
@@ -17,6 +18,9 @@ public struct SystemError: Error, Equatable, Sendable {
 
     /// "No space left on device"
     public var reason: String { SystemError.reason(of: code) }
+
+    /// The process or the machine has no more of what the call needs: descriptors or memory.
+    public var isExhaustion: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) }
 
     public static func reason(of code: Int32) -> String {
         var buffer = [CChar](repeating: 0, count: 128)

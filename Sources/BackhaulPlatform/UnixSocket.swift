@@ -14,9 +14,11 @@ public final class UnixListener: Sendable {
     private let descriptor: Descriptor
     private let directory: Descriptor
     private let name: String
+    private let file: FileIdentity?
     public var number: Int32 { descriptor.number }
 
-    /// Replaces a socket that an earlier process left behind: the caller holds the lock that says it is stale.
+    /// Replaces a socket, a file or a link that an earlier process left behind: the caller holds the lock that says it
+    /// is stale. EADDRINUSE: a directory has the name.
     public init(name: String, in directory: Descriptor) throws(SystemError) {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard number >= 0 else { throw SystemError.last("cannot make a socket") }
@@ -29,7 +31,12 @@ public final class UnixListener: Sendable {
             // The directory is closed to others; the socket says so once more.
             fchmodat(directory.number, name, 0o600, 0) == 0, listen(number, 128) == 0
         else { throw SystemError.last("cannot listen on the socket \(name)") }
+        file = FileIdentity(of: name, in: directory)
     }
+
+    /// False when somebody has removed the socket's file, or replaced it. Its number is not given to another file for
+    /// as long as this socket lives.
+    public var isAtItsName: Bool { file != nil && FileIdentity(of: name, in: directory) == file }
 
     public enum AcceptResult: Sendable {
         case stream(UnixStream)
@@ -47,7 +54,8 @@ public final class UnixListener: Sendable {
         }
     }
 
-    public func remove() { unlinkat(directory.number, name, 0) }
+    /// Not what has taken its place.
+    public func remove() { if isAtItsName { unlinkat(directory.number, name, 0) } }
 }
 
 /// A connected, non-blocking Unix stream socket.

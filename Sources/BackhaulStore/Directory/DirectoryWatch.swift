@@ -3,7 +3,8 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Tells when the store's directory is moved or deleted under an engine (inotify(7)), without looking again and again.
+/// Tells when the store's directory is moved or deleted under an engine, or something in it is (inotify(7)), without
+/// looking again and again.
 ///
 /// A directory that we have open is not deleted to the end, and its deletion is not told; that of the files in it is.
 /// The move of a directory above is not told either: whoever opens the path finds that it leads to another store.
@@ -17,14 +18,14 @@ public final class DirectoryWatch: Sendable {
         guard number >= 0 else { throw SystemError.last("cannot watch the store") }
         descriptor = Descriptor(owning: number)
         self.directory = directory
-        let mask = UInt32(IN_MOVE_SELF | IN_DELETE_SELF | IN_DELETE | IN_MOVED_FROM)
+        let mask = UInt32(IN_MOVE_SELF | IN_DELETE_SELF | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
         guard inotify_add_watch(number, "/proc/self/fd/\(directory.descriptor.number)", mask) >= 0 else {
             throw SystemError.last("cannot watch the store")
         }
     }
 
     /// Takes what was told, and says why the store cannot be used any more, if so.
-    public func failureNow() -> Failure? {
+    public func displacementNow() -> Failure? {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while read(descriptor.number, &buffer, buffer.count) > 0 {}
         return directory.displacement
@@ -41,10 +42,16 @@ extension StoreDirectory {
         guard isAtItsPath else {
             return gone("was moved away, and another directory has its path; open the application again")
         }
-        guard fstatat(descriptor.number, Self.lockName, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else {
+        guard hasLock else {
             return gone("was deleted: its lock is missing; open the application again")
         }
         return nil
+    }
+
+    /// Whether the lock's file is there. A store that is being deleted has lost it by the end.
+    public var hasLock: Bool {
+        var status = stat()
+        return fstatat(descriptor.number, Self.lockName, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0
     }
 
     /// False when the path leads to another directory by now, or nowhere.
