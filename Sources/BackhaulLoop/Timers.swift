@@ -22,6 +22,7 @@ final class Timers {
     }
 
     init(watching set: Int32) throws(SystemError) {
+        try Timers.checkRoom()
         self.set = set
         loop = .allocate(capacity: 1)
         gate = .allocate(capacity: 1)
@@ -45,6 +46,17 @@ final class Timers {
             throw SystemError(code: gated == 0 ? ENOMEM : -gated, attempt: "cannot watch the event set")
         }
         uv_run(loop, UV_RUN_NOWAIT)
+    }
+
+    /// libuv ends the process when it has no descriptors for the pipe that its signals need, wanted or not
+    /// (unix/signal.c, uv__signal_global_init). A loop needs six.
+    private static func checkRoom() throws(SystemError) {
+        do throws(SystemError) {
+            var room: [WakeUp] = []
+            for _ in 0..<6 { room.append(try WakeUp()) }
+        } catch {
+            throw SystemError(code: error.code, attempt: "cannot start libuv")
+        }
     }
 
     /// Milliseconds until the next timer is due, -1 when none runs.
