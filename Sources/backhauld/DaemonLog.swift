@@ -15,8 +15,14 @@ final class DaemonLog: Sendable {
     private let directory: StoreDirectory
     private let journal = Journal()
     private let file: Lock<Descriptor?> = Lock(nil)
+    /// Given up for the file when the process has no other descriptor left, and that is what is to be told.
+    private let reserve: Lock<Descriptor?>
 
-    init(_ directory: StoreDirectory) { self.directory = directory }
+    init(_ directory: StoreDirectory) {
+        self.directory = directory
+        let number = bhl_openat(directory.descriptor.number, ".", O_RDONLY | O_DIRECTORY, 0)
+        reserve = Lock(number < 0 ? nil : Descriptor(owning: number))
+    }
 
     /// A log that cannot be written is nobody's concern.
     /// - isMaking: makes the file where it is missing; not in a store that is being deleted.
@@ -42,7 +48,11 @@ final class DaemonLog: Sendable {
 
     private func open(_ isMaking: Bool) -> Descriptor? {
         let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | (isMaking ? O_CREAT : 0)
-        let number = bhl_openat(directory.descriptor.number, Self.name, flags, 0o600)
+        var number = bhl_openat(directory.descriptor.number, Self.name, flags, 0o600)
+        if number < 0, bhl_errno() == EMFILE {
+            reserve.withLock { $0 = nil }
+            number = bhl_openat(directory.descriptor.number, Self.name, flags, 0o600)
+        }
         return number < 0 ? nil : Descriptor(owning: number)
     }
 

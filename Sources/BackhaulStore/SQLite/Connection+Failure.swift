@@ -22,6 +22,10 @@ extension Connection {
             )
         case SQLITE_READONLY, SQLITE_PERM:
             return (.storeReadOnly, "the store's database cannot be written (\(reason)); make it writable")
+        case SQLITE_CANTOPEN where systemCode == EMFILE || systemCode == ENFILE:
+            return (
+                .outOfResources,
+                "the store's database cannot be opened: too many open files; raise their limit (ulimit -n)")
         case SQLITE_CANTOPEN:
             return (.storeUnavailable, "the store's database cannot be opened (\(reason)); look at its permissions")
         case SQLITE_BUSY, SQLITE_LOCKED:

@@ -28,7 +28,8 @@ final class Connection {
         let code = sqlite3_open_v2(path, &handle, flags, files)
         guard code == SQLITE_OK, let handle else {
             let failure = Connection.failure(
-                code, reason: handle.map(Connection.message) ?? "out of memory", systemCode: 0)
+                code, reason: handle.map(Connection.message) ?? "out of memory",
+                systemCode: handle.map(sqlite3_system_errno) ?? 0)
             sqlite3_close(handle)
             throw failure
         }
