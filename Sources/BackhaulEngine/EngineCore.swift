@@ -157,9 +157,11 @@ final class EngineCore {
     func fail(_ failure: Failure) {
         guard !hasFailed else { return }
         self.failure = failure
-        server?.close()
-        for connection in connections.values { connection.deliver(.goodbye(failure)) }
+        let told = connections.values
         connections = [:]
+        for connection in told { connection.deliver(.goodbye(failure)) }
+        // Afterwards: with the server go the sockets.
+        server?.close()
         end(.failed(failure))
     }
 
