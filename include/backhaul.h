@@ -666,7 +666,7 @@ typedef struct bh_response {
     int32_t kind;             /* BH_RESPOND_… */
     const char *user;         /* for BH_RESPOND_CREDENTIAL, without ':' (RFC 7617) */
     const char *password;     /* for BH_RESPOND_CREDENTIAL; may be empty */
-    const bh_header *headers; /* for BH_RESPOND_HEADERS; for a proxy they are sent to the proxy only */
+    const bh_header *headers; /* for BH_RESPOND_HEADERS; for a proxy Proxy-Authorization, not Authorization */
     size_t header_count;
 } bh_response;
 
@@ -674,7 +674,7 @@ typedef struct bh_response {
 
 /* Answers an open challenge and acknowledges its event; the tasks that wait for it are tried again, one before the
  * others. Consumers and producers. Errors: BH_NOT_FOUND when it is not open (any more), BH_INVALID_ARGUMENT (also for a
- * credential where the scheme Basic is not offered). */
+ * credential where the scheme Basic is not offered, and for Authorization as an answer to a proxy). */
 bh_status bh_session_respond(bh_session *session, uint64_t challenge_id, const bh_response *response,
                              int32_t timeout_ms, bh_error *error);
 bh_status bh_session_respond_start(bh_session *session, uint64_t challenge_id, const bh_response *response,

@@ -26,6 +26,11 @@ public enum ResponseCheck {
         switch response {
         case .headers(let headers) where challenge.space.kind == .server:
             try RequestCheck.checkHeaders(headers)
+        // A proxy without a tunnel would hand it on to the server, as it must (RFC 9110, section 11.6.2).
+        case .headers(let headers) where headers.contains { $0.name.lowercased() == "authorization" }:
+            throw invalid(
+                "Authorization is for servers, and \(challenge.space.origin) is a proxy; "
+                    + "name the header Proxy-Authorization")
         case .credential where !challenge.schemes.contains(.basic):
             throw noBasic(challenge)
         default: break

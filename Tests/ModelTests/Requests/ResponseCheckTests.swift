@@ -63,4 +63,14 @@ struct ResponseCheckTests {
         #expect(failure(headers, for: .proxy, .basic) == nil)
         #expect(failure(headers, for: .server, .basic)?.status == .invalidArgument)
     }
+
+    @Test("What identifies the host to a server is not sent to a proxy, which would pass it on")
+    func servers() {
+        let headers = ChallengeResponse.headers([HeaderField("authorization", "Basic secret")])
+        #expect(failure(headers, for: .server, .basic) == nil)
+        let failure = failure(headers, for: .proxy, .basic)
+        #expect(failure?.status == .invalidArgument)
+        #expect(failure?.message.contains("Proxy-Authorization") == true)
+        #expect(failure?.message.contains("secret") == false)
+    }
 }
