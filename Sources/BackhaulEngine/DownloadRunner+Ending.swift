@@ -28,7 +28,10 @@ extension DownloadRunner {
         var outcome = outcome
         // Of a whole file the answer was recorded with the intent.
         if outcome.state != .succeeded, let head = machine.head { outcome.answer = AnswerSummary(head) }
-        if outcome.state == .failed, !errorBody.isEmpty { outcome.answer.errorBody = errorBody }
+        if outcome.state == .failed, !errorBody.isEmpty {
+            outcome.answer.errorBody = secrets.redacted(
+                errorBody, isCut: errorBody.count >= Limits.errorBodySize)
+        }
         outcome.attempts = task.attempts &+ requests
         outcome.bytesReceived = bytesReceived
         left = (outcome.state, .none)

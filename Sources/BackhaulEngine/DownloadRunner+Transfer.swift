@@ -8,7 +8,8 @@ extension DownloadRunner: TransferDelegate {
         lastByte = core.loop.now
         noteCredentials(head, transfer)
         if head.isHTTP2 { core.becameMultiplexed(task.lane) }
-        handle(.head(head))
+        secrets = transfer.secrets
+        handle(.head(secrets.redacted(head, requested: task.request.url)))
         return .receive
     }
 
@@ -39,10 +40,14 @@ extension DownloadRunner: TransferDelegate {
 
     private func noteCredentials(_ head: ResponseHead, _ transfer: Transfer) {
         if !transfer.acceptedAnswers.isEmpty { core.accepted(transfer.acceptedAnswers, task.session) }
-        guard configuration.asksForCredentials, demand == nil, let asked = AuthenticationDemand(head) else {
+        guard configuration.asksForCredentials, demand == nil, var asked = AuthenticationDemand(head) else {
             core.credentialRepeats[task.id] = nil
             endProbe()
             return
+        }
+        // A realm that is known is in the store already.
+        if core.credentials[task.session]?.knows(asked.space) != true {
+            asked.space.realm = asked.space.realm.map(transfer.secrets.redacted)
         }
         demand = asked
         sentAnswer = asked.space.kind == .server ? transfer.sentToServer : transfer.sentToProxy

@@ -29,6 +29,8 @@ final class DownloadRunner {
     var demand: AuthenticationDemand?
     /// The answer that was sent to whoever asks.
     var sentAnswer: UInt64?
+    /// Not to be kept, although a server may repeat it.
+    var secrets = SentSecrets()
 
     init(task: StoredTask, configuration: SessionConfiguration, core: EngineCore, holdsTurn: Bool) {
         self.task = task

@@ -18,7 +18,8 @@ struct Redirect: Equatable {
 
     /// - count: redirects followed so far.
     static func decide(
-        _ location: String, from url: String, _ origin: Origin, keepsHeaders: Bool, count: Int, limit: Int
+        _ location: String, from url: String, _ origin: Origin, keepsHeaders: Bool, count: Int, limit: Int,
+        without secrets: SentSecrets = SentSecrets()
     ) throws(Failure) -> Redirect {
         guard count < limit else {
             throw refused("\(origin.text) redirects once more after \(count) redirects; the limit is \(limit)")
@@ -27,8 +28,8 @@ struct Redirect: Equatable {
         do throws(Failure) {
             next = try WebAddress.resolve(location, against: url)
         } catch {
-            let target = location.prefix(200)
-            throw refused("\(origin.text) redirects to \(target), which is not followed: \(error.message)")
+            let target = secrets.redacted(location).prefix(200)
+            throw refused("\(origin.text) redirects to \(target), which is not followed: \(secrets.redacted(error.message))")
         }
         guard origin.scheme == "http" || next.origin.scheme == "https" else {
             throw refused("\(origin.text) redirects to \(next.origin.text), which would give up the encryption")

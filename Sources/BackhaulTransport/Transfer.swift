@@ -1,4 +1,4 @@
-internal import BackhaulModel
+public import BackhaulModel
 internal import CCurl
 
 /// A transfer under way. Confined to the loop's thread.
@@ -15,6 +15,9 @@ public final class Transfer {
     public private(set) var sentToProxy: UInt64?
     /// Of answers that were sent and not asked for again.
     public private(set) var acceptedAnswers: [UInt64] = []
+
+    /// What all requests of this transfer have carried of answers.
+    public private(set) var secrets = SentSecrets()
 
     enum Phase {
         case waitingForHead
@@ -117,6 +120,7 @@ public final class Transfer {
         let server = request.credentials?.answer(server: origin.text, url: url)
         let proxyAnswer = proxy.flatMap { request.credentials?.answer(proxy: $0) }
         (sentToServer, sentToProxy) = (server?.number, proxyAnswer?.number)
+        for answer in [server, proxyAnswer] { if let answer { secrets.add(answer.response) } }
         return HopCredentials(server: server?.response, proxy: proxyAnswer?.response, through: proxy)
     }
 

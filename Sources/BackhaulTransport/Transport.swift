@@ -129,7 +129,7 @@ public final class Transport {
 
     /// libcurl is through with a request of the transfer.
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
-        let reason = transfer.easy?.reason ?? ""
+        let reason = transfer.secrets.redacted(transfer.easy?.reason ?? "")
         if let easy = transfer.easy { transfer.takeMetrics(of: easy) }
         detach(transfer)
         switch transfer.phase {
@@ -159,7 +159,7 @@ public final class Transport {
         do throws(Failure) {
             let redirect = try Redirect.decide(
                 location, from: transfer.url, transfer.origin, keepsHeaders: transfer.keepsHeaders,
-                count: transfer.redirects, limit: transfer.request.maximumRedirects)
+                count: transfer.redirects, limit: transfer.request.maximumRedirects, without: transfer.secrets)
             transfer.follow(redirect)
             begin(transfer)
         } catch {

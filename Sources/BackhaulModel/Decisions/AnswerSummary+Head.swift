@@ -8,6 +8,12 @@ extension AnswerSummary {
     /// Longer values are left out: a server's words take bounded room in the store.
     static let valueSize = 4_096
 
+    /// Whether the value of a field of this name is kept.
+    static func keeps(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return chosen.contains { $0.lowercased() == name }
+    }
+
     public init(_ head: ResponseHead) {
         self.init()
         httpStatus = head.status

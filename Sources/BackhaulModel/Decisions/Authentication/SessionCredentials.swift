@@ -50,6 +50,8 @@ public struct SessionCredentials: Sendable {
 
     public var isEmpty: Bool { spaces.isEmpty }
 
+    public func knows(_ space: ProtectionSpace) -> Bool { spaces[space] != nil }
+
     // MARK: What happens
 
     /// A task of the lane was asked for a credential.

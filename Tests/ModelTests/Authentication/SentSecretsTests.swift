@@ -1,0 +1,84 @@
+import Testing
+
+@testable import BackhaulModel
+
+@Suite("What was sent to a server is not kept when it comes back")
+struct SentSecretsTests {
+    private func secrets(_ responses: ChallengeResponse...) -> SentSecrets {
+        var secrets = SentSecrets()
+        for response in responses { secrets.add(response) }
+        return secrets
+    }
+
+    private let credential = ChallengeResponse.credential(user: "user", password: "password")
+    private let token = ChallengeResponse.headers([HeaderField("Authorization", "Bearer abc.def")])
+
+    @Test("the password, and user and password in base64, become as many asterisks")
+    func credentials() {
+        let secrets = secrets(credential)
+        #expect(secrets.redacted("user sent password, dXNlcjpwYXNzd29yZA==.") == "user sent ********, \(stars(20)).")
+        #expect(secrets.redacted("passwordpassword passwor") == "\(stars(16)) passwor")
+    }
+
+    @Test(
+        "base64 has its padding",
+        arguments: [("p", "dTpw"), ("pq", "dTpwcQ=="), ("pqr", "dTpwcXI="), ("ÿ~>?", "dTrDv34+Pw==")])
+    func padding(_ password: String, _ encoded: String) {
+        let secrets = secrets(.credential(user: "u", password: password))
+        #expect(secrets.redacted("<\(encoded)>") == "<\(stars(encoded.utf8.count))>")
+    }
+
+    @Test("values of header fields go whole, and without their scheme")
+    func headers() {
+        let secrets = secrets(token, .headers([HeaderField("X-Key", "k3y!")]))
+        #expect(secrets.redacted("Bearer abc.def, abc.def, k3y!, Bearer") == "\(stars(14)), \(stars(7)), ****, Bearer")
+    }
+
+    @Test("what is shorter than four bytes stands everywhere, and is left")
+    func short() {
+        #expect(secrets(.credential(user: "u", password: "the")).redacted("the end") == "the end")
+        #expect(secrets(.refuse, .headers([HeaderField("A", "")])).redacted("the end") == "the end")
+    }
+
+    @Test("the start of a secret at the end of what was cut goes, too")
+    func cut() {
+        let body = Array("so: passwo".utf8)
+        #expect(secrets(credential).redacted(body, isCut: true) == Array("so: ******".utf8))
+        #expect(secrets(credential).redacted(body) == body)
+        #expect(secrets(credential).redacted(Array("a pas".utf8), isCut: true) == Array("a pas".utf8))
+    }
+
+    @Test("secrets that overlap go both")
+    func overlapping() {
+        let secrets = secrets(.headers([HeaderField("A", "abcdef"), HeaderField("B", "defghi")]))
+        #expect(secrets.redacted("-abcdefghi-") == "-*********-")
+    }
+
+    @Test("of a head its kept fields and an address that the host has not given are without secrets")
+    func heads() {
+        let fields = [
+            HeaderField("ETag", "\"password\""), HeaderField("link", "<password>"), HeaderField("Content-Length", "2026"),
+            HeaderField("Last-Modified", "Fri, 20 Nov 2026 08:00:00 GMT"), HeaderField("Content-Type", "a/b"),
+        ]
+        let head = ResponseHead(status: 500, finalURL: "http://a/password", isHTTP2: false, fields: fields)
+        let secrets = secrets(credential, .credential(user: "u", password: "2026"))
+        let kept = secrets.redacted(head, requested: "http://a/")
+        #expect(kept.finalURL == "http://a/********")
+        #expect(kept.fields.map(\.value) == [
+            "W/\"********\"", "<********>", "2026", "Fri, 20 Nov 2026 08:00:00 GMT", "a/b",
+        ])
+        #expect(Validator(of: kept).ifRange == nil)
+        #expect(secrets.redacted(head, requested: "http://a/password").finalURL == "http://a/password")
+        #expect(SentSecrets().redacted(head, requested: "") == head)
+    }
+
+    @Test("no text of it shows a secret")
+    func silent() {
+        var dumped = ""
+        dump(secrets(credential), to: &dumped)
+        #expect(!"\(dumped)\(secrets(credential))".contains("112"))
+        #expect(!"\(dumped)\(secrets(credential))".contains("passw"))
+    }
+
+    private func stars(_ count: Int) -> String { String(repeating: "*", count: count) }
+}
