@@ -23,6 +23,22 @@ enum ProxyVariables {
         return "\(scheme)://\(server.lowercased()):\(port)"
     }
 
+    /// Whether a connection to this address can be one to the proxy. libcurl evaluates NO_PROXY by rules that changed
+    /// between its versions, so its doing is looked at, not the variable. A proxy that is named by a host name and has
+    /// the port of an excluded server is taken for the peer.
+    static func isPeer(_ proxy: String, address: String, port: Int) -> Bool {
+        guard let colon = proxy.utf8.lastIndex(of: 0x3A), let proxyPort = Int(proxy[colon...].dropFirst()),
+            let slash = proxy[..<colon].utf8.lastIndex(of: 0x2F)
+        else { return true }
+        guard port == proxyPort else { return false }
+        let server = proxy[..<colon][slash...].dropFirst()
+        return !(isIPv4(server.utf8) && isIPv4(address.utf8)) || server.utf8.elementsEqual(address.utf8)
+    }
+
+    private static func isIPv4(_ text: some Collection<UInt8>) -> Bool {
+        text.count { $0 == 0x2E } == 3 && text.allSatisfy { $0 == 0x2E || (0x30...0x39).contains($0) }
+    }
+
     private static func part(_ handle: OpaquePointer, _ part: CURLUPart) -> String? {
         // Unsafe: as above; copied before it is freed.
         var text: UnsafeMutablePointer<CChar>?

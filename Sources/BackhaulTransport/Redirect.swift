@@ -29,7 +29,8 @@ struct Redirect: Equatable {
             next = try WebAddress.resolve(location, against: url)
         } catch {
             let target = secrets.redacted(location).prefix(200)
-            throw refused("\(origin.text) redirects to \(target), which is not followed: \(secrets.redacted(error.message))")
+            let reason = secrets.redacted(error.message)
+            throw refused("\(origin.text) redirects to \(target), which is not followed: \(reason)")
         }
         guard origin.scheme == "http" || next.origin.scheme == "https" else {
             throw refused("\(origin.text) redirects to \(next.origin.text), which would give up the encryption")

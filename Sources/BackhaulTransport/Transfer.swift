@@ -124,9 +124,13 @@ public final class Transfer {
         return HopCredentials(server: server?.response, proxy: proxyAnswer?.response, through: proxy)
     }
 
+    /// An answer that a server gives without a proxy, or through its tunnel, says nothing in the proxy's name.
     private func noteAccepted(_ status: Int32) {
+        let isTunnelled = origin.scheme == "https"
+        if let named = proxy, let easy, !easy.mayBeConnected(to: named) { (proxy, sentToProxy) = (nil, nil) }
         if status != 401, status != 407, let sentToServer { acceptedAnswers.append(sentToServer) }
-        if status != 407, let sentToProxy { acceptedAnswers.append(sentToProxy) }
+        if status != 407 || isTunnelled, let sentToProxy { acceptedAnswers.append(sentToProxy) }
+        if isTunnelled { proxy = nil }
     }
 
     /// Lines for libcurl's list: the host's for its origin, those of an answer for its server, ours for everyone.

@@ -52,6 +52,16 @@ struct CredentialTests {
         Proxied("http", [:], nil),
     ]
 
+    @Test("a connection that leads to another port or address is none to the proxy")
+    func peers() {
+        #expect(ProxyVariables.isPeer("http://proxy:3128", address: "10.0.0.1", port: 3128))
+        #expect(!ProxyVariables.isPeer("http://proxy:3128", address: "10.0.0.1", port: 80))
+        #expect(ProxyVariables.isPeer("http://10.0.0.1:80", address: "10.0.0.1", port: 80))
+        #expect(!ProxyVariables.isPeer("http://10.0.0.1:80", address: "10.0.0.2", port: 80))
+        #expect(ProxyVariables.isPeer("http://10.0.0.1:80", address: "::ffff:10.0.0.1", port: 80))
+        #expect(ProxyVariables.isPeer("http://[::1]:80", address: "::1", port: 80))
+    }
+
     @Test("the proxy is found where libcurl finds it", arguments: proxied)
     func proxy(_ proxied: Proxied) {
         #expect(ProxyVariables.origin(scheme: proxied.scheme) { proxied.variables[$0] } == proxied.origin)
