@@ -60,7 +60,7 @@ public enum ChallengeResponse: Hashable, Sendable {
     case refuse
     /// For the scheme Basic. The user without ':' (RFC 7617); the password may be empty.
     case credential(user: String, password: String)
-    /// To send instead, such as "Authorization: Bearer …"; for a proxy they are sent to the proxy only.
+    /// To send instead, such as "Authorization: Bearer …"; for a proxy `Proxy-Authorization`.
     case headers([Header])
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_response {
