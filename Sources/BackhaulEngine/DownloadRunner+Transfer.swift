@@ -39,7 +39,7 @@ extension DownloadRunner: TransferDelegate {
     }
 
     private func noteCredentials(_ head: ResponseHead, _ transfer: Transfer) {
-        if !transfer.acceptedAnswers.isEmpty { core.accepted(transfer.acceptedAnswers, task.session) }
+        if !transfer.acceptedAnswers.isEmpty { core.accepted(transfer.acceptedAnswers, task) }
         guard configuration.asksForCredentials, demand == nil, var asked = AuthenticationDemand(head) else {
             core.credentialRepeats[task.id] = nil
             endProbe()

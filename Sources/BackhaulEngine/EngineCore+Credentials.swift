@@ -21,8 +21,10 @@ extension EngineCore {
         credentialsChanged(session)
     }
 
-    func accepted(_ answers: [UInt64], _ session: SessionID) {
-        if credentials[session]?.accepted(answers) ?? false { credentialsChanged(session) }
+    func accepted(_ answers: [UInt64], _ task: StoredTask) {
+        if credentials[task.session]?.accepted(answers, in: task.origin.text) ?? false {
+            credentialsChanged(task.session)
+        }
     }
 
     func answered(_ challenge: Challenge, _ response: ChallengeResponse, _ session: SessionID, _ change: Change) {
@@ -114,6 +116,14 @@ extension EngineCore {
     }
 }
 
+/// What a task has tried since a server or proxy asked it for a credential.
+struct CredentialRepeats {
+    /// Tries at once with an answer that was there.
+    var count = 0
+    /// The answers that were sent. One that was sent has not served, also when the next question names another realm.
+    var sent: Set<UInt64> = []
+}
+
 extension DownloadRunner {
     /// Lets the task wait for its challenge, or tries again with an answer that it has not sent.
     func park(_ demand: AuthenticationDemand, _ checkpoint: Checkpoint?) {
@@ -126,13 +136,18 @@ extension DownloadRunner {
             handle(.retryRefused)
             return
         }
-        switch core.credentials[task.session]?.verdict(on: demand.space, sent: sentAnswer) {
+        var repeats = core.credentialRepeats[task.id] ?? CredentialRepeats()
+        if let sentAnswer {
+            repeats.sent.insert(sentAnswer)
+            core.credentialRepeats[task.id] = repeats
+        }
+        switch core.credentials[task.session]?.verdict(on: demand.space, sent: repeats.sent, in: task.origin.text) {
         case .refused: handle(.retryRefused)
         case .again:
-            let repeats = core.credentialRepeats[task.id, default: 0] + 1
+            repeats.count += 1
             core.credentialRepeats[task.id] = repeats
             // A server that names another realm each time is not asked without a pause.
-            if repeats > Self.repeatLimit {
+            if repeats.count > Self.repeatLimit {
                 retry(demand.failure, .retry, nil, checkpoint)
             } else {
                 record(attempt)

@@ -20,7 +20,7 @@ final class EngineCore {
     /// Answers to challenges live here alone, and go with the engine.
     var credentials: [SessionID: SessionCredentials] = [:]
     /// How often in a row a task was sent again because another answer was there.
-    var credentialRepeats: [TaskID: Int] = [:]
+    var credentialRepeats: [TaskID: CredentialRepeats] = [:]
     /// Their waiting tasks could not be written down when they were to wait for a challenge.
     var lanesToReload: Set<LaneID> = []
     var server: SocketServer?

@@ -57,7 +57,8 @@ struct SentSecretsTests {
     @Test("of a head its kept fields and an address that the host has not given are without secrets")
     func heads() {
         let fields = [
-            HeaderField("ETag", "\"password\""), HeaderField("link", "<password>"), HeaderField("Content-Length", "2026"),
+            HeaderField("ETag", "\"password\""), HeaderField("link", "<password>"),
+            HeaderField("Content-Length", "2026"),
             HeaderField("Last-Modified", "Fri, 20 Nov 2026 08:00:00 GMT"), HeaderField("Content-Type", "a/b"),
         ]
         let head = ResponseHead(status: 500, finalURL: "http://a/password", isHTTP2: false, fields: fields)

@@ -32,22 +32,28 @@ struct SessionCredentialsTests {
         #expect(value == right, sourceLocation: location)
     }
 
+    private mutating func verdict(
+        _ demand: AuthenticationDemand, sent: UInt64?, in lane: String = Self.origin
+    ) -> SessionCredentials.Verdict {
+        book.verdict(on: demand.space, sent: Set([sent].compactMap(\.self)), in: lane)
+    }
+
     @Test("its lane is probed from the first question to the first success of an answer")
     mutating func probed() throws {
         let asked = try demand()
         #expect(!book.isProbed(Self.origin))
         book.met(asked, in: Self.origin)
         #expect(book.isProbed(Self.origin))
-        expect(book.verdict(on: asked.space, sent: nil), .ask(failures: 0, replacing: nil))
+        expect(verdict(asked, sent: nil), .ask(failures: 0, replacing: nil))
         book.settled(asked.space, challenge: ChallengeID(rawValue: 1))
         #expect(book.isProbed(Self.origin))
         book.answered(challenge(1, asked), secret)
         #expect(book.isProbed(Self.origin))
         let answer = try #require(book.answer(server: Self.origin, url: "https://example.org/x"))
         #expect(answer.response == secret)
-        expect(book.accepted([answer.number]), true)
+        expect(book.accepted([answer.number], in: Self.origin), true)
         #expect(!book.isProbed(Self.origin))
-        expect(book.accepted([answer.number]), false)
+        expect(book.accepted([answer.number], in: Self.origin), false)
         #expect(!book.isProbed("https://other.org:443"))
     }
 
@@ -58,11 +64,11 @@ struct SessionCredentialsTests {
         let number = book.answer(server: Self.origin, url: "")?.number
         for _ in 0..<3 { book.met(asked, in: Self.origin) }
         let again = SessionCredentials.Verdict.ask(failures: 1, replacing: ChallengeID(rawValue: 1))
-        expect(book.verdict(on: asked.space, sent: number), again)
+        expect(verdict(asked, sent: number), again)
         #expect(book.answer(server: Self.origin, url: "") == nil)
-        expect(book.verdict(on: asked.space, sent: number), again)
+        expect(verdict(asked, sent: number), again)
         book.settled(asked.space, challenge: ChallengeID(rawValue: 2))
-        expect(book.verdict(on: asked.space, sent: number), .ask(failures: 1, replacing: nil))
+        expect(verdict(asked, sent: number), .ask(failures: 1, replacing: nil))
     }
 
     @Test("a request that went without the answer, or with an older one, goes again")
@@ -71,9 +77,9 @@ struct SessionCredentialsTests {
         book.met(asked, in: Self.origin)
         book.answered(challenge(1, asked), secret)
         let first = book.answer(server: Self.origin, url: "")?.number
-        expect(book.verdict(on: asked.space, sent: nil), .again)
+        expect(verdict(asked, sent: nil), .again)
         book.answered(challenge(2, asked), secret)
-        expect(book.verdict(on: asked.space, sent: first), .again)
+        expect(verdict(asked, sent: first), .again)
     }
 
     @Test("a refusal also holds for the requests that were under way")
@@ -82,10 +88,10 @@ struct SessionCredentialsTests {
         for _ in 0..<2 { book.met(asked, in: Self.origin) }
         book.settled(asked.space, challenge: ChallengeID(rawValue: 1))
         book.refused(challenge(1, asked))
-        expect(book.verdict(on: asked.space, sent: nil), .refused)
+        expect(verdict(asked, sent: nil), .refused)
         book.settled(asked.space, challenge: nil)
         #expect(book.isEmpty)
-        expect(book.verdict(on: asked.space, sent: nil), .ask(failures: 0, replacing: nil))
+        expect(verdict(asked, sent: nil), .ask(failures: 0, replacing: nil))
     }
 
     @Test("files of a directory that was asked for wait without being tried, others are tried")
@@ -122,7 +128,7 @@ struct SessionCredentialsTests {
     }
 
     @Test("a proxy's answer is for that proxy, and its question holds for every lane that met it")
-    mutating func proxy() throws {
+    mutating func proxies() throws {
         let asked = try demand(proxy: "http://proxy:3128")
         book.met(asked, in: Self.origin)
         book.settled(asked.space, challenge: ChallengeID(rawValue: 1))
@@ -132,6 +138,72 @@ struct SessionCredentialsTests {
         #expect(book.answer(proxy: "http://proxy:3128")?.response == secret)
         #expect(book.answer(proxy: "http://proxy:3129") == nil)
         #expect(book.answer(server: Self.origin, url: "https://example.org/") == nil)
+    }
+
+    private let proxy = "http://proxy:3128"
+    private let other = "http://other.org:80"
+
+    /// A proxy's answer that has served for one lane.
+    private mutating func serve() throws -> (AuthenticationDemand, UInt64) {
+        let asked = try demand(proxy: proxy)
+        for lane in [Self.origin, other] { book.met(asked, in: lane) }
+        for _ in 0..<2 { book.settled(asked.space, challenge: ChallengeID(rawValue: 1)) }
+        book.answered(challenge(1, asked), secret)
+        let number = try #require(book.answer(proxy: proxy)).number
+        expect(book.accepted([number], in: Self.origin), true)
+        return (asked, number)
+    }
+
+    @Test("a proxy's answer that has served is not dropped for one lane, which waits alone")
+    mutating func disputed() throws {
+        let (asked, number) = try serve()
+        book.met(asked, in: other)
+        expect(verdict(asked, sent: number, in: other), .ask(failures: 1, replacing: nil))
+        book.settled(asked.space, challenge: ChallengeID(rawValue: 2))
+        #expect(book.answer(proxy: proxy)?.number == number)
+        #expect(book.challenge(for: "http://other.org/", in: other)?.rawValue == 2)
+        #expect(book.challenge(for: "https://example.org/", in: Self.origin) == nil)
+        #expect(!book.isProbed(Self.origin))
+        #expect(book.isProbed(other))
+        // It has expired after all: who meets that joins, and it counts once.
+        book.met(asked, in: Self.origin)
+        expect(verdict(asked, sent: number, in: Self.origin), .ask(failures: 1, replacing: nil))
+        book.settled(asked.space, challenge: ChallengeID(rawValue: 2))
+        #expect(book.challenge(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
+    }
+
+    @Test("a lane that disputed what served others afterwards cannot make them drop the next answer")
+    mutating func contrary() throws {
+        let (asked, first) = try serve()
+        book.met(asked, in: other)
+        expect(verdict(asked, sent: first, in: other), .ask(failures: 1, replacing: nil))
+        book.settled(asked.space, challenge: ChallengeID(rawValue: 2))
+        expect(book.accepted([first], in: Self.origin), false)
+        book.answered(challenge(2, asked, failures: 1), secret)
+        let second = try #require(book.answer(proxy: proxy)).number
+        book.met(asked, in: other)
+        expect(verdict(asked, sent: second, in: other), .ask(failures: 2, replacing: nil))
+        book.settled(asked.space, challenge: ChallengeID(rawValue: 3))
+        #expect(book.answer(proxy: proxy)?.number == second)
+        #expect(book.challenge(for: "https://example.org/", in: Self.origin) == nil)
+        // Of a lane that disputed nothing it is dropped.
+        book.met(asked, in: Self.origin)
+        expect(verdict(asked, sent: second), .ask(failures: 2, replacing: ChallengeID(rawValue: 2)))
+        #expect(book.answer(proxy: proxy) == nil)
+    }
+
+    @Test("an answer that was sent before and is asked for again after another realm's has not served")
+    mutating func alternating() throws {
+        let (staff, board) = (try demand(), try demand("board"))
+        for (id, asked) in [(UInt64(1), staff), (2, board)] {
+            book.met(asked, in: Self.origin)
+            book.answered(challenge(id, asked), secret)
+            book.settled(asked.space, challenge: nil)
+        }
+        expect(book.verdict(on: staff.space, sent: [2], in: Self.origin), .again)
+        expect(
+            book.verdict(on: staff.space, sent: [1, 2], in: Self.origin),
+            .ask(failures: 1, replacing: ChallengeID(rawValue: 1)))
     }
 
     @Test("a lane that is led to the asking server by a redirect is probed like that server's own")

@@ -23,6 +23,8 @@ public struct SessionCredentials: Sendable {
         var answer: Answer
         var challenge: ChallengeID
         var isProven = false
+        /// Among the failures, although it is still sent for others.
+        var isCounted = false
     }
 
     private struct Space: Sendable {
@@ -35,8 +37,20 @@ public struct SessionCredentials: Sendable {
         var isRefused = false
         var lanes: Set<String> = []
         var scopes: [String] = []
+        /// Of a proxy: lanes that were asked again with an answer that had served, and so wait alone.
+        var disputed: Set<String> = []
+        /// Lanes that disputed an answer which served others afterwards. A server can pretend to be the proxy.
+        var contrary: Set<String> = []
 
-        var isProbed: Bool { open != nil || pending > 0 || given.map { !$0.isProven } ?? false }
+        /// Whether tasks of the lane that need the answer are to wait for the open challenge.
+        func waits(_ lane: String) -> Bool {
+            open != nil && (given == nil || disputed.isEmpty || disputed.contains(lane) || contrary.contains(lane))
+        }
+
+        func isProbed(_ lane: String) -> Bool {
+            lanes.contains(lane) && (waits(lane) || pending > 0 || given.map { !$0.isProven } ?? false)
+        }
+
         var isIdle: Bool { open == nil && given == nil && pending == 0 }
     }
 
@@ -98,6 +112,7 @@ public struct SessionCredentials: Sendable {
         state.failures = challenge.failures
         state.given = Given(answer: Answer(number: lastNumber, response: response), challenge: challenge.id)
         state.isRefused = false
+        state.disputed = []
         if challenge.space.kind == .server { state.lanes.insert(challenge.space.origin) }
         spaces[challenge.space] = state
     }
@@ -106,6 +121,7 @@ public struct SessionCredentials: Sendable {
         guard var state = spaces[challenge.space] else { return }
         if state.open == challenge.id { state.open = nil }
         state.failures = 0
+        state.given?.isCounted = false
         state.isRefused = state.pending > 0
         spaces[challenge.space] = state.isIdle ? nil : state
     }
@@ -119,11 +135,17 @@ public struct SessionCredentials: Sendable {
         }
     }
 
-    /// A request with these answers was not asked for others. True when a lane is probed no more.
-    public mutating func accepted(_ numbers: [UInt64]) -> Bool {
+    /// A request of the lane with these answers was not asked for others. True when a lane is probed no more.
+    public mutating func accepted(_ numbers: [UInt64], in lane: String) -> Bool {
         var changed = false
         for (space, state) in spaces {
-            guard let given = state.given, !given.isProven, numbers.contains(given.answer.number) else { continue }
+            guard let given = state.given, numbers.contains(given.answer.number) else { continue }
+            if space.kind == .proxy, !state.disputed.isEmpty || !state.contrary.isEmpty {
+                spaces[space]?.disputed.remove(lane)
+                spaces[space]?.contrary.formUnion(state.disputed)
+                spaces[space]?.contrary.remove(lane)
+            }
+            guard !given.isProven else { continue }
             spaces[space]?.given?.isProven = true
             spaces[space]?.failures = 0
             changed = true
@@ -131,14 +153,25 @@ public struct SessionCredentials: Sendable {
         return changed
     }
 
-    /// What a task that has met the space is to do; `sent`: the answer that its request carried.
-    public mutating func verdict(on space: ProtectionSpace, sent: UInt64?) -> Verdict {
+    /// What a task of the lane that has met the space is to do; `sent`: the answers that its requests have carried and
+    /// that were followed by a question, for whichever realm.
+    ///
+    /// A proxy's answer that has served is not dropped for one lane's question: a server that is reached without a
+    /// tunnel can ask in the proxy's name. That lane waits alone; if the answer has expired, the others will follow.
+    public mutating func verdict(on space: ProtectionSpace, sent: Set<UInt64>, in lane: String) -> Verdict {
         guard var state = spaces[space] else { return .ask(failures: 0, replacing: nil) }
         if state.isRefused { return .refused }
         if let given = state.given {
-            guard given.answer.number == sent else { return .again }
+            guard sent.contains(given.answer.number) else { return .again }
+            if !given.isCounted { state.failures &+= 1 }
+            if space.kind == .proxy, given.isProven || state.contrary.contains(lane) {
+                state.given?.isCounted = true
+                state.disputed.insert(lane)
+                spaces[space] = state
+                return .ask(failures: state.failures, replacing: nil)
+            }
             state.given = nil
-            state.failures &+= 1
+            state.disputed = []
             state.replaced = given.challenge
             spaces[space] = state
         }
@@ -166,14 +199,16 @@ public struct SessionCredentials: Sendable {
 
     /// At most one task of the lane is to be tried at a time.
     public func isProbed(_ lane: String) -> Bool {
-        spaces.contains { $0.value.isProbed && $0.value.lanes.contains(lane) }
+        spaces.values.contains { $0.isProbed(lane) }
     }
 
     /// The open challenge for which a task can wait without asking: the server has asked for the files of its directory
     /// already, or its way leads through the proxy that asks.
     public func challenge(for url: String, in lane: String) -> ChallengeID? {
         guard !spaces.isEmpty else { return nil }
-        let proxy = spaces.first { $0.key.kind == .proxy && $0.value.open != nil && $0.value.lanes.contains(lane) }
+        let proxy = spaces.first {
+            $0.key.kind == .proxy && $0.value.lanes.contains(lane) && $0.value.waits(lane)
+        }
         if let proxy { return proxy.value.open }
         let known = spaces.filter { $0.key.kind == .server && $0.key.origin == lane }
         return nearest(known, to: url)?.value.open
