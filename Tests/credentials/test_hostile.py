@@ -20,7 +20,7 @@ def basic(user, password):
 
 
 @contextmanager
-def serving(answer):
+def serving(answer, tls=None):
     """A server whose `answer` makes a status, header fields and a body of the path and the request's fields."""
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -38,9 +38,11 @@ def serving(answer):
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()
@@ -130,6 +132,17 @@ def test_a_server_that_the_environment_excludes_cannot_ask_as_a_proxy(host, prox
         [event] = ends(one.wait_for())
     assert (event.status, event.http_status) == (Status.HTTP_STATUS, 407)
     assert not proxy.log
+
+
+def test_a_407_through_a_tunnel_is_not_the_proxys(host, proxy, certificates, downloads):
+    one = host(environment={"https_proxy": proxy.url, "no_proxy": "", "NO_PROXY": ""})
+    one.session(**ASKS, ca_file=str(certificates.authority))
+    with serving(asking_as_a_proxy, certificates.server_context()) as url:
+        one.download(f"{url}/a", downloads / "a")
+        one.respond(challenge(one).id, user="porter", password="key")
+        [event] = ends(one.wait_for())
+    assert (event.status, event.http_status) == (Status.HTTP_STATUS, 407)
+    assert [method for method, *_ in proxy.let_through] == ["CONNECT"]
 
 
 def test_realms_that_alternate_are_asked_for_again(host, downloads):
