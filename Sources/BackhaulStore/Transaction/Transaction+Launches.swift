@@ -138,8 +138,12 @@ extension Transaction {
         ON CONFLICT (application) DO UPDATE SET program = ?2, arguments = ?3, environment = ?4, working_directory = ?5,
             attach_timeout_ms = ?6, first_delay_ms = ?7, longest_delay_ms = ?8, maximum_launches = ?9
         """)
+    // A launched host that lives counts on.
     private static let forgetFailures = Query(
-        "UPDATE launches SET launches = 0, due_boot_ms = NULL, error_message = NULL WHERE application = ?")
+        """
+        UPDATE launches SET launches = min(launches, process_id IS NOT NULL), due_boot_ms = NULL, error_message = NULL
+        WHERE application = ?
+        """)
     private static let deleteLaunch = Query("DELETE FROM launches WHERE application = ?")
     private static let launchColumns = """
         application, program, arguments, environment, working_directory, attach_timeout_ms, first_delay_ms,
