@@ -26,9 +26,7 @@ extension CommandHandler {
         }, then: { core, result in
             let isWanted = core.connections[id]?.stopOpening(handle) ?? false
             switch result {
-            case .success(let opened):
-                if let application = opened.launchedApplication { core.launches.attached(application, consumer) }
-                core.opened(opened, id, sequence, handle, role, identifier)
+            case .success(let opened): core.opened(opened, id, sequence, consumer, role, identifier)
             case .failure(let failure) where waits && failure.status == .inUse:
                 if isWanted {
                     core.wait(waiting, for: name)
@@ -75,9 +73,11 @@ extension CommandHandler {
 extension EngineCore {
     /// The handle counts from now on.
     func opened(
-        _ opened: OpenedSession, _ id: ConnectionID, _ sequence: UInt64, _ handle: HandleID, _ role: Role,
+        _ opened: OpenedSession, _ id: ConnectionID, _ sequence: UInt64, _ consumer: ConsumerIdentity, _ role: Role,
         _ identifier: String
     ) {
+        let handle = consumer.handle
+        if let application = opened.launchedApplication { launches.attached(application, consumer) }
         remember(opened.configuration, of: opened.id)
         guard let connection = connections[id] else { return }
         let window = PushWindow(newest: opened.newestEvent)

@@ -64,7 +64,7 @@ extension EngineCore {
             case .success(let opened):
                 guard isWanted else { return core.giveBack(opened, consumer, name) }
                 core.leaveQueue(name)
-                core.opened(opened, id, sequence, consumer.handle, .consume, name.identifier)
+                core.opened(opened, id, sequence, consumer, .consume, name.identifier)
                 if core.connections[id] == nil { core.tryWaiting(name) }
             case .failure(let failure) where failure.status == .inUse:
                 core.askToYield(name)

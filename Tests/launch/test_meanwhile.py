@@ -58,6 +58,21 @@ def test_a_launched_program_that_comes_second_is_left_in_peace(stage, hosts):
     assert stage.nobody_comes(1.2)
 
 
+def test_a_launched_program_that_waited_for_the_session_has_attached_and_may_close_its_connection(stage, hosts):
+    hand_over(hosts, stage.command(attach_timeout_ms=2_000))
+    launched = stage.next()
+    user = hosts.start()
+    user.attach("gallery")
+    launched.open()
+    launched.begin("attach", "gallery", role=Role.CONSUME_WHEN_FREE)
+    until(user.attention, lambda infos: infos and Attention.YIELD in infos[0].attention)
+    user.kill()
+    launched.finish()
+    launched.close()
+    assert stage.nobody_comes(3)
+    assert not launched.has_ended(), "it has attached, and may take its time"
+
+
 def test_the_users_program_may_leave_the_work_to_the_launched_one(stage, hosts):
     hand_over(hosts, stage.command())
     launched = stage.next()
