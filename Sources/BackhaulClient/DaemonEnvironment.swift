@@ -1,4 +1,5 @@
-internal import CLinux
+internal import BackhaulModel
+internal import BackhaulPlatform
 
 /// What a daemon gets of its host's environment: what names the user, the user's places and the way into the network.
 /// Everything else is the host's own business and often secret. In debug builds the switches of tests, too.
@@ -10,31 +11,23 @@ enum DaemonEnvironment {
         "SSL_CERT_FILE", "SSL_CERT_DIR",
     ]
 
-    static var current: [String] {
-        var entries: [String] = []
-        var index = 0
-        while let entry = bhl_environment_entry(index) {
-            entries.append(String(cString: entry))
-            index += 1
-        }
-        return selection(of: entries)
+    /// By name.
+    static var current: [String: String] { selection(of: Environment.entries) }
+
+    static func selection(of entries: [String]) -> [String: String] {
+        let named = entries.compactMap(Environment.split).filter { passes($0.name) }
+        return Dictionary(named.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
-    static func selection(of entries: [String]) -> [String] {
-        entries.filter { entry in
-            guard let mark = entry.firstIndex(of: "="), mark != entry.startIndex else { return false }
-            let name = String(entry[..<mark])
-            return names.contains(name) || name.hasPrefix("XDG_") || name.hasPrefix("LC_") || isTestSwitch(name)
-        }
+    private static func passes(_ name: String) -> Bool {
+        names.contains(name) || name.hasPrefix("XDG_") || name.hasPrefix("LC_") || isTestSwitch(name)
     }
 
     private static func isTestSwitch(_ name: String) -> Bool {
         #if DEBUG
-        name.hasPrefix("BACKHAUL_") && name != LaunchVariable.name
+        name.hasPrefix("BACKHAUL_") && name != LaunchToken.variable
         #else
         false
         #endif
     }
-
-    private enum LaunchVariable { static let name = "BACKHAUL_LAUNCH" }
 }

@@ -27,7 +27,8 @@ enum DaemonProcess {
     static func start(_ program: String, _ directory: StoreDirectory) throws(SystemError) -> DaemonProcess {
         if let service = startService(program, directory) { return .service(service) }
         let process = try DetachedProcess.start(
-            program: program, arguments: ["--store", directory.path], environment: DaemonEnvironment.current)
+            program: program, arguments: ["--store", directory.path],
+            environment: Environment.joined(DaemonEnvironment.current))
         return .detached(process)
     }
 
@@ -37,10 +38,7 @@ enum DaemonProcess {
         var service = TransientService(
             name: DaemonService.name(store: store), description: "Backhaul transfers of \(store)", program: program,
             arguments: ["--store", store])
-        service.environment = Dictionary(
-            DaemonEnvironment.current.compactMap { entry in
-                entry.firstIndex(of: "=").map { (String(entry[..<$0]), String(entry[entry.index(after: $0)...])) }
-            }, uniquingKeysWith: { first, _ in first })
+        service.environment = DaemonEnvironment.current
         service.workingDirectory = "/"
         // A wrong command line, or a store that cannot be served, stays so; those are told to whoever asks next.
         service.restart = .init(

@@ -92,10 +92,3 @@ extension CommandHandler {
         })
     }
 }
-
-extension Transaction {
-    func seen(_ application: String) throws(Failure) -> LaunchedApplication.Seen {
-        LaunchedApplication.Seen(
-            waiting: try waitingSessions(of: application), isOutstanding: try hasLaunchedSessions(application))
-    }
-}

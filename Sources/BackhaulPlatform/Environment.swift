@@ -22,6 +22,17 @@ public enum Environment {
         return entries
     }
 
+    /// Name and value of an entry; nil for what has no name or no value.
+    public static func split(_ entry: String) -> (name: String, value: String)? {
+        guard let mark = entry.firstIndex(of: "="), mark != entry.startIndex else { return nil }
+        return (String(entry[..<mark]), String(entry[entry.index(after: mark)...]))
+    }
+
+    /// The entries of these, for a program that is started.
+    public static func joined(_ variables: [String: String]) -> [String] {
+        variables.map { "\($0.key)=\($0.value)" }.sorted()
+    }
+
     /// The user's home directory: `$HOME`, or as the user database has it.
     public static var home: String? {
         if let home = variable("HOME"), home.utf8.first == UInt8(ascii: "/") { return home }

@@ -1,11 +1,11 @@
-internal import CLinux
+internal import BackhaulPlatform
 internal import Glibc
 
 /// Where message buses listen (D-Bus specification, "Server Addresses").
 enum BusAddress {
     /// The user's bus as sd_bus_open_user(3) finds it: the address in the environment, else the socket in the runtime
     /// directory. Nil where there is neither.
-    static var user: String? { user(environment: secureEnvironment) }
+    static var user: String? { user(environment: variable) }
 
     static func user(environment: (String) -> String?) -> String? {
         if let address = environment("DBUS_SESSION_BUS_ADDRESS") { return local(address) }
@@ -15,12 +15,12 @@ enum BusAddress {
 
     /// Whether a user manager says that it is there: the socket that it listens on beside the bus.
     static var hasManagerSocket: Bool {
-        secureEnvironment("XDG_RUNTIME_DIR").map { access($0 + "/systemd/private", F_OK) == 0 } ?? false
+        variable("XDG_RUNTIME_DIR").map { access($0 + "/systemd/private", F_OK) == 0 } ?? false
     }
 
     /// The system's bus as sd_bus_open_system(3) finds it.
     static var system: String {
-        secureEnvironment("DBUS_SYSTEM_BUS_ADDRESS").flatMap(local) ?? "unix:path=/run/dbus/system_bus_socket"
+        variable("DBUS_SYSTEM_BUS_ADDRESS").flatMap(local) ?? "unix:path=/run/dbus/system_bus_socket"
     }
 
     /// The alternatives that are sockets of this machine. The others would start a child of the host ("unixexec:",
@@ -44,8 +44,8 @@ enum BusAddress {
         return result
     }
 
-    /// Nothing for a process with more rights than its caller, who chose the environment (secure_getenv(3)).
-    private static func secureEnvironment(_ name: String) -> String? {
-        secure_getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    /// An empty one is none.
+    private static func variable(_ name: String) -> String? {
+        Environment.variable(name).flatMap { $0.isEmpty ? nil : $0 }
     }
 }

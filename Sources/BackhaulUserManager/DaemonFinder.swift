@@ -1,4 +1,5 @@
 public import BackhaulModel
+internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
@@ -12,9 +13,7 @@ public struct DaemonFinder: Sendable {
 
     /// - path: the host's option.
     public init(path: String?) {
-        // Not of a privileged program: whoever starts it chooses its environment.
-        let named = bhl_secure_getenv(Self.variable).map { String(cString: $0) }
-        self.init(path: path, environment: named, image: Self.image)
+        self.init(path: path, environment: Environment.variable(Self.variable), image: Self.image)
     }
 
     init(path: String?, environment: String?, image: String?) {

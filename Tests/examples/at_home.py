@@ -10,6 +10,18 @@ from daemons import end, end_daemons
 from servers import child
 
 
+def processes_at(home):
+    """The processes that have this home directory in their environment."""
+    mark, found = f"HOME={home}\0".encode(), []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if mark in Path(f"/proc/{process}/environ").read_bytes():
+                found.append(int(process))
+        except OSError:
+            continue
+    return found
+
+
 class Images:
     """``images("get", url)`` runs the program to its end and returns the lines that it printed."""
 
@@ -38,14 +50,7 @@ class Images:
 
     def processes(self):
         """What runs of it, started by whomever: all of it knows its home."""
-        mark, found = f"HOME={self.home}\0".encode(), []
-        for process in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                if mark in Path(f"/proc/{process}/environ").read_bytes():
-                    found.append(int(process))
-            except OSError:
-                continue
-        return found
+        return processes_at(self.home)
 
     def end(self):
         end_daemons(self.home)

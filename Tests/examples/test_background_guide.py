@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from at_home import processes_at
 from daemons import end, end_daemons
 from hosts.host import until
 from story import Server, digest
@@ -35,14 +36,7 @@ class Home:
         self.data.mkdir(parents=True)
 
     def processes(self):
-        mark, found = f"HOME={self.path}\0".encode(), []
-        for process in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                if mark in Path(f"/proc/{process}/environ").read_bytes():
-                    found.append(int(process))
-            except OSError:
-                continue
-        return found
+        return processes_at(self.path)
 
     def files(self):
         return sorted(path.name for path in self.data.iterdir())

@@ -17,10 +17,10 @@ enum LaunchEnvironment {
     ) -> [String: String] {
         var variables = ["PATH": usualPath]
         variables["HOME"] = home
-        for (name, value) in entries.compactMap(split) where passes(name) { variables[name] = value }
+        for (name, value) in entries.compactMap(Environment.split) where passes(name) { variables[name] = value }
         variables["BACKHAUL_STORE"] = store
         variables["BACKHAUL_DAEMON"] = daemon
-        for (name, value) in additions.compactMap(split) { variables[name] = value }
+        for (name, value) in additions.compactMap(Environment.split) { variables[name] = value }
         variables["BACKHAUL_APPLICATION"] = application
         variables[LaunchToken.variable] = token.text
         return variables
@@ -28,10 +28,5 @@ enum LaunchEnvironment {
 
     private static func passes(_ name: String) -> Bool {
         names.contains(name) || name.hasPrefix("LC_") || name.hasPrefix("XDG_")
-    }
-
-    private static func split(_ entry: String) -> (String, String)? {
-        guard let mark = entry.firstIndex(of: "="), mark != entry.startIndex else { return nil }
-        return (String(entry[..<mark]), String(entry[entry.index(after: mark)...]))
     }
 }

@@ -35,6 +35,10 @@ final class LaunchedApplication {
     var name: String { stored.application }
     var policy: LaunchPolicy { LaunchPolicy(stored.command) }
 
+    var isLiving: Bool { if case .living = run { true } else { false } }
+    /// A launched host starts or lives.
+    var isUnderWay: Bool { run == .starting || isLiving }
+
     /// Something is under way that needs no client.
     var isBusy: Bool { !isRemoved && (isLooking || run != .none || wakeAt != nil) }
 
@@ -64,7 +68,7 @@ final class LaunchedApplication {
     }
 
     func lives(now: Int64) {
-        if case .living = run { return }
+        guard !isLiving else { return }
         run = .living(
             .init(hasAttached: stored.current?.hasAttached ?? false, attachBy: now + policy.attachTimeout))
     }
@@ -108,5 +112,12 @@ final class LaunchedApplication {
             policy: policy, backoff: stored.backoff, run: run, hasLaunch: stored.current != nil,
             isOutstanding: seen.isOutstanding, isNeeded: !waiting.isEmpty, isCovered: cover.isWhole,
             coverEndsAt: cover.endsAt, wasInVain: wasInVain, now: now)
+    }
+}
+
+extension Transaction {
+    func seen(_ application: String) throws(Failure) -> LaunchedApplication.Seen {
+        LaunchedApplication.Seen(
+            waiting: try waitingSessions(of: application), isOutstanding: try hasLaunchedSessions(application))
     }
 }

@@ -85,7 +85,7 @@ final class Launcher: Sendable {
         do throws(SystemError) {
             let process = try DetachedProcess.start(
                 program: order.command.program, arguments: order.command.arguments,
-                environment: order.environment.map { "\($0.key)=\($0.value)" }.sorted(),
+                environment: Environment.joined(order.environment),
                 workingDirectory: workingDirectory(of: order))
             return LaunchedProcess(process: ProcessIdentity.of(processID: process.processID), unit: nil)
         } catch {

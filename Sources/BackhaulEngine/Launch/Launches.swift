@@ -41,7 +41,6 @@ final class Launches {
     func registered(_ launch: StoredLaunch?, of name: String) {
         guard let launch else {
             // What lives is watched on: should a command be registered again, there is one launch at a time.
-            if let application = applications[name], application.run == .none { applications[name] = nil }
             applications[name]?.isRemoved = true
             return look(at: name)
         }
@@ -79,8 +78,7 @@ final class Launches {
             application.lives(now: Clock.bootMilliseconds)
             if application.stored.current?.process == nil { application.stored.current?.process = process }
         } else {
-            application.stored.backoff.hostCame(
-                whileLaunchedOneLives: application.run != .none && application.run != .ended)
+            application.stored.backoff.hostCame(whileLaunchedOneLives: application.isUnderWay)
         }
         if application.stored != before { save(application) }
         look(at: hello.application)
@@ -132,14 +130,10 @@ final class Launches {
         }
         application.isLooking = true
         application.wakeAt = nil
-        var addsToLaunch = false
-        if case .living = application.run { addsToLaunch = true }
-        let lists = addsToLaunch
+        let addsToLaunch = application.isLiving
         core.store({ (transaction) throws(Failure) in
-            if lists { try transaction.listWaiting(of: name) }
-            return LaunchedApplication.Seen(
-                waiting: try transaction.waitingSessions(of: name),
-                isOutstanding: try transaction.hasLaunchedSessions(name))
+            if addsToLaunch { try transaction.listWaiting(of: name) }
+            return try transaction.seen(name)
         }, then: { core, result in core.launches.looked(at: name, result) })
     }
 
@@ -147,7 +141,7 @@ final class Launches {
         guard let application = applications[name] else { return core.considerLeaving() }
         application.isLooking = false
         let now = Clock.bootMilliseconds
-        if application.isRemoved, application.run == .none || application.run == .ended {
+        if application.isRemoved, !application.isUnderWay {
             applications[name] = nil
             return core.considerLeaving()
         }

@@ -1,8 +1,8 @@
 /// Checks of what an application registers to be launched.
 public enum LaunchCheck {
     public static func check(_ command: LaunchCommand) throws(Failure) {
-        try checkPath(command.program, "launch.program")
-        if let directory = command.workingDirectory { try checkPath(directory, "launch.working_directory") }
+        try FieldCheck.path(command.program, "launch.program")
+        if let directory = command.workingDirectory { try FieldCheck.path(directory, "launch.working_directory") }
         try checkCount(command.arguments.count, "launch.argument_count")
         try checkCount(command.environment.count, "launch.environment_count")
         for addition in command.environment { try checkAddition(addition) }
@@ -15,19 +15,12 @@ public enum LaunchCheck {
         }
         guard texts.allSatisfy({ !$0.utf8.contains(0) }) else { throw invalid("a text of the launch has a NUL byte") }
         let day: ClosedRange<UInt32> = 1...86_400_000
-        try checkRange(command.attachTimeoutMilliseconds, day, "launch.attach_timeout_ms")
-        try checkRange(command.firstDelayMilliseconds, day, "launch.first_delay_ms")
-        try checkRange(command.longestDelayMilliseconds, day, "launch.longest_delay_ms")
-        try checkRange(command.maximumLaunches, 1...UInt32.max, "launch.maximum_launches")
+        try FieldCheck.range(command.attachTimeoutMilliseconds, day, "launch.attach_timeout_ms")
+        try FieldCheck.range(command.firstDelayMilliseconds, day, "launch.first_delay_ms")
+        try FieldCheck.range(command.longestDelayMilliseconds, day, "launch.longest_delay_ms")
+        try FieldCheck.range(command.maximumLaunches, 1...UInt32.max, "launch.maximum_launches")
         guard command.firstDelayMilliseconds <= command.longestDelayMilliseconds else {
             throw invalid("launch.first_delay_ms is larger than launch.longest_delay_ms")
-        }
-    }
-
-    private static func checkPath(_ path: String, _ name: String) throws(Failure) {
-        let bytes = path.utf8
-        guard bytes.first == UInt8(ascii: "/"), bytes.count <= Limits.pathSize, !bytes.contains(0) else {
-            throw invalid("\(name) is not an absolute path of at most \(Limits.pathSize) bytes without NUL")
         }
     }
 
@@ -44,12 +37,6 @@ public enum LaunchCheck {
     private static func checkCount(_ count: Int, _ name: String) throws(Failure) {
         guard count <= Limits.launchTextCount else {
             throw invalid("\(name) is \(count); at most \(Limits.launchTextCount) are allowed")
-        }
-    }
-
-    private static func checkRange(_ value: UInt32, _ range: ClosedRange<UInt32>, _ name: String) throws(Failure) {
-        guard range.contains(value) else {
-            throw invalid("\(name) is \(value), outside of \(range.lowerBound) to \(range.upperBound)")
         }
     }
 

@@ -32,35 +32,27 @@ public enum SessionCheck {
 
     public static func check(_ configuration: SessionConfiguration) throws(Failure) {
         try checkSession(configuration.identifier)
-        try checkRange(configuration.connectionsPerOrigin, 1...Limits.connectionsPerOrigin, "connections_per_origin")
-        try checkRange(configuration.maximumRunningTasks, 1...Limits.runningTasks, "maximum_running_tasks")
-        if let attempts = configuration.maximumAttempts { try checkRange(attempts, 1...UInt32.max, "maximum_attempts") }
+        try FieldCheck.range(
+            configuration.connectionsPerOrigin, 1...Limits.connectionsPerOrigin, "connections_per_origin")
+        try FieldCheck.range(configuration.maximumRunningTasks, 1...Limits.runningTasks, "maximum_running_tasks")
+        if let attempts = configuration.maximumAttempts {
+            try FieldCheck.range(attempts, 1...UInt32.max, "maximum_attempts")
+        }
         let day: UInt32 = 86_400_000
-        try checkRange(configuration.firstRetryDelayMilliseconds, 1...day, "first_retry_delay_ms")
-        try checkRange(configuration.longestRetryDelayMilliseconds, 1...day, "longest_retry_delay_ms")
+        try FieldCheck.range(configuration.firstRetryDelayMilliseconds, 1...day, "first_retry_delay_ms")
+        try FieldCheck.range(configuration.longestRetryDelayMilliseconds, 1...day, "longest_retry_delay_ms")
         guard configuration.firstRetryDelayMilliseconds <= configuration.longestRetryDelayMilliseconds else {
             throw invalid("first_retry_delay_ms is larger than longest_retry_delay_ms")
         }
-        try checkRange(configuration.requestTimeoutMilliseconds, 1...day, "request_timeout_ms")
+        try FieldCheck.range(configuration.requestTimeoutMilliseconds, 1...day, "request_timeout_ms")
         let decade: UInt64 = 315_360_000_000
         guard (1...decade).contains(configuration.resourceTimeoutMilliseconds) else {
             throw invalid("resource_timeout_ms is outside of 1 to \(decade)")
         }
         if configuration.launchIfStoppedMilliseconds > 0 {
-            try checkRange(configuration.launchIfStoppedMilliseconds, 1...day, "launch_if_stopped_ms")
+            try FieldCheck.range(configuration.launchIfStoppedMilliseconds, 1...day, "launch_if_stopped_ms")
         }
-        if let file = configuration.caFile {
-            let bytes = file.utf8
-            guard bytes.first == UInt8(ascii: "/"), bytes.count <= Limits.pathSize, !bytes.contains(0) else {
-                throw invalid("ca_file is not an absolute path of at most \(Limits.pathSize) bytes without NUL")
-            }
-        }
-    }
-
-    private static func checkRange(_ value: UInt32, _ range: ClosedRange<UInt32>, _ name: String) throws(Failure) {
-        guard range.contains(value) else {
-            throw invalid("\(name) is \(value), outside of \(range.lowerBound) to \(range.upperBound)")
-        }
+        if let file = configuration.caFile { try FieldCheck.path(file, "ca_file") }
     }
 
     private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }

@@ -14,7 +14,7 @@ public enum DefaultStore {
         let state: String
         if let directory = variable("XDG_STATE_HOME") {
             state = directory
-        } else if let home = home() {
+        } else if let home = Environment.home {
             state = home + "/.local/state"
         } else {
             throw Failure(
@@ -29,15 +29,6 @@ public enum DefaultStore {
     /// Relative paths are passed over, as the specification wants it.
     private static func variable(_ name: String) -> String? {
         Environment.variable(name).flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }
-    }
-
-    /// Of services, which have no HOME, the user database knows it.
-    private static func home() -> String? {
-        if let home = variable("HOME") { return home }
-        var buffer = [CChar](repeating: 0, count: 4_096)
-        guard bhl_home_directory(&buffer, buffer.count) == 0 else { return nil }
-        let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return text.utf8.first == UInt8(ascii: "/") ? text : nil
     }
 
     private static func makeDirectories(_ path: String) throws(Failure) {

@@ -10,9 +10,7 @@ enum HeaderBlob {
     static func unpack(_ bytes: [UInt8]?) throws(Failure) -> [HeaderField] {
         let what = "the headers of a task"
         let texts = try TextBlob.unpack(bytes, what)
-        guard texts.count.isMultiple(of: 2) else {
-            throw Failure(.storeDamaged, "the store's database is damaged: \(what) cannot be read; put back a copy")
-        }
+        guard texts.count.isMultiple(of: 2) else { throw TextBlob.damaged(what) }
         return stride(from: 0, to: texts.count, by: 2).map { HeaderField(texts[$0], texts[$0 + 1]) }
     }
 }

@@ -17,6 +17,10 @@ enum TextBlob {
         return bytes
     }
 
+    static func damaged(_ what: String) -> Failure {
+        Failure(.storeDamaged, "the store's database is damaged: \(what) cannot be read; put back a copy")
+    }
+
     /// `what`: "the headers of a task", for the error.
     static func unpack(_ bytes: [UInt8]?, _ what: String) throws(Failure) -> [String] {
         guard let bytes else { return [] }
@@ -25,8 +29,7 @@ enum TextBlob {
         while !rest.isEmpty {
             let size = rest.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
             guard rest.count >= 4, rest.count - 4 >= size else {
-                throw Failure(
-                    .storeDamaged, "the store's database is damaged: \(what) cannot be read; put back a copy")
+                throw damaged(what)
             }
             rest = rest.dropFirst(4)
             texts.append(String(decoding: rest.prefix(size), as: UTF8.self))
