@@ -76,7 +76,7 @@ extern "C" {
 
 /* Libraries with the same SONAME (libbackhaul.so.0) are ABI compatible; new fields go to the end of structs. */
 #define BH_VERSION_MAJOR 0
-#define BH_VERSION_MINOR 2
+#define BH_VERSION_MINOR 3
 #define BH_VERSION_PATCH 0
 #define BH_VERSION ((BH_VERSION_MAJOR << 16) | (BH_VERSION_MINOR << 8) | BH_VERSION_PATCH)
 
@@ -143,7 +143,11 @@ typedef int32_t bh_status;
     X(DISK_FULL, 52, "the destination's file system is full")                                                          \
     X(DISK_FAILED, 53, "the disk reported an error")                                                                   \
     X(TOO_LARGE, 54, "the server's answer is larger than a limit allows")                                              \
-    X(AUTHENTICATION_REQUIRED, 55, "the server or proxy asks for a credential that was refused or does not serve")
+    X(AUTHENTICATION_REQUIRED, 55, "the server or proxy asks for a credential that was refused or does not serve")     \
+    X(CHECKSUM_MISMATCH, 56, "the bytes have another digest than they should have")                                    \
+    X(SIZE_MISMATCH, 57, "the file has another size than it should have")                                              \
+    X(BODY_UNAVAILABLE, 58, "a file of the request's body cannot be read")                                             \
+    X(BODY_CHANGED, 59, "a file of the request's body was changed after it was handed over")
 
 enum {
 #define BH_STATUS_ENUMERATOR(name, value, text) BH_##name = value,
@@ -279,6 +283,28 @@ typedef struct bh_engine_info {
 bh_status bh_application_engine(bh_application *application, int32_t timeout_ms, bh_batch **engine, bh_error *error);
 bh_status bh_application_engine_start(bh_application *application, bh_ticket **ticket, bh_error *error);
 
+/* What all sessions of the store may use together. A field that is 0 stands for the default given here. */
+typedef struct bh_limits {
+    size_t struct_size;
+    uint64_t bytes_per_second;       /* both ways; default: no limit */
+    uint32_t maximum_running_tasks;  /* 256; at most 1,024 */
+    uint32_t maximum_connections;    /* 256; at most 1,024 */
+    uint32_t connections_per_origin; /* of all sessions to one origin; default: each session's own */
+} bh_limits;
+
+#define BH_LIMITS_INIT {sizeof(bh_limits), 0, 0, 0, 0}
+
+/* Sets the store's limits, durably and at once. */
+bh_status bh_application_set_limits(bh_application *application, const bh_limits *limits, int32_t timeout_ms,
+                                    bh_error *error);
+bh_status bh_application_set_limits_start(bh_application *application, const bh_limits *limits, bh_ticket **ticket,
+                                          bh_error *error);
+
+/* The store's limits with their defaults filled in: a batch with one bh_limits. */
+bh_status bh_application_get_limits(bh_application *application, int32_t timeout_ms, bh_batch **limits,
+                                    bh_error *error);
+bh_status bh_application_get_limits_start(bh_application *application, bh_ticket **ticket, bh_error *error);
+
 /* A descriptor for poll(2), select(2), epoll(7) or an event loop. Level-triggered: readable while a session attached as
  * consumer by this handle has events that were not handed out, while bh_application_poll has something new to tell, or
  * while an answered ticket was not fetched with bh_application_next_ticket. Owned by the library until the application
@@ -348,6 +374,54 @@ enum {
                                      yield (BH_ATTENTION_YIELD). A ticket that is released waits no longer */
 };
 
+typedef struct bh_header {
+    const char *name;
+    const char *value;
+} bh_header;
+
+/* Which version of HTTP is spoken. */
+enum {
+    BH_HTTP_DEFAULT = 0, /* 2 over TLS where the server can, else 1.1 */
+    BH_HTTP_1_1 = 1,
+    BH_HTTP_2 = 2,                /* over TLS as the default; without TLS by an upgrade from 1.1 (RFC 7540, 3.2) */
+    BH_HTTP_2_PRIOR_KNOWLEDGE = 3 /* also without TLS and without asking (RFC 9113, section 3.3) */
+};
+
+/* What becomes of a redirect (RFC 9110, section 15.4). None ever leads from https to http, and the host's own headers
+ * and credentials never reach another origin. */
+enum {
+    BH_REDIRECTS_FOLLOW = 1,
+    BH_REDIRECTS_SAME_ORIGIN = 2, /* others fail with BH_REDIRECT_REFUSED */
+    BH_REDIRECTS_NONE = 3         /* each is an answer like any other, accepted or not by its status */
+};
+
+/* Which errors are tried again, as bits. */
+enum {
+    BH_RETRY_NAME = 1,          /* BH_NAME_NOT_RESOLVED */
+    BH_RETRY_CONNECTION = 2,    /* BH_CONNECTION_FAILED */
+    BH_RETRY_LOST = 4,          /* BH_CONNECTION_LOST */
+    BH_RETRY_TIMEOUT = 8,       /* BH_REQUEST_TIMEOUT */
+    BH_RETRY_TLS = 16,          /* a handshake that broke off; a certificate that does not verify never is */
+    BH_RETRY_STATUS = 32,       /* an answer whose status is one of retry_statuses */
+    BH_RETRY_BAD_RESPONSE = 64, /* BH_BAD_RESPONSE */
+    BH_RETRY_NOTHING = 128      /* none of them: alone */
+};
+
+/* Where a session's cookies live (RFC 6265). */
+enum {
+    BH_COOKIES_NONE = 1,
+    BH_COOKIES_MEMORY = 2,    /* in the engine, until it leaves */
+    BH_COOKIES_PERSISTENT = 3 /* in the store, but those without an expiry, which live in the engine */
+};
+
+enum {
+    BH_TLS_1_2 = 12,
+    BH_TLS_1_3 = 13
+};
+
+/* For bh_session_configuration.history_limit. */
+#define BH_HISTORY_NONE UINT32_MAX
+
 /* Remembered with the session from its creation; attach needs the identifier alone. A field that is 0 or NULL stands
  * for the default given here. */
 typedef struct bh_session_configuration {
@@ -370,9 +444,39 @@ typedef struct bh_session_configuration {
     uint32_t launch_if_stopped_ms;   /* when the consumer's process has been stopped (SIGSTOP, debugger, freezer) for so
                                         long while the session needs it, launch all the same; 0: never. We do not
                                         continue stopped processes */
+    uint32_t retry_jitter_percent;   /* 50: how much of each delay is random; 1 to 100 */
+    uint32_t retry_errors;           /* BH_RETRY_… bits; default: all but BH_RETRY_BAD_RESPONSE */
+    int32_t retries_unsafe_methods;  /* BH_YES: requests whose method is not idempotent (RFC 9110, section 9.2.2: POST,
+                                        PATCH) are repeated although the server may have done what they ask; BH_NO
+                                        (default): only when they surely have not reached it */
+    const char *retry_statuses;      /* "408,429,500,502-504" */
+    const char *accepted_statuses;   /* "200-299": others are failures. A list of statuses and ranges */
+    int32_t http_version;            /* BH_HTTP_… */
+    int32_t redirects;               /* BH_REDIRECTS_…; default: BH_REDIRECTS_FOLLOW */
+    uint32_t maximum_redirects;      /* 20; at most 100 */
+    uint64_t maximum_size;           /* bytes that a file may have, else BH_TOO_LARGE; default: no limit */
+    const bh_header *headers;        /* sent with each request to its URL's origin; one of the request's own with the
+                                        same name takes its place (Apple: httpAdditionalHeaders) */
+    size_t header_count;
+    uint64_t bytes_per_second;       /* of all its tasks together, both ways; default: no limit. Holds at once */
+    const char *proxy;               /* "http://…", "https://…", "socks5://…" or "socks5h://…" (which resolves names),
+                                        without user and password; "none": no proxy; default: http_proxy, https_proxy,
+                                        all_proxy and no_proxy of the engine's environment */
+    const char *proxy_user;          /* optional, with proxy_password: Basic, Digest, or as SOCKS asks */
+    const char *proxy_password;
+    const char *no_proxy;            /* names and addresses that need no proxy, as curl's CURLOPT_NOPROXY; optional */
+    int32_t cookies;                 /* BH_COOKIES_…; default: BH_COOKIES_NONE */
+    int32_t minimum_tls;             /* BH_TLS_…; default: BH_TLS_1_2 */
+    const char *client_certificate;  /* absolute path of PEM, optional: the certificate and those that vouch for it */
+    const char *client_key;          /* absolute path of its key in PEM; default: in client_certificate */
+    const char *pinned_public_keys;  /* "sha256//BASE64;sha256//…", of the server's key (RFC 7469); optional */
+    uint32_t history_limit;          /* 1,000: how many ended tasks bh_session_history keeps; at most 100,000;
+                                        BH_HISTORY_NONE: none, and no attempts beyond their task */
 } bh_session_configuration;
 
-#define BH_SESSION_CONFIGURATION_INIT {sizeof(bh_session_configuration), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0}
+#define BH_SESSION_CONFIGURATION_INIT                                                                                  \
+    {sizeof(bh_session_configuration), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0,      \
+     NULL, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, 0}
 
 /* What bh_session_create did. */
 enum {
@@ -407,7 +511,7 @@ bh_status bh_session_get_configuration(bh_session *session, int32_t timeout_ms, 
 bh_status bh_session_get_configuration_start(bh_session *session, bh_ticket **ticket, bh_error *error);
 
 /* Replaces the remembered configuration; the identifier must be the session's or NULL. Applies to attempts that start
- * from now on. */
+ * from now on; bytes_per_second, maximum_running_tasks and connections_per_origin hold at once. */
 bh_status bh_session_update(bh_session *session, const bh_session_configuration *configuration, int32_t timeout_ms,
                             bh_error *error);
 bh_status bh_session_update_start(bh_session *session, const bh_session_configuration *configuration,
@@ -477,18 +581,79 @@ bh_status bh_launch_current_start(bh_application *application, bh_ticket **ticke
  * Enqueue
  * ------------------------------------------------------------------------------------------------------------ */
 
-typedef struct bh_header {
-    const char *name;
-    const char *value;
-} bh_header;
-
 /* What to do when a file with the destination's name exists, at enqueue and when the download finishes. */
 enum {
     BH_IF_EXISTS_FAIL = 0,
-    BH_IF_EXISTS_REPLACE = 1 /* replaced in one step by rename(2); a directory is never replaced */
+    BH_IF_EXISTS_REPLACE = 1, /* replaced in one step by rename(2); a directory is never replaced */
+    BH_IF_EXISTS_SKIP = 2     /* when the file there has the request's checksum and expected_size, of which at least one
+                                 must be given, the task succeeds without a request; else it is replaced */
 };
 
-enum { BH_REQUEST_STARTS_SUSPENDED = 1 };
+enum {
+    BH_REQUEST_STARTS_SUSPENDED = 1,
+    BH_REQUEST_IF_CHANGED = 2,      /* fetched only if the server has another version than the one that an earlier task
+                                       of the session has put at the destination (RFC 9110, section 13.1): else the task
+                                       succeeds with http_status 304, and the file stays. Needs BH_IF_EXISTS_REPLACE */
+    BH_REQUEST_NAMED_BY_SERVER = 4, /* destination is a directory, which exists: the file's name in it is that of
+                                       Content-Disposition (RFC 6266), else the URL's last part, never with a path,
+                                       never hidden, at most 255 bytes; the event has the path */
+    BH_REQUEST_IGNORES_DIGESTS = 8  /* the server's Repr-Digest and Content-Digest (RFC 9530) are not verified */
+};
+
+/* What a request's body_file is to the engine. */
+enum {
+    BH_BODY_REFERENCE = 0, /* read where it is; a change after the enqueue is BH_BODY_CHANGED */
+    BH_BODY_SNAPSHOT = 1,  /* copied into the store at the enqueue, by reflink where the file system can */
+    BH_BODY_CONSUME = 2    /* moved into the store at the enqueue, removed after success; a task that ends otherwise
+                              keeps it at the path that its event tells until that is acknowledged */
+};
+
+/* What expires, and what the host is asked for when it has: with BH_CHALLENGE_REFRESH. */
+enum {
+    BH_REFRESH_NONE = 0,
+    BH_REFRESH_HEADERS = 1, /* headers: one challenge for all tasks of the session and origin, answered with
+                               BH_RESPOND_HEADERS */
+    BH_REFRESH_URL = 2      /* the URL: one challenge for each task, answered with BH_RESPOND_URL or …_HEADERS */
+};
+
+/* One part of a multipart/form-data body (RFC 7578): a file or a value. */
+typedef struct bh_part {
+    const char *name;       /* required */
+    const char *file;       /* absolute path, or NULL; read as body_source says */
+    const void *value;      /* any bytes, when file is NULL */
+    size_t value_size;
+    const char *file_name;  /* told to the server; NULL: the last part of `file`, none for a value */
+    const char *media_type; /* NULL: application/octet-stream for a file, none for a value */
+} bh_part;
+
+/* How a task differs from its session. A field that is 0 or NULL: as the session's configuration says. */
+typedef struct bh_policy {
+    size_t struct_size;
+    uint32_t maximum_attempts;
+    uint32_t first_retry_delay_ms;
+    uint32_t longest_retry_delay_ms;
+    uint32_t retry_jitter_percent;
+    uint32_t retry_errors;
+    int32_t retries_unsafe_methods;
+    const char *retry_statuses;
+    const char *accepted_statuses;
+    uint32_t request_timeout_ms;
+    int32_t http_version;
+    uint64_t resource_timeout_ms;
+    int32_t redirects;
+    uint32_t maximum_redirects;
+    uint64_t maximum_size;
+    uint64_t bytes_per_second; /* of this task, beside the session's limit; changed with bh_tasks_set_rate */
+} bh_policy;
+
+#define BH_POLICY_INIT {sizeof(bh_policy), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0}
+
+/* The priority of tasks that run at once, beyond the session's maximum_running_tasks and connections_per_origin: when
+ * the engine has no room either, the one with the least priority makes room. */
+#define BH_PRIORITY_NOW 101
+#define BH_BODY_SIZE_MAXIMUM 1048576
+#define BH_PART_COUNT_MAXIMUM 1000
+#define BH_GROUP_SIZE_MAXIMUM 255
 
 #define BH_URL_SIZE_MAXIMUM 16384
 #define BH_USER_DATA_SIZE_MAXIMUM 65536
@@ -496,11 +661,14 @@ enum { BH_REQUEST_STARTS_SUSPENDED = 1 };
 #define BH_HEADERS_SIZE_MAXIMUM 65536
 #define BH_ENQUEUE_COUNT_MAXIMUM 10000000
 
-/* A download. */
+/* A download, or an upload: a request with a body (body_file, body or parts) and without a destination is an upload, and
+ * its event carries the answer's body. With both it is a download by that method, which begins anew after each break:
+ * ranges are for GET (RFC 9110, section 14.2). Fields that contradict each other are refused, with both named. */
 typedef struct bh_request {
     size_t struct_size;
     const char *url;             /* required: http or https, without user name or password */
-    const char *destination;     /* absolute path of the file to make; NULL: kept in the store until claimed */
+    const char *destination;     /* absolute path of the file to make; NULL: kept in the store until claimed, or an
+                                    upload */
     const char *idempotency_key; /* optional, 1 to 255 bytes: the same key again finds the same task; with another
                                     request it is BH_KEY_CONFLICT naming the field. A key is free again when its task's
                                     failure or cancellation is acknowledged, or, after a success, the round's
@@ -510,12 +678,30 @@ typedef struct bh_request {
     const void *user_data;       /* optional, any bytes: comes back with each event and listing */
     size_t user_data_size;
     int32_t if_exists;           /* BH_IF_EXISTS_… */
-    int32_t priority;            /* higher runs first within the session; -100 to 100 */
+    int32_t priority;            /* higher runs first within the session; -100 to 100, or BH_PRIORITY_NOW */
     uint32_t flags;              /* BH_REQUEST_… bits */
     uint32_t mode;               /* permission bits of the file; 0: 0666 less the host's umask */
+    const char *method;          /* a token (RFC 9110, section 9.1) other than CONNECT and TRACE; NULL: GET, with body_file
+                                    or body PUT, with parts POST */
+    const char *group;           /* optional, 1 to 255 bytes: when the last live task of the group has ended there is one
+                                    BH_EVENT_GROUP_FINISHED */
+    const char *checksum;        /* optional: "sha-256:" and 64, or "sha-512:" and 128 hexadecimal digits */
+    uint64_t expected_size;      /* of the file in bytes, else BH_SIZE_MISMATCH; 0: any */
+    const char *body_file;       /* absolute path of a regular file, optional */
+    const void *body;            /* or bytes from memory, kept in the store; optional */
+    size_t body_size;            /* at most BH_BODY_SIZE_MAXIMUM */
+    const bh_part *parts;        /* or a form; optional */
+    size_t part_count;
+    int32_t body_source;         /* BH_BODY_…, for body_file and the files of parts */
+    int32_t refresh;             /* BH_REFRESH_… */
+    int64_t expires_ms;          /* Unix time in milliseconds until which what `refresh` names is good: the host is asked
+                                    before an attempt starts later. 0: not known; it is asked at a 401 or 403 */
+    const bh_policy *policy;     /* optional; requests may share one */
 } bh_request;
 
-#define BH_REQUEST_INIT {sizeof(bh_request), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0}
+#define BH_REQUEST_INIT                                                                                                \
+    {sizeof(bh_request), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, 0,   \
+     0, 0, 0, NULL}
 
 enum {
     BH_ENQUEUE_NOT_APPLIED = 0,
@@ -537,7 +723,7 @@ typedef struct bh_enqueued {
  * there are, only a few thousand requests are in the library's memory at a time; the _start form, and what is left when
  * timeout_ms is over, is copied: about 150 bytes each and its texts.
  * Errors: BH_INVALID_ARGUMENT, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DESTINATION_IN_USE,
- * BH_KEY_CONFLICT, BH_WRONG_ROLE, BH_INVALIDATED, BH_STORE_FULL, BH_TIMEOUT. */
+ * BH_BODY_UNAVAILABLE, BH_KEY_CONFLICT, BH_WRONG_ROLE, BH_INVALIDATED, BH_STORE_FULL, BH_TIMEOUT. */
 bh_status bh_session_enqueue(bh_session *session, const bh_request *requests, size_t count, size_t stride,
                              int32_t timeout_ms, bh_enqueued *results, size_t *applied, bh_error *error);
 bh_status bh_session_enqueue_start(bh_session *session, const bh_request *requests, size_t count, size_t stride,
@@ -550,14 +736,16 @@ bh_status bh_session_enqueue_start(bh_session *session, const bh_request *reques
 enum {
     BH_EVENT_TASK_ENDED = 1,       /* one for each task, in the order of commit */
     BH_EVENT_SESSION_FINISHED = 2, /* the round's last task has ended (Apple: urlSessionDidFinishEvents) */
-    BH_EVENT_CHALLENGE = 3         /* a server or proxy asks for a credential: one for each protection space, however
+    BH_EVENT_CHALLENGE = 3,        /* a server or proxy asks for a credential: one for each protection space, however
                                       many tasks wait. To acknowledge it is not to answer it */
+    BH_EVENT_GROUP_FINISHED = 4    /* the last live task of a group has ended */
 };
 
 /* Who asks. */
 enum {
     BH_CHALLENGE_SERVER = 1, /* the origin server: 401 */
-    BH_CHALLENGE_PROXY = 2   /* the proxy: 407 */
+    BH_CHALLENGE_PROXY = 2,  /* the proxy: 407 */
+    BH_CHALLENGE_REFRESH = 3 /* ourselves: what bh_request.refresh names has expired, or got a 401 or 403 */
 };
 
 /* How the credential may be given, as bits: the schemes of WWW-Authenticate or Proxy-Authenticate (RFC 9110, section
@@ -583,7 +771,14 @@ typedef struct bh_challenge {
     uint32_t failures;      /* answers in a row that did not serve */
     int64_t time_ms;        /* Unix time of its opening in milliseconds */
     uint64_t waiting_tasks; /* when this was read */
+    uint64_t task_id;       /* of BH_CHALLENGE_REFRESH for a URL, whose space is this task alone; otherwise 0 */
+    const char *url;        /* of the same: as it is now; otherwise NULL */
 } bh_challenge;
+
+enum {
+    BH_TASK_KIND_DOWNLOAD = 1,
+    BH_TASK_KIND_UPLOAD = 2
+};
 
 enum {
     BH_TASK_WAITING = 1,
@@ -622,6 +817,16 @@ typedef struct bh_event {
     const void *error_body; /* the first bytes of the body of an answer that was not accepted, or NULL */
     size_t error_body_size;
     const bh_challenge *challenge; /* of BH_EVENT_CHALLENGE, NULL when it was answered meanwhile; otherwise NULL */
+    const char *group;           /* of the task, or that has finished; or NULL */
+    uint64_t group_succeeded;    /* of BH_EVENT_GROUP_FINISHED: how its tasks ended since it last finished */
+    uint64_t group_failed;
+    uint64_t group_cancelled;
+    const char *checksum;        /* of a file whose digest was computed: as bh_request.checksum; or NULL */
+    uint64_t bytes_sent;         /* body bytes sent over all attempts */
+    const void *response_body;   /* of an upload that succeeded: the answer's body, its first 65,536 bytes; or NULL */
+    size_t response_body_size;
+    int32_t task_kind;           /* BH_TASK_KIND_…, or 0 */
+    int32_t reserved;            /* 0 */
 } bh_event;
 
 /* Hands out up to `maximum` (1 to 10,000; fewer when they are large) events with ids greater than `after` (0: from
@@ -655,12 +860,19 @@ bh_status bh_session_challenges_start(bh_session *session, bh_ticket **ticket, b
 
 enum {
     BH_RESPOND_REFUSE = 1,     /* the tasks that wait fail with BH_AUTHENTICATION_REQUIRED */
-    BH_RESPOND_CREDENTIAL = 2, /* user and password, for the scheme Basic */
-    BH_RESPOND_HEADERS = 3     /* header fields to send instead, such as "Authorization: Bearer …" */
+    BH_RESPOND_CREDENTIAL = 2, /* user and password, for the schemes Basic and Digest; both empty for Negotiate: the
+                                  user's own Kerberos ticket */
+    BH_RESPOND_HEADERS = 3,    /* header fields to send instead, such as "Authorization: Bearer …"; of a refresh they take
+                                  the place of the tasks' own with the same names, durably */
+    BH_RESPOND_DEFAULT = 4,    /* go on without: the tasks that wait end as their status says (Apple:
+                                  performDefaultHandling); of a refresh: they are sent as they are */
+    BH_RESPOND_URL = 5         /* of a refresh for a URL: the new one */
 };
 
+enum { BH_RESPONSE_KEEP = 1 }; /* also in the store (mode 0600), so that the next engine has it */
+
 /* An answer to a challenge. It is used for the challenge's origin (or proxy) and this session only, is kept in the
- * engine's memory and nowhere else, and is asked for again when an engine that had it is gone. */
+ * engine's memory and nowhere else unless asked to, and is asked for again when an engine that had it is gone. */
 typedef struct bh_response {
     size_t struct_size;
     int32_t kind;             /* BH_RESPOND_… */
@@ -668,9 +880,13 @@ typedef struct bh_response {
     const char *password;     /* for BH_RESPOND_CREDENTIAL; may be empty */
     const bh_header *headers; /* for BH_RESPOND_HEADERS; for a proxy Proxy-Authorization, not Authorization */
     size_t header_count;
+    const char *url;          /* for BH_RESPOND_URL */
+    int64_t expires_ms;       /* Unix time in milliseconds: the host is asked again before a request starts later; 0: the
+                                 answer is good until it is refused */
+    uint32_t flags;           /* BH_RESPONSE_… bits */
 } bh_response;
 
-#define BH_RESPONSE_INIT {sizeof(bh_response), 0, NULL, NULL, NULL, 0}
+#define BH_RESPONSE_INIT {sizeof(bh_response), 0, NULL, NULL, NULL, 0, NULL, 0, 0}
 
 /* Answers an open challenge and acknowledges its event; the tasks that wait for it are tried again, one before the
  * others. Consumers and producers. Errors: BH_NOT_FOUND when it is not open (any more), BH_INVALID_ARGUMENT (also for a
@@ -691,7 +907,9 @@ typedef struct bh_progress {
     int32_t reason;            /* BH_REASON_… */
     uint64_t offset;           /* bytes of the file that are here */
     uint64_t size;             /* bytes of the whole file, or BH_SIZE_UNKNOWN */
-    uint64_t bytes_per_second; /* over the last seconds */
+    uint64_t bytes_per_second; /* over the last seconds, both ways */
+    uint64_t body_sent;        /* bytes of the request's body that were sent in this attempt */
+    uint64_t body_size;        /* of the request's body; 0 without one */
 } bh_progress;
 
 /* Streams readings of the session's running tasks to this handle, at most one for each task in interval_ms (100 to
@@ -722,7 +940,9 @@ enum {
     BH_REASON_STALLED = 5,   /* the server sends nothing */
     BH_REASON_FINISHING = 6, /* all bytes are here and being made durable */
     BH_REASON_DISK_FULL = 7, /* until there is space, looked at again at next_attempt_ms */
-    BH_REASON_CREDENTIAL = 8 /* until its challenge is answered: bh_session_challenges */
+    BH_REASON_CREDENTIAL = 8, /* until its challenge is answered: bh_session_challenges */
+    BH_REASON_CONNECTIVITY = 9, /* until there is a route to the server: woken by changes of the network */
+    BH_REASON_RATE = 10      /* its bytes per second are used up for the moment */
 };
 
 /* Size of a file that no answer has told yet. */
@@ -750,18 +970,26 @@ typedef struct bh_task {
     uint64_t size;            /* bytes of the whole file, or BH_SIZE_UNKNOWN */
     uint64_t bytes_per_second; /* over the last seconds; 0 when not moving */
     int64_t enqueued_ms;      /* Unix time in milliseconds */
+    int32_t kind;             /* BH_TASK_KIND_… */
+    int32_t reserved;         /* 0 */
+    const char *group;        /* or NULL */
+    uint64_t body_sent;       /* as in bh_progress */
+    uint64_t body_size;
+    int64_t ended_ms;         /* Unix time in milliseconds, or 0 */
+    const char *path;         /* where the file of a succeeded download lies, or NULL */
 } bh_task;
 
 /* Which tasks: those with one of `ids`, or all when id_count is 0, that are in one of `states` (bits 1 << BH_TASK_…; 0:
- * any). A NULL selection means all. */
+ * any) and in `group` (NULL: any). A NULL selection means all. */
 typedef struct bh_task_selection {
     size_t struct_size;
     const uint64_t *ids;
     size_t id_count;
     uint32_t states;
+    const char *group;
 } bh_task_selection;
 
-#define BH_TASK_SELECTION_INIT {sizeof(bh_task_selection), NULL, 0, 0}
+#define BH_TASK_SELECTION_INIT {sizeof(bh_task_selection), NULL, 0, 0, NULL}
 
 /* Lists tasks by id, those with ids greater than `after`, up to `maximum` (1 to 10,000), with their live progress: a
  * batch of bh_task. Ended tasks are listed until their event is acknowledged. */
@@ -795,6 +1023,75 @@ bh_status bh_tasks_set_priority(bh_session *session, const bh_task_selection *se
 bh_status bh_tasks_set_priority_start(bh_session *session, const bh_task_selection *selection, int32_t priority,
                                       bh_ticket **ticket, bh_error *error);
 
+/* Limits the bytes per second of each of the tasks, both ways, from now on; 0: no limit but the session's and the
+ * engine's. */
+bh_status bh_tasks_set_rate(bh_session *session, const bh_task_selection *selection, uint64_t bytes_per_second,
+                            int32_t timeout_ms, uint64_t *affected, bh_error *error);
+bh_status bh_tasks_set_rate_start(bh_session *session, const bh_task_selection *selection, uint64_t bytes_per_second,
+                                  bh_ticket **ticket, bh_error *error);
+
+/* What came after an attempt. */
+enum {
+    BH_NEXT_END = 1,      /* the task ended */
+    BH_NEXT_RETRY = 2,    /* another attempt, at next_attempt_ms */
+    BH_NEXT_CHALLENGE = 3, /* a challenge */
+    BH_NEXT_STOPPED = 4   /* none by itself: it was suspended, or its engine ended */
+};
+
+/* One request of a task, redirects included (Apple: URLSessionTaskTransactionMetrics). Times that end in _us are
+ * microseconds after the start, or -1 when that was not reached, or not needed because a connection was used again. */
+typedef struct bh_attempt {
+    size_t struct_size;
+    uint64_t task_id;
+    uint32_t number;              /* from 1 */
+    int32_t next;                 /* BH_NEXT_… */
+    int64_t started_ms;           /* Unix time in milliseconds */
+    int64_t next_attempt_ms;      /* Unix time in milliseconds, or 0 */
+    bh_status status;             /* BH_OK, or what went wrong */
+    int32_t error_domain;
+    int64_t error_detail;
+    const char *error_message;    /* or NULL */
+    const char *url;              /* of the last request, after redirects */
+    int32_t http_status;          /* 0 when no answer came */
+    uint32_t redirects;
+    uint64_t offset;              /* of the file's byte that it began with */
+    uint64_t end_offset;          /* bytes of the file that were here after it */
+    int64_t domain_lookup_us;     /* the name was resolved (Apple: domainLookupEndDate) */
+    int64_t connect_us;           /* TCP, or the proxy's tunnel, was connected (connectEndDate) */
+    int64_t secure_connection_us; /* TLS was agreed (secureConnectionEndDate) */
+    int64_t request_start_us;     /* the request was about to be sent (requestStartDate) */
+    int64_t request_end_us;       /* its last body byte was sent (requestEndDate) */
+    int64_t response_start_us;    /* the first byte of the answer came (responseStartDate) */
+    int64_t response_end_us;      /* the end (responseEndDate) */
+    const char *protocol;         /* "h2", "http/1.1" (RFC 7301's names), or NULL (networkProtocolName) */
+    int32_t reused_connection;    /* 1: the connection was open already (isReusedConnection) */
+    int32_t proxy_connection;     /* 1: by way of a proxy (isProxyConnection) */
+    const char *local_address;    /* or NULL */
+    const char *remote_address;   /* of the server or proxy, or NULL */
+    uint16_t local_port;
+    uint16_t remote_port;
+    uint32_t reserved;            /* 0 */
+    const char *tls_version;      /* "TLSv1.3", or NULL */
+    const char *tls_cipher;       /* "TLS_AES_256_GCM_SHA384", or NULL */
+    uint64_t request_header_bytes;
+    uint64_t request_body_bytes;
+    uint64_t response_header_bytes;
+    uint64_t response_body_bytes;
+} bh_attempt;
+
+/* The attempts of a task that is listed or in the history, oldest first; of many the first and the newest: a batch of
+ * bh_attempt, at most 100. BH_NOT_FOUND when there is no such task. */
+bh_status bh_task_attempts(bh_session *session, uint64_t task_id, int32_t timeout_ms, bh_batch **attempts,
+                           bh_error *error);
+bh_status bh_task_attempts_start(bh_session *session, uint64_t task_id, bh_ticket **ticket, bh_error *error);
+
+/* Tasks whose event was acknowledged, by id, those with ids greater than `after`, up to `maximum` (1 to 10,000): a batch
+ * of bh_task. The session keeps the newest, as many as its history_limit says. */
+bh_status bh_session_history(bh_session *session, uint64_t after, size_t maximum, int32_t timeout_ms, bh_batch **tasks,
+                             bh_error *error);
+bh_status bh_session_history_start(bh_session *session, uint64_t after, size_t maximum, bh_ticket **ticket,
+                                   bh_error *error);
+
 /* Moves the kept file of a succeeded task to `destination` (absolute path), synced, across file systems if needed, and
  * once: then its event's path is the new one. Repeating it with the same destination is harmless.
  * Errors: BH_NOT_FOUND, BH_WRONG_STATE (not succeeded, or claimed elsewhere), BH_DESTINATION_EXISTS,
@@ -824,6 +1121,8 @@ const bh_progress *bh_batch_progress_at(const bh_batch *batch, size_t index);
 const bh_launch *bh_batch_launch_at(const bh_batch *batch, size_t index);
 const bh_launch_info *bh_batch_launch_info_at(const bh_batch *batch, size_t index);
 const bh_engine_info *bh_batch_engine_at(const bh_batch *batch, size_t index);
+const bh_attempt *bh_batch_attempt_at(const bh_batch *batch, size_t index);
+const bh_limits *bh_batch_limits_at(const bh_batch *batch, size_t index);
 
 /* NULL is accepted. */
 void bh_batch_release(bh_batch *batch);

@@ -57,6 +57,16 @@ public func bh_batch_engine_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafeP
 }
 
 @c @implementation
+public func bh_batch_attempt_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_attempt>? {
+    Batch.of(batch)?.attempt(at: index)
+}
+
+@c @implementation
+public func bh_batch_limits_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_limits>? {
+    Batch.of(batch)?.limits(at: index)
+}
+
+@c @implementation
 public func bh_batch_release(_ batch: OpaquePointer?) {
     _ = HandleTable.current.remove(batch) { target -> Batch? in
         if case .batch(let batch) = target { batch } else { nil }

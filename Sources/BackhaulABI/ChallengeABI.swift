@@ -28,8 +28,8 @@ private func respond(
     _ session: OpaquePointer?, _ challenge: UInt64, _ response: UnsafePointer<bh_response>?
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    let response = try ResponseArgument.read(response)
-    return session.started(session.client.respond(ChallengeID(ofHost: challenge), response), .nothing)
+    let (response, life) = try ResponseArgument.read(response)
+    return session.started(session.client.respond(ChallengeID(ofHost: challenge), response, life), .nothing)
 }
 
 @c @implementation

@@ -83,3 +83,23 @@ public func bh_tasks_set_priority_start(
 ) -> bh_status {
     Call.started(ticket, error) { () throws(Failure) in try control(session, selection, .setPriority(priority)) }
 }
+
+@c @implementation
+public func bh_tasks_set_rate(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ bytes_per_second: UInt64,
+    _ timeout_ms: Int32, _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
+        try control(session, selection, .setRate(PolicyArgument.unlessZero(bytes_per_second)))
+    }
+}
+
+@c @implementation
+public func bh_tasks_set_rate_start(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ bytes_per_second: UInt64,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in
+        try control(session, selection, .setRate(PolicyArgument.unlessZero(bytes_per_second)))
+    }
+}

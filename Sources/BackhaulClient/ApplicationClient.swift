@@ -87,6 +87,11 @@ public final class ApplicationClient: Sendable {
     /// Of all applications of the store.
     public func launches() -> Ticket { submit(.launches) }
 
+    /// Of the whole store.
+    public func setLimits(_ limits: EngineLimits) -> Ticket { submit(.setLimits(limits)) }
+
+    public func limits() -> Ticket { submit(.limits) }
+
     /// The launch that this process was started by.
     public func currentLaunch() -> Ticket { submit(.currentLaunch) }
 

@@ -12,6 +12,11 @@ public enum RequestIntake {
     }
 }
 
+/// Looks at the files of a request's body as the host sees them.
+public enum BodyChecker {
+    public static func check(path: String) throws(Failure) -> BodyFile { try BodyCheck.check(path: path) }
+}
+
 /// Where the store is when the host names none.
 public enum DefaultStorePath {
     /// Makes its parents. Throws storeUnavailable.

@@ -59,8 +59,14 @@ public final class SessionClient: Sendable {
 
     public func challenges() -> Ticket { submit(.challenges(handle)) }
 
-    public func respond(_ challenge: ChallengeID, _ response: ChallengeResponse) -> Ticket {
-        submit(.respond(handle, challenge, response))
+    public func respond(_ challenge: ChallengeID, _ response: ChallengeResponse, _ life: AnswerLife) -> Ticket {
+        submit(.respond(handle, challenge, response, life))
+    }
+
+    public func attempts(_ task: TaskID) -> Ticket { submit(.attempts(handle, task)) }
+
+    public func history(after: TaskID, maximum: UInt32) -> Ticket {
+        submit(.history(handle, after: after, maximum: maximum))
     }
 
     public func invalidate(cancelTasks: Bool) -> Ticket { submit(.invalidate(handle, cancelTasks: cancelTasks)) }
@@ -169,6 +175,8 @@ extension Ticket.Answer {
         case .launches(let launches): self = .launches(launches)
         case .currentLaunch(let launch): self = .currentLaunch(launch)
         case .challenges(let challenges): self = .challenges(challenges)
+        case .attempts(let attempts): self = .attempts(attempts)
+        case .limits(let limits): self = .limits(limits)
         case .session: self = .failed(Failure(.internal, "the engine answered another command"))
         }
     }

@@ -18,6 +18,8 @@ public final class Ticket: Sendable {
         case launches([LaunchInfo])
         case currentLaunch(CurrentLaunch?)
         case challenges([Challenge])
+        case attempts([Attempt])
+        case limits(EngineLimits)
     }
 
     private struct State {

@@ -155,6 +155,7 @@ struct FileStatus: Equatable, Sendable {
     var linkCount: UInt64
     /// Regular, owned by us, known by one name only: no stranger put it there.
     var isOurs: Bool
+    var modifiedNanoseconds: Int64
 
     init(_ status: stat) {
         var status = status
@@ -165,6 +166,7 @@ struct FileStatus: Equatable, Sendable {
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
         isLink = status.st_mode & S_IFMT == S_IFLNK
         linkCount = UInt64(status.st_nlink)
+        modifiedNanoseconds = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
         isOurs = isRegular && status.st_uid == geteuid() && linkCount == 1
     }
 

@@ -13,8 +13,10 @@ extension CommandHandler {
     }
 
     /// The answer stays in this closure and in the engine's memory: what is stored of the command is its reply.
-    func respond(_ id: ChallengeID, _ response: ChallengeResponse, in session: SessionID) throws(Failure) {
-        try ResponseCheck.check(response)
+    func respond(
+        _ id: ChallengeID, _ response: ChallengeResponse, _ life: AnswerLife, in session: SessionID
+    ) throws(Failure) {
+        try ResponseCheck.check(response, life)
         let answered = Lock<Challenge?>(nil)
         once({ (transaction) throws(Failure) in
             let challenge = try transaction.openChallenge(id, of: session)

@@ -107,6 +107,7 @@ extension CommandHandler {
             case .cancel: core.apply(change, tasksEndedOrStopped: .cancel)
             case .suspend: core.apply(change, tasksEndedOrStopped: .leave)
             case .resume: core.apply(change)
+            case .setRate: core.apply(change)
             case .setPriority:
                 core.tasksWait(in: change.lanes, reload: true)
                 core.apply(change)

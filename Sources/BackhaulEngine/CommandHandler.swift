@@ -91,8 +91,13 @@ struct CommandHandler {
             connection.reply(sequence, .done)
         case .engine: connection.reply(sequence, .engine(core.information))
         case .challenges(let handle): challenges(of: try attached(handle).session)
-        case .respond(let handle, let challenge, let response):
-            try respond(challenge, response, in: try changing(handle))
+        case .respond(let handle, let challenge, let response, let life):
+            try respond(challenge, response, life, in: try changing(handle))
+        case .attempts(let handle, let task): attempts(of: task, in: try attached(handle).session)
+        case .history(let handle, let after, let maximum):
+            history(of: try attached(handle).session, after: after, maximum: min(Int(maximum), Limits.batchCount))
+        case .setLimits(let limits): try setLimits(limits)
+        case .limits: limits()
         case .setLaunch(let command): try setLaunch(command)
         case .launches: launches()
         case .currentLaunch: currentLaunch()

@@ -1,22 +1,24 @@
+internal import BackhaulModel
 internal import CCurl
 
 extension EasyHandle {
     /// What libcurl measured of the last request.
     var metrics: TransferMetrics {
         var metrics = TransferMetrics()
-        metrics.address = address
-        metrics.nameLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
+        metrics.remoteAddress = address
+        metrics.domainLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
         metrics.connect = time(CURLINFO_CONNECT_TIME_T)
-        metrics.tls = time(CURLINFO_APPCONNECT_TIME_T)
-        metrics.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
-        metrics.total = time(CURLINFO_TOTAL_TIME_T)
-        metrics.madeConnection = number(CURLINFO_NUM_CONNECTS) > 0
+        metrics.secureConnection = time(CURLINFO_APPCONNECT_TIME_T)
+        metrics.responseStart = time(CURLINFO_STARTTRANSFER_TIME_T)
+        metrics.responseEnd = time(CURLINFO_TOTAL_TIME_T)
+        metrics.reusedConnection = number(CURLINFO_NUM_CONNECTS) == 0
         return metrics
     }
 
-    private func time(_ info: CURLINFO) -> Int64 {
+    /// Nil when it was not reached.
+    private func time(_ info: CURLINFO) -> Int64? {
         var value: curl_off_t = 0
-        return bhl_easy_get_offset(handle, info, &value) == CURLE_OK ? Int64(value) : 0
+        return bhl_easy_get_offset(handle, info, &value) == CURLE_OK && value > 0 ? Int64(value) : nil
     }
 
     private func number(_ info: CURLINFO) -> Int {

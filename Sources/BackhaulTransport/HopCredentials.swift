@@ -18,12 +18,12 @@ struct HopCredentials {
         switch server {
         case .credential(let user, let password): (self.user, self.password) = (user, password)
         case .headers(let fields): headers = fields
-        case .refuse, nil: break
+        case .refuse, .standard, .url, nil: break
         }
         switch proxyAnswer {
         case .credential(let user, let password): (proxyUser, proxyPassword) = (user, password)
         case .headers(let fields): proxyHeaders = fields
-        case .refuse, nil: return
+        case .refuse, .standard, .url, nil: return
         }
         self.proxy = proxy
     }

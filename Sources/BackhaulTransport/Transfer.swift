@@ -102,7 +102,7 @@ public final class Transfer {
 
     func takeMetrics(of easy: EasyHandle) {
         metrics = easy.metrics
-        metrics.redirects = redirects
+        metrics.redirects = UInt32(clamping: redirects)
     }
 
     func follow(_ redirect: Redirect) {

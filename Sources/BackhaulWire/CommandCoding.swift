@@ -71,14 +71,23 @@ extension Command: WireValue {
             encoder.put(handle)
             encoder.put(cancelTasks)
         case .setLaunch(let command): encoder.put(command)
-        case .respond(let handle, let challenge, let response):
+        case .respond(let handle, let challenge, let response, let life):
             encoder.put(handle)
             encoder.put(challenge)
             encoder.put(response)
+            encoder.put(life)
+        case .attempts(let handle, let task):
+            encoder.put(handle)
+            encoder.put(task)
+        case .history(let handle, let after, let maximum):
+            encoder.put(handle)
+            encoder.put(after)
+            encoder.put(maximum)
+        case .setLimits(let limits): encoder.put(limits)
         case .watchProgress(let handle, let interval):
             encoder.put(handle)
             encoder.put(interval)
-        case .sessions, .engine, .launches, .currentLaunch: break
+        case .sessions, .engine, .launches, .currentLaunch, .limits: break
         }
     }
 
@@ -106,6 +115,10 @@ extension Command: WireValue {
         case .challenges: 20
         case .respond: 21
         case .watchProgress: 22
+        case .attempts: 23
+        case .history: 24
+        case .setLimits: 25
+        case .limits: 26
         }
     }
 
@@ -137,8 +150,13 @@ extension Command: WireValue {
         case 18: self = .launches
         case 19: self = .currentLaunch
         case 20: self = .challenges(try decoder.value())
-        case 21: self = .respond(try decoder.value(), try decoder.value(), try decoder.value())
+        case 21:
+            self = .respond(try decoder.value(), try decoder.value(), try decoder.value(), try decoder.value())
         case 22: self = .watchProgress(try decoder.value(), intervalMilliseconds: try decoder.integer())
+        case 23: self = .attempts(try decoder.value(), try decoder.value())
+        case 24: self = .history(try decoder.value(), after: try decoder.value(), maximum: try decoder.integer())
+        case 25: self = .setLimits(try decoder.value())
+        case 26: self = .limits
         case let tag: throw Malformed("it has the unknown command \(tag)")
         }
     }

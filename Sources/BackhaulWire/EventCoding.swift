@@ -7,6 +7,7 @@ extension AnswerSummary: WireValue {
         encoder.put(mediaType)
         encoder.put(headers)
         encoder.put(errorBody.map(WireData.init))
+        encoder.put(responseBody.map(WireData.init))
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init()
@@ -15,6 +16,7 @@ extension AnswerSummary: WireValue {
         mediaType = try decoder.optional()
         headers = try decoder.list()
         errorBody = try decoder.optional(WireData.self)?.bytes
+        responseBody = try decoder.optional(WireData.self)?.bytes
     }
 }
 
@@ -27,6 +29,8 @@ extension Outcome: WireValue {
         encoder.put(answer)
         encoder.put(attempts)
         encoder.put(bytesReceived)
+        encoder.put(bytesSent)
+        encoder.put(checksum?.text)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init(state: try decoder.code(), failure: try decoder.optional(), path: try decoder.optional())
@@ -34,6 +38,8 @@ extension Outcome: WireValue {
         answer = try decoder.value()
         attempts = try decoder.integer()
         bytesReceived = try decoder.integer()
+        bytesSent = try decoder.integer()
+        checksum = try decoder.checksum()
     }
 }
 
@@ -44,11 +50,28 @@ extension EndedTask: WireValue {
         encoder.put(idempotencyKey)
         encoder.put(userData.map(WireData.init))
         encoder.put(outcome)
+        encoder.put(code: kind)
+        encoder.put(group)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init(
             id: try decoder.value(), url: try decoder.string(), idempotencyKey: try decoder.optional(),
-            userData: try decoder.optional(WireData.self)?.bytes, outcome: try decoder.value())
+            userData: try decoder.optional(WireData.self)?.bytes, outcome: try decoder.value(),
+            kind: try decoder.code(), group: try decoder.optional())
+    }
+}
+
+extension FinishedGroup: WireValue {
+    func encode(into encoder: inout Encoder) {
+        encoder.put(name)
+        encoder.put(succeeded)
+        encoder.put(failed)
+        encoder.put(cancelled)
+    }
+    init(from decoder: inout Decoder) throws(Malformed) {
+        self.init(
+            name: try decoder.string(), succeeded: try decoder.integer(), failed: try decoder.integer(),
+            cancelled: try decoder.integer())
     }
 }
 
@@ -66,6 +89,9 @@ extension Event: WireElement {
         case .challenge(let challenge):
             encoder.tag(3)
             encoder.put(challenge)
+        case .groupFinished(let group):
+            encoder.tag(4)
+            encoder.put(group)
         }
     }
     init(from decoder: inout Decoder) throws(Malformed) {
@@ -77,6 +103,7 @@ extension Event: WireElement {
             case 1: .taskEnded(try decoder.value())
             case 2: .sessionFinished
             case 3: .challenge(try decoder.optional())
+            case 4: .groupFinished(try decoder.value())
             case let tag: throw Malformed("it has the unknown kind of event \(tag)")
             }
         self.init(id: id, round: round, timeMilliseconds: time, kind: kind)

@@ -48,6 +48,12 @@ extension Reply: WireValue {
         case .challenges(let challenges):
             encoder.tag(14)
             encoder.put(challenges)
+        case .attempts(let attempts):
+            encoder.tag(15)
+            encoder.put(attempts)
+        case .limits(let limits):
+            encoder.tag(16)
+            encoder.put(limits)
         }
     }
 
@@ -70,6 +76,8 @@ extension Reply: WireValue {
         case 12: self = .launches(try decoder.list())
         case 13: self = .currentLaunch(try decoder.optional())
         case 14: self = .challenges(try decoder.list())
+        case 15: self = .attempts(try decoder.list())
+        case 16: self = .limits(try decoder.value())
         case let tag: throw Malformed("it has the unknown reply \(tag)")
         }
     }

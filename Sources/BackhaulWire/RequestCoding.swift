@@ -24,7 +24,7 @@ extension Destination: WireValue {
 }
 
 extension Request: WireElement {
-    static var minimumSize: Int { 21 }
+    static var minimumSize: Int { 22 }
     func encode(into encoder: inout Encoder) {
         encoder.put(url)
         encoder.put(destination)
@@ -35,6 +35,7 @@ extension Request: WireElement {
         encoder.put(priority)
         encoder.put(startsSuspended)
         encoder.put(mode)
+        encoder.put(hasOptions ? options : nil)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init(url: try decoder.string())
@@ -46,6 +47,7 @@ extension Request: WireElement {
         priority = try decoder.integer()
         startsSuspended = try decoder.bool()
         mode = try decoder.integer()
+        if let given: RequestOptions = try decoder.optional() { options = given }
     }
 }
 

@@ -4,9 +4,11 @@ extension TaskSelection: WireValue {
     func encode(into encoder: inout Encoder) {
         encoder.put(ids)
         encoder.put(states.rawValue)
+        encoder.put(group)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(ids: try decoder.list(), states: TaskStates(rawValue: try decoder.integer()))
+        self.init(ids: try decoder.list(), states: TaskStates(rawValue: try decoder.integer()),
+            group: try decoder.optional())
     }
 }
 
@@ -19,6 +21,9 @@ extension TaskControl: WireValue {
         case .setPriority(let priority):
             encoder.tag(4)
             encoder.put(priority)
+        case .setRate(let rate):
+            encoder.tag(5)
+            encoder.put(rate)
         }
     }
     init(from decoder: inout Decoder) throws(Malformed) {
@@ -27,13 +32,14 @@ extension TaskControl: WireValue {
         case 2: self = .suspend
         case 3: self = .resume
         case 4: self = .setPriority(try decoder.integer())
+        case 5: self = .setRate(try decoder.optional())
         case let tag: throw Malformed("it has the unknown task control \(tag)")
         }
     }
 }
 
 extension TaskInfo: WireElement {
-    static var minimumSize: Int { 72 }
+    static var minimumSize: Int { 102 }
     func encode(into encoder: inout Encoder) {
         encoder.put(id)
         encoder.put(round)
@@ -53,6 +59,12 @@ extension TaskInfo: WireElement {
         encoder.put(size)
         encoder.put(bytesPerSecond)
         encoder.put(enqueuedMilliseconds)
+        encoder.put(code: kind)
+        encoder.put(group)
+        encoder.put(bodySent)
+        encoder.put(bodySize)
+        encoder.put(endedMilliseconds)
+        encoder.put(path)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init(
@@ -64,5 +76,11 @@ extension TaskInfo: WireElement {
             failure: try decoder.optional(), httpStatus: try decoder.integer(), attempts: try decoder.integer(),
             offset: try decoder.integer(), size: try decoder.optional(), bytesPerSecond: try decoder.integer(),
             enqueuedMilliseconds: try decoder.integer())
+        kind = try decoder.code()
+        group = try decoder.optional()
+        bodySent = try decoder.integer()
+        bodySize = try decoder.integer()
+        endedMilliseconds = try decoder.integer()
+        path = try decoder.optional()
     }
 }

@@ -85,7 +85,7 @@ struct MisbehavingServerTests {
             for record in [first, second] {
                 #expect(record.end == .complete)
                 #expect(record.text == "half")
-                #expect(record.metrics.madeConnection)
+                #expect(!record.metrics.reusedConnection)
             }
         }
     }

@@ -28,7 +28,7 @@ struct NginxTests {
             let request = request(nginx.tlsURL + "/small", caFile: nginx.caFile)
             let records = await browser.fetchAll(Array(repeating: request, count: 60))
             #expect(records.allSatisfy { $0.end == .complete && $0.brought(Self.small) })
-            #expect(records.filter(\.metrics.madeConnection).count == 1)
+            #expect(records.filter { !$0.metrics.reusedConnection }.count == 1)
         }
     }
 
@@ -130,7 +130,7 @@ struct NginxTests {
                 held.transfer = try? client.transport.start(request(tlsURL + "/large", caFile: caFile), held)
             }
             #expect(records.allSatisfy { $0.end == .complete && $0.brought(Self.large) })
-            #expect(records[1].metrics.madeConnection == false)
+            #expect(records[1].metrics.reusedConnection)
         }
     }
 

@@ -137,9 +137,9 @@ struct PlainTransferTests {
         } _: { server, browser in
             let first = await browser.fetch(server.url)
             let second = await browser.fetch(server.url)
-            #expect(first.metrics.madeConnection)
-            #expect(!second.metrics.madeConnection)
-            #expect(second.metrics.address == "127.0.0.1")
+            #expect(!first.metrics.reusedConnection)
+            #expect(second.metrics.reusedConnection)
+            #expect(second.metrics.remoteAddress == "127.0.0.1")
         }
     }
 

@@ -25,7 +25,7 @@ struct RedirectTests {
             #expect(record.head?.finalURL == "\(server.url)/b/end")
             #expect(record.metrics.redirects == 1)
             // The body of the redirect was read, and the connection used again.
-            #expect(!record.metrics.madeConnection)
+            #expect(record.metrics.reusedConnection)
         }
     }
 

@@ -8,6 +8,8 @@ enum BatchContent: Sendable {
     case sessions([SessionInfo])
     case configuration(SessionConfiguration)
     case challenges([Challenge])
+    case attempts([Attempt])
+    case limits(EngineLimits)
     case progress([Progress])
     case currentLaunch(CurrentLaunch?)
     case launches([LaunchInfo])
@@ -23,6 +25,8 @@ final class Batch: @unchecked Sendable {
         case sessions(UnsafePointer<bh_session_info>)
         case configurations(UnsafePointer<bh_session_configuration>)
         case challenges(UnsafePointer<bh_challenge>)
+        case attempts(UnsafePointer<bh_attempt>)
+        case limits(UnsafePointer<bh_limits>)
         case progress(UnsafePointer<bh_progress>)
         case currentLaunches(UnsafePointer<bh_launch>)
         case launches(UnsafePointer<bh_launch_info>)
@@ -53,6 +57,12 @@ final class Batch: @unchecked Sendable {
         case .challenges(let challenges):
             (count, more) = (challenges.count, false)
             items = .challenges(Batch.lay(challenges, in: &arena) { bh_challenge($0, in: &$1) })
+        case .attempts(let attempts):
+            (count, more) = (attempts.count, false)
+            items = .attempts(Batch.lay(attempts, in: &arena) { bh_attempt($0, in: &$1) })
+        case .limits(let limits):
+            (count, more) = (1, false)
+            items = .limits(Batch.lay([limits], in: &arena) { limits, _ in bh_limits(limits) })
         case .progress(let readings):
             (count, more) = (readings.count, false)
             items = .progress(Batch.lay(readings, in: &arena) { reading, _ in bh_progress(reading) })
@@ -102,6 +112,16 @@ final class Batch: @unchecked Sendable {
 
     func challenge(at index: Int) -> UnsafePointer<bh_challenge>? {
         guard case .challenges(let items) = items else { return nil }
+        return item(items, index)
+    }
+
+    func attempt(at index: Int) -> UnsafePointer<bh_attempt>? {
+        guard case .attempts(let items) = items else { return nil }
+        return item(items, index)
+    }
+
+    func limits(at index: Int) -> UnsafePointer<bh_limits>? {
+        guard case .limits(let items) = items else { return nil }
         return item(items, index)
     }
 

@@ -13,5 +13,7 @@ extension bh_challenge {
         failures = challenge.failures
         time_ms = challenge.timeMilliseconds
         waiting_tasks = challenge.waitingTasks
+        task_id = challenge.space.task?.rawValue ?? 0
+        url = arena.place(challenge.url)
     }
 }

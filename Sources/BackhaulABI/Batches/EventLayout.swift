@@ -18,6 +18,12 @@ extension bh_event {
             let room = arena.room(for: 1, of: bh_challenge.self)
             room.initialize(to: bh_challenge(open, in: &arena))
             challenge = UnsafePointer(room)
+        case .groupFinished(let finished):
+            kind = Int32(BH_EVENT_GROUP_FINISHED)
+            group = arena.place(finished.name)
+            group_succeeded = finished.succeeded
+            group_failed = finished.failed
+            group_cancelled = finished.cancelled
         case .taskEnded(let task):
             kind = Int32(BH_EVENT_TASK_ENDED)
             set(task, in: &arena)
@@ -30,6 +36,8 @@ extension bh_event {
         idempotency_key = arena.place(task.idempotencyKey)
         user_data = arena.place(task.userData)
         user_data_size = task.userData?.count ?? 0
+        task_kind = task.kind.rawValue
+        group = arena.place(task.group)
         set(task.outcome, in: &arena)
     }
 
@@ -43,6 +51,10 @@ extension bh_event {
         size = outcome.size
         attempts = outcome.attempts
         bytes_received = outcome.bytesReceived
+        bytes_sent = outcome.bytesSent
+        checksum = arena.place(outcome.checksum?.text)
+        response_body = arena.place(outcome.answer.responseBody)
+        response_body_size = outcome.answer.responseBody?.count ?? 0
         final_url = arena.place(outcome.answer.finalURL)
         media_type = arena.place(outcome.answer.mediaType)
         http_status = outcome.answer.httpStatus
@@ -55,7 +67,7 @@ extension bh_event {
 
 extension Arena {
     /// Nil when there is none.
-    fileprivate mutating func place(_ fields: [HeaderField]) -> UnsafePointer<bh_header>? {
+    mutating func place(_ fields: [HeaderField]) -> UnsafePointer<bh_header>? {
         guard !fields.isEmpty else { return nil }
         let headers = room(for: fields.count, of: bh_header.self)
         for (index, field) in fields.enumerated() {

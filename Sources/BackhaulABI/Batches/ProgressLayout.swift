@@ -12,5 +12,7 @@ extension bh_progress {
         offset = progress.offset
         size = progress.size ?? bht_size_unknown()
         bytes_per_second = progress.bytesPerSecond
+        body_sent = progress.bodySent
+        body_size = progress.bodySize
     }
 }

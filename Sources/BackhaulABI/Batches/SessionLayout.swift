@@ -40,5 +40,27 @@ extension bh_session_configuration {
         sends_launch_events = Int32(configuration.sendsLaunchEvents ? BH_YES : BH_NO)
         asks_for_credentials = Int32(configuration.asksForCredentials ? BH_YES : BH_NO)
         launch_if_stopped_ms = configuration.launchIfStoppedMilliseconds
+        retry_jitter_percent = configuration.retryJitterPercent
+        retry_errors = configuration.retryErrors.rawValue
+        retries_unsafe_methods = Int32(configuration.retriesUnsafeMethods ? BH_YES : BH_NO)
+        retry_statuses = arena.place(configuration.retryStatuses.text)
+        accepted_statuses = arena.place(configuration.acceptedStatuses.text)
+        http_version = configuration.httpVersion.rawValue
+        redirects = configuration.redirects.rawValue
+        maximum_redirects = configuration.maximumRedirects
+        maximum_size = configuration.maximumSize ?? 0
+        headers = arena.place(configuration.headers)
+        header_count = configuration.headers.count
+        bytes_per_second = configuration.bytesPerSecond ?? 0
+        proxy = arena.place(configuration.proxy.url)
+        proxy_user = arena.place(configuration.proxy.user)
+        proxy_password = arena.place(configuration.proxy.password)
+        no_proxy = arena.place(configuration.proxy.exceptions)
+        cookies = configuration.cookies.rawValue
+        minimum_tls = configuration.tls.minimum.rawValue
+        client_certificate = arena.place(configuration.tls.clientCertificate)
+        client_key = arena.place(configuration.tls.clientKey)
+        pinned_public_keys = arena.place(configuration.tls.pinnedPublicKeys)
+        history_limit = configuration.historyLimit ?? UInt32.max
     }
 }

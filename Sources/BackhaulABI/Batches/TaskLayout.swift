@@ -26,5 +26,11 @@ extension bh_task {
         size = task.size ?? bht_size_unknown()
         bytes_per_second = task.bytesPerSecond
         enqueued_ms = task.enqueuedMilliseconds
+        kind = task.kind.rawValue
+        group = arena.place(task.group)
+        body_sent = task.bodySent
+        body_size = task.bodySize
+        ended_ms = task.endedMilliseconds
+        path = arena.place(task.path)
     }
 }

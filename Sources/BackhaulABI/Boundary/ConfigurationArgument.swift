@@ -27,8 +27,58 @@ enum ConfigurationArgument {
         configuration.asksForCredentials = try choice(
             given.asks_for_credentials, "asks_for_credentials", unless: false)
         configuration.launchIfStoppedMilliseconds = given.launch_if_stopped_ms
+        try readPolicy(given, into: &configuration)
+        try readConnection(given, into: &configuration)
         try SessionCheck.check(configuration)
         return configuration
+    }
+
+    private static func readPolicy(
+        _ given: bh_session_configuration, into configuration: inout SessionConfiguration
+    ) throws(Failure) {
+        set(&configuration.retryJitterPercent, given.retry_jitter_percent)
+        if given.retry_errors != 0 { configuration.retryErrors = RetryErrors(rawValue: given.retry_errors) }
+        configuration.retriesUnsafeMethods = try choice(
+            given.retries_unsafe_methods, "retries_unsafe_methods", unless: false)
+        if let list = try PolicyArgument.statuses(given.retry_statuses, "retry_statuses") {
+            configuration.retryStatuses = list
+        }
+        if let list = try PolicyArgument.statuses(given.accepted_statuses, "accepted_statuses") {
+            configuration.acceptedStatuses = list
+        }
+        configuration.httpVersion = try PolicyArgument.httpVersion(given.http_version) ?? .standard
+        configuration.redirects = try PolicyArgument.redirects(given.redirects) ?? .follow
+        set(&configuration.maximumRedirects, given.maximum_redirects)
+        configuration.maximumSize = PolicyArgument.unlessZero(given.maximum_size)
+        configuration.headers = try HeaderArgument.read(given.headers, given.header_count)
+        configuration.bytesPerSecond = PolicyArgument.unlessZero(given.bytes_per_second)
+        if given.history_limit == UInt32.max {
+            configuration.historyLimit = nil
+        } else if given.history_limit > 0 {
+            configuration.historyLimit = given.history_limit
+        }
+    }
+
+    private static func readConnection(
+        _ given: bh_session_configuration, into configuration: inout SessionConfiguration
+    ) throws(Failure) {
+        func text(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(Failure) -> String? {
+            try TextArgument.optional(pointer, name, limit: Limits.pathSize)
+        }
+        configuration.proxy.url = try text(given.proxy, "proxy")
+        configuration.proxy.user = try text(given.proxy_user, "proxy_user")
+        configuration.proxy.password = try text(given.proxy_password, "proxy_password")
+        configuration.proxy.exceptions = try text(given.no_proxy, "no_proxy")
+        configuration.tls.clientCertificate = try text(given.client_certificate, "client_certificate")
+        configuration.tls.clientKey = try text(given.client_key, "client_key")
+        configuration.tls.pinnedPublicKeys = try text(given.pinned_public_keys, "pinned_public_keys")
+        if given.cookies != 0 {
+            configuration.cookies = try NumberArgument.value(given.cookies, "cookies", of: "one of BH_COOKIES_…")
+        }
+        if given.minimum_tls != 0 {
+            configuration.tls.minimum = try NumberArgument.value(
+                given.minimum_tls, "minimum_tls", of: "BH_TLS_1_2 or BH_TLS_1_3")
+        }
     }
 
     private static func identifier(_ pointer: UnsafePointer<CChar>?, of session: String?) throws(Failure) -> String {
@@ -45,12 +95,7 @@ enum ConfigurationArgument {
     }
 
     private static func choice(_ given: Int32, _ name: String, unless standard: Bool) throws(Failure) -> Bool {
-        switch Int(given) {
-        case BH_DEFAULT: return standard
-        case BH_YES: return true
-        case BH_NO: return false
-        default: throw Failure(.invalidArgument, "\(name) is \(given); give BH_DEFAULT, BH_YES or BH_NO")
-        }
+        try PolicyArgument.choice(given, name) ?? standard
     }
 
     /// 0 leaves the default.

@@ -26,8 +26,8 @@ enum NumberArgument {
     }
 
     static func checkPriority(_ priority: Int32) throws(Failure) {
-        guard (-100...100).contains(priority) else {
-            throw Failure(.invalidArgument, "priority is \(priority); give -100 to 100")
+        guard (-100...Limits.priorityNow).contains(priority) else {
+            throw Failure(.invalidArgument, "priority is \(priority); give -100 to 100 or BH_PRIORITY_NOW")
         }
     }
 

@@ -60,7 +60,7 @@ enum RequestArgument {
     }
 
     static func policy(_ number: Int32) throws(Failure) -> ExistsPolicy {
-        try NumberArgument.value(number, "if_exists", of: "BH_IF_EXISTS_FAIL or BH_IF_EXISTS_REPLACE")
+        try NumberArgument.value(number, "if_exists", of: "one of BH_IF_EXISTS_…")
     }
 }
 
@@ -77,12 +77,10 @@ private struct RequestReader {
         request.userData = try userData(given)
         request.ifExists = try RequestArgument.policy(given.if_exists)
         request.priority = given.priority
-        let unknown = given.flags & ~UInt32(BH_REQUEST_STARTS_SUSPENDED)
-        guard unknown == 0 else {
-            throw Failure(.invalidArgument, "flags has the unknown bits 0x\(String(unknown, radix: 16))")
-        }
+        try RequestOptionsArgument.checkFlags(given)
         request.startsSuspended = given.flags & UInt32(BH_REQUEST_STARTS_SUSPENDED) != 0
         request.mode = given.mode == 0 ? standardMode : given.mode
+        if RequestOptionsArgument.isNeeded(given) { request.options = try RequestOptionsArgument.read(given) }
         if !isChecked { _ = try RequestIntake.check(request) }
         // Last, because it asks the file system.
         if let path = try TextArgument.optional(given.destination, "destination", limit: Limits.pathSize) {

@@ -8,7 +8,7 @@ internal import CBackhaul
 enum ResponseArgument {
     private static let firstSize = StructArgument.end(of: \bh_response.header_count)
 
-    static func read(_ pointer: UnsafePointer<bh_response>?) throws(Failure) -> ChallengeResponse {
+    static func read(_ pointer: UnsafePointer<bh_response>?) throws(Failure) -> (ChallengeResponse, AnswerLife) {
         let given = try StructArgument.read(
             NumberArgument.required(pointer, "response"), "response", into: bh_response(), firstSize: firstSize)
         let response: ChallengeResponse
@@ -21,12 +21,19 @@ enum ResponseArgument {
                     NumberArgument.required(given.password, "response.password"), "response.password",
                     limit: Limits.credentialSize))
         case BH_RESPOND_HEADERS: response = .headers(try HeaderArgument.read(given.headers, given.header_count))
-        default:
-            throw Failure(
-                .invalidArgument,
-                "response.kind is \(given.kind); give BH_RESPOND_REFUSE, BH_RESPOND_CREDENTIAL or BH_RESPOND_HEADERS")
+        case BH_RESPOND_DEFAULT: response = .standard
+        case BH_RESPOND_URL:
+            response = .url(try TextArgument.required(given.url, "response.url", limit: Limits.urlSize))
+        default: throw Failure(.invalidArgument, "response.kind is \(given.kind); give one of BH_RESPOND_…")
         }
-        try ResponseCheck.check(response)
-        return response
+        let unknown = given.flags & ~UInt32(BH_RESPONSE_KEEP)
+        guard unknown == 0 else {
+            throw Failure(.invalidArgument, "response.flags has the unknown bits 0x\(String(unknown, radix: 16))")
+        }
+        let life = AnswerLife(
+            expiresMilliseconds: PolicyArgument.unlessZero(given.expires_ms),
+            isKept: given.flags & UInt32(BH_RESPONSE_KEEP) != 0)
+        try ResponseCheck.check(response, life)
+        return (response, life)
     }
 }

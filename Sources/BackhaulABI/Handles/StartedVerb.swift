@@ -88,6 +88,8 @@ final class StartedVerb: Sendable {
         case (.batch, .launches(let launches)): return .batch(.launches(launches))
         case (.batch, .currentLaunch(let launch)): return .batch(.currentLaunch(launch))
         case (.batch, .challenges(let challenges)): return .batch(.challenges(challenges))
+        case (.batch, .attempts(let attempts)): return .batch(.attempts(attempts))
+        case (.batch, .limits(let limits)): return .batch(.limits(limits))
         case (.oneTask, .tasks(let tasks, _)):
             guard tasks.count == 1 else { throw Failure(.notFound, "the session has no such task") }
             return .batch(.tasks(tasks, more: false))

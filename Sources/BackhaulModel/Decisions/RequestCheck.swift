@@ -16,11 +16,12 @@ public enum RequestCheck {
         if let data = request.userData, data.count > Limits.userDataSize {
             throw invalid("user_data has \(data.count) bytes; at most \(Limits.userDataSize) are allowed")
         }
-        guard (-100...100).contains(request.priority) else {
-            throw invalid("the priority \(request.priority) is outside of -100 to 100")
+        guard (-100...Limits.priorityNow).contains(request.priority) else {
+            throw invalid("the priority \(request.priority) is outside of -100 to 100, and is not BH_PRIORITY_NOW")
         }
         guard request.mode <= 0o777 else { throw invalid("the mode has bits that are not permission bits") }
         try checkHeaders(request.headers)
+        if request.hasOptions || request.ifExists == .skip { try OptionsCheck.check(request) }
     }
 
     /// The form of the path; whether it can be written is for whoever can look.

@@ -1,8 +1,18 @@
 /// Checks of what a host answers to a challenge. No message repeats what it was given: it may be a secret.
 public enum ResponseCheck {
-    public static func check(_ response: ChallengeResponse) throws(Failure) {
+    public static func check(
+        _ response: ChallengeResponse, _ life: AnswerLife = AnswerLife()
+    ) throws(Failure) {
+        if let expires = life.expiresMilliseconds, expires < 0 {
+            throw invalid("response.expires_ms is \(expires), not a time after 1970")
+        }
         switch response {
-        case .refuse: break
+        case .refuse, .standard:
+            guard !life.isKept else { throw invalid("only credentials and headers are kept in the store") }
+        case .url(let url):
+            guard url.utf8.count <= Limits.urlSize, url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+                throw invalid("response.url has a blank, a control character or more than \(Limits.urlSize) bytes")
+            }
         case .credential(let user, let password):
             guard !user.isEmpty, user.utf8.count <= Limits.credentialSize,
                 password.utf8.count <= Limits.credentialSize

@@ -40,7 +40,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         var lanes: [Lane] = []
     }
 
-    public let engineLimit: Int
+    public var engineLimit: Int
     /// Streams of one HTTP/2 connection: the value that RFC 9113, section 6.5.2, names as the least to offer.
     public let streamLimit: Int
     /// Loaded ahead of their turn.

@@ -35,24 +35,46 @@ public enum SessionCheck {
         try FieldCheck.range(
             configuration.connectionsPerOrigin, 1...Limits.connectionsPerOrigin, "connections_per_origin")
         try FieldCheck.range(configuration.maximumRunningTasks, 1...Limits.runningTasks, "maximum_running_tasks")
-        if let attempts = configuration.maximumAttempts {
-            try FieldCheck.range(attempts, 1...UInt32.max, "maximum_attempts")
-        }
-        let day: UInt32 = 86_400_000
-        try FieldCheck.range(configuration.firstRetryDelayMilliseconds, 1...day, "first_retry_delay_ms")
-        try FieldCheck.range(configuration.longestRetryDelayMilliseconds, 1...day, "longest_retry_delay_ms")
-        guard configuration.firstRetryDelayMilliseconds <= configuration.longestRetryDelayMilliseconds else {
-            throw invalid("first_retry_delay_ms is larger than longest_retry_delay_ms")
-        }
-        try FieldCheck.range(configuration.requestTimeoutMilliseconds, 1...day, "request_timeout_ms")
-        let decade: UInt64 = 315_360_000_000
-        guard (1...decade).contains(configuration.resourceTimeoutMilliseconds) else {
-            throw invalid("resource_timeout_ms is outside of 1 to \(decade)")
-        }
+        try PolicyCheck.check(configuration)
+        let day = PolicyCheck.day
         if configuration.launchIfStoppedMilliseconds > 0 {
             try FieldCheck.range(configuration.launchIfStoppedMilliseconds, 1...day, "launch_if_stopped_ms")
         }
         if let file = configuration.caFile { try FieldCheck.path(file, "ca_file") }
+        try RequestCheck.checkHeaders(configuration.headers)
+        if let limit = configuration.historyLimit { try FieldCheck.range(limit, 1...Limits.history, "history_limit") }
+        try check(configuration.proxy)
+        try check(configuration.tls)
+    }
+
+    private static func check(_ proxy: ProxyConfiguration) throws(Failure) {
+        for text in [proxy.url, proxy.user, proxy.password, proxy.exceptions] {
+            guard let text else { continue }
+            guard text.utf8.count <= Limits.credentialSize, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+                throw invalid(
+                    "proxy, proxy_user, proxy_password or no_proxy has a control character or more than "
+                        + "\(Limits.credentialSize) bytes")
+            }
+        }
+        guard proxy.user != nil || proxy.password == nil else {
+            throw invalid("proxy_password is given without proxy_user; give both or none")
+        }
+        if proxy.url == "none", proxy.user != nil {
+            throw invalid("proxy is none, but proxy_user is given; leave out one of them")
+        }
+        if proxy.url == "none" || proxy.url == nil { return }
+        try ProxyAddress.check(proxy.url ?? "")
+    }
+
+    private static func check(_ tls: TLSConfiguration) throws(Failure) {
+        if let file = tls.clientCertificate { try FieldCheck.path(file, "client_certificate") }
+        if let file = tls.clientKey {
+            try FieldCheck.path(file, "client_key")
+            guard tls.clientCertificate != nil else {
+                throw invalid("client_key is given without client_certificate; give both")
+            }
+        }
+        if let pins = tls.pinnedPublicKeys { try PinnedKeys.check(pins) }
     }
 
     private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }

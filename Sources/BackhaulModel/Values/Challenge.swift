@@ -22,16 +22,20 @@ public struct ProtectionSpace: Hashable, Sendable {
     public enum Kind: Int32, Sendable, CaseIterable {
         case server = 1
         case proxy = 2
+        case refresh = 3
     }
     public var kind: Kind
     /// "https://example.org:443", of the server or of the proxy.
     public var origin: String
     public var realm: String?
+    /// Of a refresh of one task's URL: that task.
+    public var task: TaskID?
 
-    public init(kind: Kind, origin: String, realm: String?) {
+    public init(kind: Kind, origin: String, realm: String?, task: TaskID? = nil) {
         self.kind = kind
         self.origin = origin
         self.realm = realm
+        self.task = task
     }
 }
 
@@ -46,10 +50,12 @@ public struct Challenge: Equatable, Sendable {
     public var timeMilliseconds: Int64
     /// When this was read.
     public var waitingTasks: UInt64
+    /// Of a refresh of one task's URL: that URL.
+    public var url: String?
 
     public init(
         id: ChallengeID, space: ProtectionSpace, schemes: AuthenticationSchemes, failures: UInt32,
-        timeMilliseconds: Int64, waitingTasks: UInt64
+        timeMilliseconds: Int64, waitingTasks: UInt64, url: String? = nil
     ) {
         self.id = id
         self.space = space
@@ -57,6 +63,7 @@ public struct Challenge: Equatable, Sendable {
         self.failures = failures
         self.timeMilliseconds = timeMilliseconds
         self.waitingTasks = waitingTasks
+        self.url = url
     }
 }
 
@@ -65,6 +72,22 @@ public enum ChallengeResponse: Equatable, Sendable {
     case refuse
     case credential(user: String, password: String)
     case headers([HeaderField])
+    /// Go on without.
+    case standard
+    case url(String)
+}
+
+/// How long an answer is good.
+public struct AnswerLife: Equatable, Sendable {
+    /// Unix milliseconds; nil: until it is refused.
+    public var expiresMilliseconds: Int64?
+    /// In the store, too.
+    public var isKept: Bool
+
+    public init(expiresMilliseconds: Int64? = nil, isKept: Bool = false) {
+        self.expiresMilliseconds = expiresMilliseconds
+        self.isKept = isKept
+    }
 }
 
 extension ChallengeResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -73,6 +96,8 @@ extension ChallengeResponse: CustomStringConvertible, CustomDebugStringConvertib
         case .refuse: "refusal"
         case .credential: "credential"
         case .headers: "headers"
+        case .standard: "default"
+        case .url: "URL"
         }
     }
     public var debugDescription: String { description }

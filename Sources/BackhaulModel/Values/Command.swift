@@ -29,9 +29,13 @@ public enum Command: Equatable, Sendable {
     /// The launch that the client's process was started by.
     case currentLaunch
     case challenges(HandleID)
-    case respond(HandleID, ChallengeID, ChallengeResponse)
+    case respond(HandleID, ChallengeID, ChallengeResponse, AnswerLife)
     /// 0 ends the stream.
     case watchProgress(HandleID, intervalMilliseconds: UInt32)
+    case attempts(HandleID, TaskID)
+    case history(HandleID, after: TaskID, maximum: UInt32)
+    case setLimits(EngineLimits)
+    case limits
 }
 
 public enum Acknowledgement: Equatable, Sendable {
@@ -57,6 +61,8 @@ public enum Reply: Equatable, Sendable {
     case launches([LaunchInfo])
     case currentLaunch(CurrentLaunch?)
     case challenges([Challenge])
+    case attempts([Attempt])
+    case limits(EngineLimits)
 }
 
 /// What the engine tells a client without having been asked.

@@ -3,13 +3,14 @@ extension Event {
     public var size: Int {
         switch kind {
         case .sessionFinished: return 64
+        case .groupFinished(let group): return 64 + group.name.utf8.count
         case .challenge(let challenge):
             return 128 + (challenge?.space.origin.utf8.count ?? 0) + (challenge?.space.realm?.utf8.count ?? 0)
         case .taskEnded(let task):
             let answer = task.outcome.answer
             let headers = answer.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 8 }
             return 160 + task.url.utf8.count + (task.userData?.count ?? 0) + (task.outcome.path?.utf8.count ?? 0)
-                + (answer.finalURL?.utf8.count ?? 0) + headers + (answer.errorBody?.count ?? 0)
+                + (answer.finalURL?.utf8.count ?? 0) + headers + (answer.errorBody?.count ?? 0) + (answer.responseBody?.count ?? 0)
                 + (task.outcome.failure?.message.utf8.count ?? 0)
         }
     }

@@ -28,4 +28,17 @@ public enum Limits {
     public static let progressInterval: ClosedRange<UInt32> = 100...60_000
     /// Bytes kept of the body of an answer that was not accepted.
     public static let errorBodySize = 4_096
+    /// Bytes kept of the body of the answer to an upload.
+    public static let responseBodySize = 65_536
+    /// Bytes of a request's body that is given in memory.
+    public static let bodySize = 1 << 20
+    public static let partCount = 1_000
+    public static let groupSize = 255
+    public static let methodSize = 64
+    /// The priority that needs no turn.
+    public static let priorityNow: Int32 = 101
+    public static let redirects: UInt32 = 100
+    public static let history: UInt32 = 100_000
+    /// Attempts of one task that are listed.
+    public static let attemptCount = 100
 }

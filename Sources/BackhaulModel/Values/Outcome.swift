@@ -11,6 +11,10 @@ public struct Outcome: Equatable, Sendable {
     public var attempts: UInt32 = 0
     /// Body bytes over all attempts.
     public var bytesReceived: UInt64 = 0
+    /// Body bytes over all attempts.
+    public var bytesSent: UInt64 = 0
+    /// Of a file whose digest was computed.
+    public var checksum: Checksum?
 
     public init(state: TaskState, failure: Failure? = nil, path: String? = nil) {
         self.state = state
@@ -29,6 +33,8 @@ public struct AnswerSummary: Equatable, Sendable {
     public var headers: [HeaderField] = []
     /// The first bytes of the body of an answer that was not accepted.
     public var errorBody: [UInt8]?
+    /// The first bytes of the body of the answer to an upload that succeeded.
+    public var responseBody: [UInt8]?
     public init() {}
 }
 
@@ -39,6 +45,7 @@ public struct Event: Equatable, Sendable {
         case sessionFinished
         /// Nil when it was answered meanwhile.
         case challenge(Challenge?)
+        case groupFinished(FinishedGroup)
     }
     public var id: EventID
     public var round: UInt64
@@ -54,6 +61,21 @@ public struct Event: Equatable, Sendable {
     }
 }
 
+/// How the tasks of a group ended since it last finished.
+public struct FinishedGroup: Equatable, Sendable {
+    public var name: String
+    public var succeeded: UInt64
+    public var failed: UInt64
+    public var cancelled: UInt64
+
+    public init(name: String, succeeded: UInt64, failed: UInt64, cancelled: UInt64) {
+        self.name = name
+        self.succeeded = succeeded
+        self.failed = failed
+        self.cancelled = cancelled
+    }
+}
+
 /// The task of an event, with what the host gave at enqueue.
 public struct EndedTask: Equatable, Sendable {
     public var id: TaskID
@@ -61,12 +83,19 @@ public struct EndedTask: Equatable, Sendable {
     public var idempotencyKey: String?
     public var userData: [UInt8]?
     public var outcome: Outcome
+    public var kind: TaskKind
+    public var group: String?
 
-    public init(id: TaskID, url: String, idempotencyKey: String?, userData: [UInt8]?, outcome: Outcome) {
+    public init(
+        id: TaskID, url: String, idempotencyKey: String?, userData: [UInt8]?, outcome: Outcome,
+        kind: TaskKind = .download, group: String? = nil
+    ) {
         self.id = id
         self.url = url
         self.idempotencyKey = idempotencyKey
         self.userData = userData
         self.outcome = outcome
+        self.kind = kind
+        self.group = group
     }
 }

@@ -6,9 +6,13 @@ public struct Progress: Equatable, Sendable {
     public var offset: UInt64
     public var size: UInt64?
     public var bytesPerSecond: UInt64
+    /// Of the request's body, in this attempt.
+    public var bodySent: UInt64
+    public var bodySize: UInt64
 
     public init(
-        task: TaskID, state: TaskState, reason: WaitReason, offset: UInt64, size: UInt64?, bytesPerSecond: UInt64
+        task: TaskID, state: TaskState, reason: WaitReason, offset: UInt64, size: UInt64?, bytesPerSecond: UInt64,
+        bodySent: UInt64 = 0, bodySize: UInt64 = 0
     ) {
         self.task = task
         self.state = state
@@ -16,5 +20,7 @@ public struct Progress: Equatable, Sendable {
         self.offset = offset
         self.size = size
         self.bytesPerSecond = bytesPerSecond
+        self.bodySent = bodySent
+        self.bodySize = bodySize
     }
 }

@@ -12,6 +12,7 @@ public struct HeaderField: Equatable, Sendable {
 public enum ExistsPolicy: Int32, Sendable, CaseIterable {
     case fail = 0
     case replace = 1
+    case skip = 2
 }
 
 /// Where a finished file goes. The directory's device and inode are those the host saw: daemon and host may live in
@@ -46,10 +47,10 @@ public struct Destination: Equatable, Sendable {
     }
 }
 
-/// A download to make, as the host asked for it: `bh_request`.
+/// A transfer to make, as the host asked for it: `bh_request`.
 public struct Request: Equatable, Sendable {
     public var url: String
-    /// Nil: kept in the store until claimed.
+    /// Nil: kept in the store until claimed, or an upload. A directory when the file is named by the server.
     public var destination: Destination?
     public var idempotencyKey: String?
     public var headers: [HeaderField] = []
@@ -59,8 +60,30 @@ public struct Request: Equatable, Sendable {
     public var startsSuspended = false
     /// Permission bits of the finished file, the host's umask already taken off.
     public var mode: UInt32 = 0o644
+    private var boxedOptions: Boxed<RequestOptions>?
 
     public init(url: String) { self.url = url }
+
+    public var hasOptions: Bool { boxedOptions != nil }
+
+    public var options: RequestOptions {
+        get { boxedOptions?.value ?? .none }
+        set { boxedOptions = newValue == .none ? nil : Boxed(newValue) }
+    }
+
+    /// A body without a destination is an upload.
+    public var kind: TaskKind { destination == nil && boxedOptions?.value.body != nil ? .upload : .download }
+
+    /// As it is sent (RFC 9110, section 9).
+    public var method: String {
+        guard let options = boxedOptions?.value else { return "GET" }
+        if let method = options.method { return method }
+        switch options.body {
+        case nil: return "GET"
+        case .form: return "POST"
+        case .file, .bytes: return "PUT"
+        }
+    }
 }
 
 /// Scheme, host and port: what connections are counted by, and what credentials and headers belong to.

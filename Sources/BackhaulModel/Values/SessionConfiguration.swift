@@ -19,8 +19,64 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var asksForCredentials = false
     /// Launch all the same when the consumer's process has been stopped for so long; 0: never.
     public var launchIfStoppedMilliseconds: UInt32 = 0
+    public var retryJitterPercent: UInt32 = 50
+    public var retryErrors = RetryErrors.standard
+    public var retriesUnsafeMethods = false
+    public var retryStatuses = StatusList.transient
+    public var acceptedStatuses = StatusList.successful
+    public var httpVersion = HTTPVersion.standard
+    public var redirects = RedirectPolicy.follow
+    public var maximumRedirects: UInt32 = 20
+    /// Nil: no limit.
+    public var maximumSize: UInt64?
+    /// Sent with each request to its URL's origin, unless the request has one of the same name.
+    public var headers: [HeaderField] = []
+    /// Of all its tasks together; nil: no limit.
+    public var bytesPerSecond: UInt64?
+    public var proxy = ProxyConfiguration()
+    public var cookies = CookiePolicy.none
+    public var tls = TLSConfiguration()
+    /// How many ended tasks are remembered; nil: none.
+    public var historyLimit: UInt32? = 1_000
 
     public init(identifier: String) { self.identifier = identifier }
+}
+
+/// How a session reaches its servers.
+public struct ProxyConfiguration: Equatable, Sendable {
+    /// Nil: as the environment says. "none": no proxy.
+    public var url: String?
+    public var user: String?
+    public var password: String?
+    public var exceptions: String?
+    public init() {}
+}
+
+extension ProxyConfiguration: CustomStringConvertible, CustomReflectable {
+    public var description: String { "proxy \(url ?? "of the environment")" }
+    public var customMirror: Mirror { Mirror(self, children: ["url": url as Any]) }
+}
+
+/// `BH_COOKIES_…`
+public enum CookiePolicy: Int32, Sendable, CaseIterable {
+    case none = 1
+    case memory = 2
+    case persistent = 3
+}
+
+public struct TLSConfiguration: Equatable, Sendable {
+    /// `BH_TLS_…`
+    public enum Version: Int32, Sendable, CaseIterable {
+        case tls12 = 12
+        case tls13 = 13
+    }
+    public var minimum = Version.tls12
+    /// Absolute paths of PEM files.
+    public var clientCertificate: String?
+    public var clientKey: String?
+    /// "sha256//BASE64;sha256//…"
+    public var pinnedPublicKeys: String?
+    public init() {}
 }
 
 /// What a session handle may do: `BH_ROLE_…`.

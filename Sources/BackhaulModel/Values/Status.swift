@@ -45,6 +45,10 @@ public enum Status: Int32, Sendable, CaseIterable {
     case diskFailed = 53
     case tooLarge = 54
     case authenticationRequired = 55
+    case checksumMismatch = 56
+    case sizeMismatch = 57
+    case bodyUnavailable = 58
+    case bodyChanged = 59
 }
 
 /// What `Failure.detail` counts in: `BH_DOMAIN_…`.

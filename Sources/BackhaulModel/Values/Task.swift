@@ -33,6 +33,8 @@ public enum WaitReason: Int32, Sendable, CaseIterable {
     case finishing = 6
     case diskFull = 7
     case credential = 8
+    case connectivity = 9
+    case rate = 10
 }
 
 /// A task as listings show it: `bh_task`.
@@ -59,6 +61,15 @@ public struct TaskInfo: Equatable, Sendable {
     public var size: UInt64?
     public var bytesPerSecond: UInt64
     public var enqueuedMilliseconds: Int64
+    public var kind = TaskKind.download
+    public var group: String?
+    /// Of the request's body, in this attempt.
+    public var bodySent: UInt64 = 0
+    public var bodySize: UInt64 = 0
+    /// Unix milliseconds, or 0.
+    public var endedMilliseconds: Int64 = 0
+    /// Where the file of a succeeded download lies.
+    public var path: String?
 
     public init(
         id: TaskID, round: UInt64, state: TaskState, reason: WaitReason, reasonText: String?,
@@ -92,9 +103,12 @@ public struct TaskSelection: Equatable, Sendable {
     /// Empty: all tasks.
     public var ids: [TaskID] = []
     public var states: TaskStates = .all
-    public init(ids: [TaskID] = [], states: TaskStates = .all) {
+    /// Nil: of any group or none.
+    public var group: String?
+    public init(ids: [TaskID] = [], states: TaskStates = .all, group: String? = nil) {
         self.ids = ids
         self.states = states
+        self.group = group
     }
 }
 
@@ -104,4 +118,6 @@ public enum TaskControl: Equatable, Sendable {
     case suspend
     case resume
     case setPriority(Int32)
+    /// Bytes per second of each; nil: no limit.
+    case setRate(UInt64?)
 }

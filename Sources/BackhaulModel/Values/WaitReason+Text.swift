@@ -10,6 +10,8 @@ extension WaitReason {
         case .stalled: "the server sends nothing"
         case .finishing: "all bytes are here and are being made durable"
         case .credential: "a server or proxy asks for a credential, and its challenge is not answered"
+        case .connectivity: "there is no way to the server, and changes of the network are waited for"
+        case .rate: "its bytes per second are used up for the moment"
         case .diskFull: "the file system is full, and is looked at again after a while"
         }
     }

@@ -85,6 +85,10 @@ final class Connection {
         try step(query, values) { _ throws(Failure) in false }
     }
 
+    func run(_ query: Query, _ values: [Value]) throws(Failure) {
+        try step(query, values) { _ throws(Failure) in false }
+    }
+
     func each(_ query: Query, _ values: Value..., body: (inout Row) throws(Failure) -> Void) throws(Failure) {
         try step(query, values) { row throws(Failure) in
             try body(&row)

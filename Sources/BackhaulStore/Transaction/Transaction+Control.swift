@@ -46,6 +46,7 @@ extension Transaction {
         case .suspend: LiveTasks(waiting: true)
         case .resume: LiveTasks(delayed: true, suspended: true)
         case .setPriority(let priority): LiveTasks(waiting: true, suspended: true, priorityOtherThan: priority)
+        case .setRate: LiveTasks(waiting: true, suspended: true)
         }
     }
 
@@ -54,6 +55,7 @@ extension Transaction {
         case .suspend: try connection.run(Self.suspend)
         case .resume: try connection.run(Self.resume)
         case .setPriority(let priority): try connection.run(Self.setPriority, .number(priority))
+        case .setRate(let rate): try setRateOfSelectedTasks(rate)
         case .cancel:
             try connection.run(Self.cancel, .integer(now), .number(Status.cancelled.rawValue))
             try leavePartsOfSelectedTasks()

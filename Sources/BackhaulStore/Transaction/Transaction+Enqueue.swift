@@ -60,14 +60,16 @@ extension Transaction {
         let state = request.startsSuspended ? TaskState.suspended : .waiting
         try connection.run(
             Self.insertTask, .id(session), .id(lane), .bits(round), .number(state.rawValue), .number(request.priority),
-            .integer(now), .optional(request.idempotencyKey), .optional(request.destination?.path))
+            .integer(now), .optional(request.idempotencyKey), .optional(request.destination?.path),
+            .number(request.kind.rawValue))
         guard connection.changes == 1 else { return nil }
         let id = connection.lastInsertedRow
         try connection.run(
             Self.insertRequest, .integer(id), .text(request.url), .bits(request.destination?.directoryDevice),
             .bits(request.destination?.directoryInode), .number(request.ifExists.rawValue), .number(request.priority),
             .flag(request.startsSuspended), .number(request.mode), .optional(HeaderBlob.pack(request.headers)),
-            .optional(request.userData))
+            .optional(request.userData), .flag(request.hasOptions))
+        if request.hasOptions { try insertOptions(request.options, of: id) }
         return TaskID(rawValue: UInt64(clamping: id))
     }
 
@@ -88,7 +90,10 @@ extension Transaction {
                 (id: row.taskID(), field: try row.fieldThatDiffers(from: request))
             }
             if let found {
-                guard let field = found.field else { return found.id }
+                let options = try self.options(of: found.id) ?? .none
+                guard let field = found.field ?? options.fieldThatDiffers(from: request.options) else {
+                    return found.id
+                }
                 throw Failure(
                     .keyConflict,
                     "the idempotency key was used for task \(found.id.rawValue) with another \(field); "
@@ -114,14 +119,14 @@ extension Transaction {
         "SELECT identifier, round, round_open, invalidating FROM sessions WHERE id = ?")
     private static let insertTask = Query(
         """
-        INSERT INTO tasks (session_id, lane_id, round, state, priority, enqueued_ms, idempotency_key, destination)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+        INSERT INTO tasks (session_id, lane_id, round, state, priority, enqueued_ms, idempotency_key, destination, kind)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
         """)
     private static let insertRequest = Query(
         """
         INSERT INTO requests (task_id, url, directory_device, directory_inode, if_exists, priority, starts_suspended,
-            mode, headers, user_data)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            mode, headers, user_data, has_options)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
     private static let selectByKey = Query(
         """

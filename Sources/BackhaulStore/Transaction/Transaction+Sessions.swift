@@ -19,14 +19,11 @@ extension Transaction {
             return opened
         }
         try connection.run(
-            Self.insertSession, .text(application), .text(configuration.identifier),
-            .number(configuration.connectionsPerOrigin), .number(configuration.maximumRunningTasks),
-            configuration.maximumAttempts.map { .number($0) } ?? .null,
-            .number(configuration.firstRetryDelayMilliseconds), .number(configuration.longestRetryDelayMilliseconds),
-            .number(configuration.requestTimeoutMilliseconds), .number(configuration.resourceTimeoutMilliseconds),
-            .optional(configuration.caFile), .flag(configuration.sendsLaunchEvents),
-            .flag(configuration.asksForCredentials), .number(configuration.launchIfStoppedMilliseconds), .integer(now),
-            .bits(consumer.client.high), .bits(consumer.client.low), .bits(consumer.handle.rawValue))
+            Self.insertSession,
+            [
+                .text(application), .integer(now), .bits(consumer.client.high), .bits(consumer.client.low),
+                .bits(consumer.handle.rawValue), .text(configuration.identifier),
+            ] + ConfigurationColumns.values(configuration))
         let id = SessionID(rawValue: UInt64(clamping: connection.lastInsertedRow))
         return try open(
             OpenedSession(
@@ -47,7 +44,7 @@ extension Transaction {
 
     public func configuration(_ session: SessionID) throws(Failure) -> SessionConfiguration {
         let found = try connection.first(Self.selectConfiguration, .id(session)) { row throws(Failure) in
-            row.configuration()
+            try row.configuration()
         }
         guard let found else { throw noSession() }
         return found
@@ -64,13 +61,7 @@ extension Transaction {
                 "the configuration is for session \(configuration.identifier), not for \(identifier); "
                     + "a session's identifier cannot be changed")
         }
-        try connection.run(
-            Self.updateConfiguration, .id(session), .number(configuration.connectionsPerOrigin),
-            .number(configuration.maximumRunningTasks), configuration.maximumAttempts.map { .number($0) } ?? .null,
-            .number(configuration.firstRetryDelayMilliseconds), .number(configuration.longestRetryDelayMilliseconds),
-            .number(configuration.requestTimeoutMilliseconds), .number(configuration.resourceTimeoutMilliseconds),
-            .optional(configuration.caFile), .flag(configuration.sendsLaunchEvents),
-            .flag(configuration.asksForCredentials), .number(configuration.launchIfStoppedMilliseconds))
+        try connection.run(Self.updateConfiguration, [.id(session)] + ConfigurationColumns.values(configuration))
     }
 
     /// Those with live tasks or unacknowledged events: what an engine has to know when it starts.
@@ -78,7 +69,7 @@ extension Transaction {
         id: SessionID, application: String, configuration: SessionConfiguration
     )] {
         try connection.all(Self.selectActive) { row throws(Failure) in
-            (row.sessionID(), row.text(), row.configuration())
+            (row.sessionID(), row.text(), try row.configuration())
         }
     }
 
@@ -96,7 +87,7 @@ extension Transaction {
     private func findSession(_ application: String, _ identifier: String) throws(Failure) -> OpenedSession? {
         try connection.first(Self.selectByIdentifier, .text(application), .text(identifier)) { row throws(Failure) in
             OpenedSession(
-                id: row.sessionID(), isNew: false, configuration: row.configuration(), newestEvent: row.eventID(),
+                id: row.sessionID(), isNew: false, configuration: try row.configuration(), newestEvent: row.eventID(),
                 unacknowledged: row.number(), isInvalidating: row.flag())
         }
     }
@@ -122,30 +113,20 @@ extension Transaction {
             "the session \(identifier) was invalidated; acknowledge its events, then it can be created again")
     }
 
-    private static let configurationColumns = """
-        identifier, connections_per_origin, maximum_running_tasks, maximum_attempts, first_retry_delay_ms,
-        longest_retry_delay_ms, request_timeout_ms, resource_timeout_ms, ca_file, sends_launch_events,
-        asks_for_credentials, launch_if_stopped_ms
-        """
     private static let insertSession = Query(
         """
-        INSERT INTO sessions
-            (application, \(configurationColumns), created_ms, creator_high, creator_low, creator_handle)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO sessions (application, created_ms, creator_high, creator_low, creator_handle, identifier,
+            \(ConfigurationColumns.names))
+        VALUES (?, ?, ?, ?, ?, ?, \(ConfigurationColumns.marks))
         """)
     private static let selectCreated = Query(
         "SELECT 1 FROM sessions WHERE id = ? AND creator_high = ? AND creator_low = ? AND creator_handle = ?")
-    private static let selectConfiguration = Query("SELECT \(configurationColumns) FROM sessions WHERE id = ?")
+    private static let selectConfiguration = Query("SELECT identifier, \(ConfigurationColumns.names) FROM sessions WHERE id = ?")
     private static let updateConfiguration = Query(
-        """
-        UPDATE sessions SET connections_per_origin = ?2, maximum_running_tasks = ?3, maximum_attempts = ?4,
-            first_retry_delay_ms = ?5, longest_retry_delay_ms = ?6, request_timeout_ms = ?7, resource_timeout_ms = ?8,
-            ca_file = ?9, sends_launch_events = ?10, asks_for_credentials = ?11, launch_if_stopped_ms = ?12
-        WHERE id = ?1
-        """)
+        "UPDATE sessions SET \(ConfigurationColumns.assignments(from: 2)) WHERE id = ?1")
     private static let selectByIdentifier = Query(
         """
-        SELECT id, \(configurationColumns), newest_event, events_waiting, invalidating
+        SELECT id, identifier, \(ConfigurationColumns.names), newest_event, events_waiting, invalidating
         FROM sessions WHERE application = ? AND identifier = ?
         """)
     private static let selectWaitingEvents = Query(
@@ -155,25 +136,7 @@ extension Transaction {
         """)
     private static let selectActive = Query(
         """
-        SELECT id, application, \(configurationColumns) FROM sessions
+        SELECT id, application, identifier, \(ConfigurationColumns.names) FROM sessions
         WHERE live_tasks > 0 OR events_waiting > 0 ORDER BY id
         """)
-}
-
-extension Row {
-    fileprivate mutating func configuration() -> SessionConfiguration {
-        var configuration = SessionConfiguration(identifier: text())
-        configuration.connectionsPerOrigin = number()
-        configuration.maximumRunningTasks = number()
-        configuration.maximumAttempts = optionalNumber()
-        configuration.firstRetryDelayMilliseconds = number()
-        configuration.longestRetryDelayMilliseconds = number()
-        configuration.requestTimeoutMilliseconds = number()
-        configuration.resourceTimeoutMilliseconds = number()
-        configuration.caFile = optionalText()
-        configuration.sendsLaunchEvents = flag()
-        configuration.asksForCredentials = flag()
-        configuration.launchIfStoppedMilliseconds = number()
-        return configuration
-    }
 }

@@ -25,13 +25,13 @@ extension Transaction {
 
     /// Tasks whose file was about to get its final name when an engine stopped.
     public func tasksWithIntent() throws(Failure) -> [StoredTask] {
-        try connection.all(Self.selectWithIntent) { row throws(Failure) in try row.storedTask() }
+        try connection.all(Self.selectWithIntent) { row throws(Failure) in try storedTask(&row) }
     }
 
     /// Nil when there is none.
     public func task(_ id: TaskID) throws(Failure) -> TaskRecord? {
         let found = try connection.first(Self.selectRecord, .id(id)) { row throws(Failure) in
-            var record = TaskRecord(task: try row.storedTask(), state: row.state(), outcome: nil)
+            var record = TaskRecord(task: try storedTask(&row), state: row.state(), outcome: nil)
             if record.state.hasEnded {
                 record.outcome = try row.outcome(
                     state: record.state, destination: record.task.request.destination?.path, keptFile: keptFile(id),
@@ -43,7 +43,13 @@ extension Transaction {
     }
 
     private func storedTask(_ id: TaskID) throws(Failure) -> StoredTask? {
-        try connection.first(Self.selectTask, .id(id)) { row throws(Failure) in try row.storedTask() }
+        try connection.first(Self.selectTask, .id(id)) { row throws(Failure) in try storedTask(&row) }
+    }
+
+    private func storedTask(_ row: inout Row) throws(Failure) -> StoredTask {
+        var (task, hasOptions) = try row.storedTask()
+        if hasOptions, let options = try options(of: task.id) { task.request.options = options }
+        return task
     }
 
     private static let selectTurns = Query(
@@ -58,7 +64,7 @@ extension Transaction {
     private static let columns = """
         tasks.id, tasks.session_id, lane_id, round, attempts, attempts_without_progress, bytes_received, enqueued_ms,
         tasks.priority, idempotency_key, destination,
-        url, \(device), directory_inode, if_exists, starts_suspended, mode, requests.headers, user_data,
+        url, \(device), directory_inode, if_exists, starts_suspended, mode, requests.headers, user_data, has_options,
         scheme, server, port,
         entity_tag, last_modified, checkpoints.final_url, checkpoints.size, synced_offset, boot_id,
         intents.device, intents.inode, intents.size, furthest_offset
@@ -88,7 +94,7 @@ extension Row {
         return FinishIntent(device: device, inode: inode, size: size)
     }
 
-    fileprivate mutating func storedTask() throws(Failure) -> StoredTask {
+    fileprivate mutating func storedTask() throws(Failure) -> (StoredTask, hasOptions: Bool) {
         let id = taskID()
         let session = sessionID()
         let lane = laneID()
@@ -97,15 +103,17 @@ extension Row {
         let withoutProgress: UInt32 = number()
         let bytesReceived = bits()
         let enqueued = integer()
-        let request = try request()
-        return StoredTask(
+        var hasOptions = false
+        let request = try request(&hasOptions)
+        let task = StoredTask(
             id: id, session: session, lane: lane, round: round, request: request, origin: origin(),
             checkpoint: checkpoint(), intent: finishIntent(), attempts: attempts,
             attemptsWithoutProgress: withoutProgress, bytesReceived: bytesReceived, enqueuedMilliseconds: enqueued,
             furthestOffset: bits())
+        return (task, hasOptions)
     }
 
-    private mutating func request() throws(Failure) -> Request {
+    private mutating func request(_ hasOptions: inout Bool) throws(Failure) -> Request {
         var request = Request(url: "")
         request.priority = number()
         request.idempotencyKey = optionalText()
@@ -119,6 +127,7 @@ extension Row {
         request.mode = number()
         request.headers = try HeaderBlob.unpack(optionalBlob())
         request.userData = optionalBlob()
+        hasOptions = flag()
         return request
     }
 

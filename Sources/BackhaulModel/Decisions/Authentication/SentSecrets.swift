@@ -12,7 +12,7 @@ public struct SentSecrets: Sendable {
 
     public mutating func add(_ response: ChallengeResponse) {
         switch response {
-        case .refuse: break
+        case .refuse, .standard, .url: break
         case .credential(let user, let password):
             add(Array(password.utf8))
             add(Base64.encoded(Array("\(user):\(password)".utf8)))

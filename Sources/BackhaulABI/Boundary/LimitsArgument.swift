@@ -1,0 +1,21 @@
+internal import BackhaulModel
+internal import CBackhaul
+
+// Unsafe: the host promises that a struct it passes can be read until the call returns; all of it is copied here.
+
+/// `bh_limits` with its defaults filled in.
+enum LimitsArgument {
+    private static let firstSize = StructArgument.end(of: \bh_limits.connections_per_origin)
+
+    static func read(_ pointer: UnsafePointer<bh_limits>?) throws(Failure) -> EngineLimits {
+        let given = try StructArgument.read(
+            NumberArgument.required(pointer, "limits"), "limits", into: bh_limits(), firstSize: firstSize)
+        var limits = EngineLimits()
+        limits.bytesPerSecond = PolicyArgument.unlessZero(given.bytes_per_second)
+        if given.maximum_running_tasks > 0 { limits.maximumRunningTasks = given.maximum_running_tasks }
+        if given.maximum_connections > 0 { limits.maximumConnections = given.maximum_connections }
+        limits.connectionsPerOrigin = PolicyArgument.unlessZero(given.connections_per_origin)
+        try LimitsCheck.check(limits)
+        return limits
+    }
+}

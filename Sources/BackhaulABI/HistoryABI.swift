@@ -1,0 +1,52 @@
+internal import BackhaulClient
+internal import BackhaulModel
+public import CBackhaul
+
+// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+
+private func attempts(_ session: OpaquePointer?, _ task: UInt64) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    return session.started(session.client.attempts(TaskID(ofHost: task)), .batch)
+}
+
+@c @implementation
+public func bh_task_attempts(
+    _ session: OpaquePointer?, _ task_id: UInt64, _ timeout_ms: Int32,
+    _ attempts: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: attempts, "attempts", error) { _ throws(Failure) in
+        try BackhaulABI.attempts(session, task_id)
+    }
+}
+
+@c @implementation
+public func bh_task_attempts_start(
+    _ session: OpaquePointer?, _ task_id: UInt64, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try attempts(session, task_id) }
+}
+
+private func history(_ session: OpaquePointer?, _ after: UInt64, _ maximum: Int) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    let maximum = UInt32(try NumberArgument.count(maximum, "maximum", in: 1...Limits.batchCount))
+    return session.started(session.client.history(after: TaskID(ofHost: after), maximum: maximum), .batch)
+}
+
+@c @implementation
+public func bh_session_history(
+    _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, _ timeout_ms: Int32,
+    _ tasks: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: tasks, "tasks", error) { _ throws(Failure) in
+        try history(session, after, maximum)
+    }
+}
+
+@c @implementation
+public func bh_session_history_start(
+    _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try history(session, after, maximum) }
+}

@@ -1,0 +1,49 @@
+internal import BackhaulClient
+internal import BackhaulModel
+public import CBackhaul
+
+// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+
+private func set(
+    _ application: OpaquePointer?, _ limits: UnsafePointer<bh_limits>?
+) throws(Failure) -> StartedVerb {
+    let application = try ApplicationHandle(application)
+    return application.started(application.client.setLimits(try LimitsArgument.read(limits)), .nothing)
+}
+
+@c @implementation
+public func bh_application_set_limits(
+    _ application: OpaquePointer?, _ limits: UnsafePointer<bh_limits>?, _ timeout_ms: Int32,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, error, { _ throws(Failure) in try set(application, limits) })
+}
+
+@c @implementation
+public func bh_application_set_limits_start(
+    _ application: OpaquePointer?, _ limits: UnsafePointer<bh_limits>?,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try set(application, limits) }
+}
+
+private func get(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
+    let application = try ApplicationHandle(application)
+    return application.started(application.client.limits(), .batch)
+}
+
+@c @implementation
+public func bh_application_get_limits(
+    _ application: OpaquePointer?, _ timeout_ms: Int32, _ limits: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: limits, "limits", error) { _ throws(Failure) in try get(application) }
+}
+
+@c @implementation
+public func bh_application_get_limits_start(
+    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try get(application) }
+}

@@ -1,0 +1,26 @@
+public import BackhaulModel
+internal import BackhaulPlatform
+internal import Glibc
+
+/// Looks, in the host's process and with its rights, at a file to upload.
+public enum BodyCheck {
+    /// The file as it is now. Throws `bodyUnavailable`.
+    public static func check(path: String) throws(Failure) -> BodyFile {
+        guard path.utf8.first == UInt8(ascii: "/") else {
+            throw Failure(.invalidArgument, "the body's file \(path) is not an absolute path")
+        }
+        let files = FileSystem()
+        do throws(SystemError) {
+            try files.checkAccess(path, R_OK)
+            guard let status = try files.status(of: path) else {
+                throw SystemError(code: ENOENT, attempt: "Cannot read")
+            }
+            guard status.isRegular else { throw SystemError(code: EINVAL, attempt: "Cannot upload what is no file:") }
+            return BodyFile(
+                path: path, device: status.device, inode: status.inode, size: status.size,
+                modifiedNanoseconds: status.modifiedNanoseconds)
+        } catch {
+            throw .system(.bodyUnavailable, code: error.code, "the body's file \(path) cannot be read: \(error)")
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// Checks of `bh_session_configuration.pinned_public_keys`.
+enum PinnedKeys {
+    /// "sha256//" and 44 characters of base64, divided by ';' (CURLOPT_PINNEDPUBLICKEY).
+    static func check(_ text: String) throws(Failure) {
+        let pins = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+        for pin in pins {
+            let digits = pin.dropFirst("sha256//".utf8.count)
+            guard pin.starts(with: "sha256//".utf8), digits.count == 44, digits.last == UInt8(ascii: "="),
+                digits.dropLast().allSatisfy(isBase64)
+            else {
+                throw Failure(
+                    .invalidArgument,
+                    "pinned_public_keys is not a list of sha256//BASE64, divided by ';'; "
+                        + "openssl x509 -pubkey | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64")
+            }
+        }
+    }
+
+    private static func isBase64(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "/"): true
+        default: false
+        }
+    }
+}

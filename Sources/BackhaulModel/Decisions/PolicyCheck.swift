@@ -1,0 +1,79 @@
+/// Checks of what a session and a task say about how requests are made and tried again. A contradiction names both
+/// fields.
+enum PolicyCheck {
+    static let day: UInt32 = 86_400_000
+    static let decade: UInt64 = 315_360_000_000
+
+    static func check(_ policy: TaskPolicy) throws(Failure) {
+        if let attempts = policy.maximumAttempts { try FieldCheck.range(attempts, 1...UInt32.max, "maximum_attempts") }
+        if let delay = policy.firstRetryDelayMilliseconds { try FieldCheck.range(delay, 1...day, "first_retry_delay_ms") }
+        if let delay = policy.longestRetryDelayMilliseconds {
+            try FieldCheck.range(delay, 1...day, "longest_retry_delay_ms")
+        }
+        if let first = policy.firstRetryDelayMilliseconds, let longest = policy.longestRetryDelayMilliseconds {
+            try checkDelays(first, longest)
+        }
+        if let percent = policy.retryJitterPercent { try FieldCheck.range(percent, 1...100, "retry_jitter_percent") }
+        if let errors = policy.retryErrors { try check(errors, attempts: policy.maximumAttempts) }
+        if let timeout = policy.requestTimeoutMilliseconds { try FieldCheck.range(timeout, 1...day, "request_timeout_ms") }
+        if let timeout = policy.resourceTimeoutMilliseconds { try checkResourceTimeout(timeout) }
+        if let count = policy.maximumRedirects { try check(redirects: count, policy.redirects) }
+        if let accepted = policy.acceptedStatuses, let retried = policy.retryStatuses { try check(accepted, retried) }
+    }
+
+    static func check(_ session: SessionConfiguration) throws(Failure) {
+        var policy = TaskPolicy()
+        policy.maximumAttempts = session.maximumAttempts
+        policy.firstRetryDelayMilliseconds = session.firstRetryDelayMilliseconds
+        policy.longestRetryDelayMilliseconds = session.longestRetryDelayMilliseconds
+        policy.retryJitterPercent = session.retryJitterPercent
+        policy.retryErrors = session.retryErrors
+        policy.requestTimeoutMilliseconds = session.requestTimeoutMilliseconds
+        policy.resourceTimeoutMilliseconds = session.resourceTimeoutMilliseconds
+        policy.maximumRedirects = session.maximumRedirects
+        // A list of statuses to accept may take one away from those that are tried again by default.
+        policy.acceptedStatuses = session.acceptedStatuses
+        if session.retryStatuses != .transient { policy.retryStatuses = session.retryStatuses }
+        try check(policy)
+    }
+
+    private static func checkDelays(_ first: UInt32, _ longest: UInt32) throws(Failure) {
+        guard first <= longest else {
+            throw invalid("first_retry_delay_ms is \(first), more than longest_retry_delay_ms, \(longest)")
+        }
+    }
+
+    private static func check(_ errors: RetryErrors, attempts: UInt32?) throws(Failure) {
+        let unknown = errors.subtracting(.all)
+        guard unknown.isEmpty else {
+            throw invalid("retry_errors has the unknown bits 0x\(String(unknown.rawValue, radix: 16))")
+        }
+        guard !errors.contains(.nothing) || errors == .nothing else {
+            throw invalid("retry_errors has BH_RETRY_NOTHING beside other bits; give it alone")
+        }
+        if errors == .nothing, let attempts, attempts > 1 {
+            throw invalid("retry_errors is BH_RETRY_NOTHING, but maximum_attempts is \(attempts); give one of them")
+        }
+    }
+
+    private static func checkResourceTimeout(_ timeout: UInt64) throws(Failure) {
+        guard (1...decade).contains(timeout) else {
+            throw invalid("resource_timeout_ms is outside of 1 to \(decade)")
+        }
+    }
+
+    private static func check(redirects count: UInt32, _ policy: RedirectPolicy?) throws(Failure) {
+        try FieldCheck.range(count, 1...Limits.redirects, "maximum_redirects")
+        if policy == RedirectPolicy.none {
+            throw invalid("redirects is BH_REDIRECTS_NONE, but maximum_redirects is \(count); give one of them")
+        }
+    }
+
+    private static func check(_ accepted: StatusList, _ retried: StatusList) throws(Failure) {
+        if let both = (100...599).first(where: { accepted.contains($0) && retried.contains($0) }) {
+            throw invalid("accepted_statuses and retry_statuses both have \(both); an answer cannot be both")
+        }
+    }
+
+    private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }
+}

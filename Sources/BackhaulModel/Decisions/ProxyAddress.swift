@@ -1,0 +1,22 @@
+/// Checks of `bh_session_configuration.proxy`.
+enum ProxyAddress {
+    static let schemes = ["http", "https", "socks5", "socks5h"]
+
+    /// scheme://server[:port], and nothing behind it. No message repeats the text: it may hold a password.
+    static func check(_ text: String) throws(Failure) {
+        let bytes = Array(text.utf8)
+        guard let scheme = schemes.first(where: { text.utf8.starts(with: "\($0)://".utf8) }) else {
+            throw invalid("proxy starts with none of \(schemes.map { $0 + "://" }.joined(separator: ", "))")
+        }
+        var rest = bytes[(scheme.utf8.count + 3)...]
+        if rest.last == UInt8(ascii: "/") { rest.removeLast() }
+        guard !rest.contains(UInt8(ascii: "@")) else {
+            throw invalid("proxy has a user name; give it as proxy_user, which no listing shows")
+        }
+        guard !rest.isEmpty, rest.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !"/?#\\".utf8.contains($0) }) else {
+            throw invalid("proxy is not a scheme, a server and perhaps a port: \"http://proxy.example:3128\"")
+        }
+    }
+
+    private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }
+}

@@ -1,0 +1,43 @@
+extension RequestOptions {
+    /// The name that the first field that differs has in include/backhaul.h, or nil. A file of a body is the same when
+    /// its path is: it may have been moved into the store since.
+    public func fieldThatDiffers(from other: RequestOptions) -> String? {
+        if method != other.method { return "method" }
+        if group != other.group { return "group" }
+        if checksum != other.checksum { return "checksum" }
+        if expectedSize != other.expectedSize { return "expected_size" }
+        if refresh != other.refresh { return "refresh" }
+        if isOnlyIfChanged != other.isOnlyIfChanged || isNamedByServer != other.isNamedByServer
+            || ignoresDigests != other.ignoresDigests
+        {
+            return "flags"
+        }
+        if policy != other.policy { return "policy" }
+        return bodyFieldThatDiffers(from: other.body)
+    }
+
+    private func bodyFieldThatDiffers(from other: RequestBody?) -> String? {
+        switch (body, other) {
+        case (nil, nil): nil
+        case (.bytes(let ours), .bytes(let theirs)): ours == theirs ? nil : "body"
+        case (.file(let ours, let source), .file(let theirs, let otherSource)):
+            ours.path != theirs.path ? "body_file" : source == otherSource ? nil : "body_source"
+        case (.form(let ours, let source), .form(let theirs, let otherSource)):
+            !ours.elementsEqual(theirs, by: FormPart.areAlike) ? "parts" : source == otherSource ? nil : "body_source"
+        default: "body"
+        }
+    }
+}
+
+extension FormPart {
+    fileprivate static func areAlike(_ left: FormPart, _ right: FormPart) -> Bool {
+        guard left.name == right.name, left.fileName == right.fileName, left.mediaType == right.mediaType else {
+            return false
+        }
+        switch (left.content, right.content) {
+        case (.file(let ours), .file(let theirs)): return ours.path == theirs.path
+        case (.value(let ours), .value(let theirs)): return ours == theirs
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// What came after an attempt: `BH_NEXT_…`.
+public enum AttemptNext: Int32, Sendable, CaseIterable {
+    case end = 1
+    case retry = 2
+    case challenge = 3
+    case stopped = 4
+}
+
+/// What was measured of the last request of an attempt. Microseconds after its start, nil when not reached or not
+/// needed.
+public struct TransferMetrics: Equatable, Sendable {
+    public var startedMilliseconds: Int64 = 0
+    public var url = ""
+    public var redirects: UInt32 = 0
+    public var domainLookup: Int64?
+    public var connect: Int64?
+    public var secureConnection: Int64?
+    public var requestStart: Int64?
+    public var requestEnd: Int64?
+    public var responseStart: Int64?
+    public var responseEnd: Int64?
+    /// "h2", "http/1.1"
+    public var networkProtocol: String?
+    public var reusedConnection = false
+    public var proxyConnection = false
+    public var localAddress: String?
+    public var localPort: UInt16 = 0
+    public var remoteAddress: String?
+    public var remotePort: UInt16 = 0
+    public var tlsVersion: String?
+    public var tlsCipher: String?
+    public var requestHeaderBytes: UInt64 = 0
+    public var requestBodyBytes: UInt64 = 0
+    public var responseHeaderBytes: UInt64 = 0
+    public var responseBodyBytes: UInt64 = 0
+
+    public init() {}
+}
+
+/// One attempt of a task: `bh_attempt`.
+public struct Attempt: Equatable, Sendable {
+    public var task: TaskID
+    /// From 1.
+    public var number: UInt32
+    public var next: AttemptNext
+    /// Unix milliseconds, or 0.
+    public var nextAttemptMilliseconds: Int64 = 0
+    public var failure: Failure?
+    public var httpStatus: Int32 = 0
+    /// Of the file: where the attempt began, and how much was here after it.
+    public var offset: UInt64 = 0
+    public var endOffset: UInt64 = 0
+    public var metrics = TransferMetrics()
+
+    public init(task: TaskID, number: UInt32, next: AttemptNext) {
+        self.task = task
+        self.number = number
+        self.next = next
+    }
+}

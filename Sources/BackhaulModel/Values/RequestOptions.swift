@@ -1,0 +1,139 @@
+/// A digest that a file must have: "sha-256:" and 64, or "sha-512:" and 128 hexadecimal digits.
+public struct Checksum: Equatable, Sendable {
+    public enum Algorithm: String, Sendable, CaseIterable {
+        case sha256 = "sha-256"
+        case sha512 = "sha-512"
+
+        public var size: Int { self == .sha256 ? 32 : 64 }
+    }
+    public var algorithm: Algorithm
+    public var digest: [UInt8]
+
+    public init(_ algorithm: Algorithm, _ digest: [UInt8]) {
+        self.algorithm = algorithm
+        self.digest = digest
+    }
+
+    /// Nil for any other text.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            let algorithm = Algorithm(rawValue: String(decoding: bytes[..<colon], as: UTF8.self))
+        else { return nil }
+        let digits = bytes[(colon + 1)...].map(\.hexadecimalValue)
+        guard digits.count == algorithm.size * 2 else { return nil }
+        var digest: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[index], let low = digits[index + 1] else { return nil }
+            digest.append(high << 4 | low)
+        }
+        self.init(algorithm, digest)
+    }
+
+    /// In the form that `init` reads, with small letters.
+    public var text: String {
+        var text = algorithm.rawValue + ":"
+        for byte in digest { text += String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16) }
+        return text
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexadecimalValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46: self - 0x41 + 10
+        case 0x61...0x66: self - 0x61 + 10
+        default: nil
+        }
+    }
+}
+
+/// What a file of a body is to the engine: `BH_BODY_…`.
+public enum BodySource: Int32, Sendable, CaseIterable {
+    case reference = 0
+    case snapshot = 1
+    case consume = 2
+}
+
+/// A file as it was when the host handed it over: whatever differs later was changed.
+public struct BodyFile: Equatable, Sendable {
+    /// Absolute.
+    public var path: String
+    public var device: UInt64
+    public var inode: UInt64
+    public var size: UInt64
+    public var modifiedNanoseconds: Int64
+
+    public init(path: String, device: UInt64, inode: UInt64, size: UInt64, modifiedNanoseconds: Int64) {
+        self.path = path
+        self.device = device
+        self.inode = inode
+        self.size = size
+        self.modifiedNanoseconds = modifiedNanoseconds
+    }
+}
+
+/// One part of a form: `bh_part`.
+public struct FormPart: Equatable, Sendable {
+    public enum Content: Equatable, Sendable {
+        case file(BodyFile)
+        case value([UInt8])
+    }
+    public var name: String
+    public var content: Content
+    /// What the server is told.
+    public var fileName: String?
+    public var mediaType: String?
+
+    public init(name: String, content: Content, fileName: String? = nil, mediaType: String? = nil) {
+        self.name = name
+        self.content = content
+        self.fileName = fileName
+        self.mediaType = mediaType
+    }
+}
+
+/// What a request carries.
+public enum RequestBody: Equatable, Sendable {
+    case file(BodyFile, BodySource)
+    case bytes([UInt8])
+    case form([FormPart], BodySource)
+}
+
+/// What expires: `BH_REFRESH_…`.
+public enum RefreshKind: Int32, Sendable, CaseIterable {
+    case none = 0
+    case headers = 1
+    case url = 2
+}
+
+/// What few requests have, of `bh_request`.
+public struct RequestOptions: Equatable, Sendable {
+    /// Nil: GET, with a file or bytes PUT, with a form POST.
+    public var method: String?
+    public var group: String?
+    public var checksum: Checksum?
+    public var expectedSize: UInt64?
+    public var body: RequestBody?
+    public var refresh = RefreshKind.none
+    /// Unix milliseconds.
+    public var expiresMilliseconds: Int64?
+    /// `BH_REQUEST_IF_CHANGED`
+    public var isOnlyIfChanged = false
+    /// `BH_REQUEST_NAMED_BY_SERVER`
+    public var isNamedByServer = false
+    /// `BH_REQUEST_IGNORES_DIGESTS`
+    public var ignoresDigests = false
+    public var policy = TaskPolicy()
+
+    public init() {}
+
+    public static let none = RequestOptions()
+}
+
+/// `BH_TASK_KIND_…`
+public enum TaskKind: Int32, Sendable, CaseIterable {
+    case download = 1
+    case upload = 2
+}

@@ -1,0 +1,87 @@
+/// `BH_HTTP_…`
+public enum HTTPVersion: Int32, Sendable, CaseIterable {
+    case standard = 0
+    case http1 = 1
+    case http2 = 2
+    case http2PriorKnowledge = 3
+}
+
+/// `BH_REDIRECTS_…`
+public enum RedirectPolicy: Int32, Sendable, CaseIterable {
+    case follow = 1
+    case sameOrigin = 2
+    case none = 3
+}
+
+/// Which errors are tried again: `BH_RETRY_…` bits.
+public struct RetryErrors: OptionSet, Hashable, Sendable {
+    public var rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    public static let name = RetryErrors(rawValue: 1)
+    public static let connection = RetryErrors(rawValue: 2)
+    public static let lost = RetryErrors(rawValue: 4)
+    public static let timeout = RetryErrors(rawValue: 8)
+    public static let tls = RetryErrors(rawValue: 16)
+    public static let status = RetryErrors(rawValue: 32)
+    public static let badResponse = RetryErrors(rawValue: 64)
+    public static let nothing = RetryErrors(rawValue: 128)
+
+    public static let standard: RetryErrors = [.name, .connection, .lost, .timeout, .tls, .status]
+    public static let all: RetryErrors = [.standard, .badResponse, .nothing]
+}
+
+/// How a task differs from its session: `bh_policy`. Nil: as the session says.
+public struct TaskPolicy: Equatable, Sendable {
+    public var maximumAttempts: UInt32?
+    public var firstRetryDelayMilliseconds: UInt32?
+    public var longestRetryDelayMilliseconds: UInt32?
+    public var retryJitterPercent: UInt32?
+    public var retryErrors: RetryErrors?
+    public var retriesUnsafeMethods: Bool?
+    public var retryStatuses: StatusList?
+    public var acceptedStatuses: StatusList?
+    public var requestTimeoutMilliseconds: UInt32?
+    public var resourceTimeoutMilliseconds: UInt64?
+    public var httpVersion: HTTPVersion?
+    public var redirects: RedirectPolicy?
+    public var maximumRedirects: UInt32?
+    public var maximumSize: UInt64?
+    public var bytesPerSecond: UInt64?
+
+    public init() {}
+}
+
+/// What holds for one task: its own policy over that of its session.
+public struct TransferPolicy: Equatable, Sendable {
+    public var maximumAttempts: UInt32?
+    public var firstRetryDelayMilliseconds: UInt32
+    public var longestRetryDelayMilliseconds: UInt32
+    public var retryJitterPercent: UInt32
+    public var retryErrors: RetryErrors
+    public var retriesUnsafeMethods: Bool
+    public var retryStatuses: StatusList
+    public var acceptedStatuses: StatusList
+    public var requestTimeoutMilliseconds: UInt32
+    public var resourceTimeoutMilliseconds: UInt64
+    public var httpVersion: HTTPVersion
+    public var redirects: RedirectPolicy
+    public var maximumRedirects: UInt32
+    public var maximumSize: UInt64?
+
+    public init(_ session: SessionConfiguration, _ task: TaskPolicy = TaskPolicy()) {
+        maximumAttempts = task.maximumAttempts ?? session.maximumAttempts
+        firstRetryDelayMilliseconds = task.firstRetryDelayMilliseconds ?? session.firstRetryDelayMilliseconds
+        longestRetryDelayMilliseconds = task.longestRetryDelayMilliseconds ?? session.longestRetryDelayMilliseconds
+        retryJitterPercent = task.retryJitterPercent ?? session.retryJitterPercent
+        retryErrors = task.retryErrors ?? session.retryErrors
+        retriesUnsafeMethods = task.retriesUnsafeMethods ?? session.retriesUnsafeMethods
+        retryStatuses = task.retryStatuses ?? session.retryStatuses
+        acceptedStatuses = task.acceptedStatuses ?? session.acceptedStatuses
+        requestTimeoutMilliseconds = task.requestTimeoutMilliseconds ?? session.requestTimeoutMilliseconds
+        resourceTimeoutMilliseconds = task.resourceTimeoutMilliseconds ?? session.resourceTimeoutMilliseconds
+        httpVersion = task.httpVersion ?? session.httpVersion
+        redirects = task.redirects ?? session.redirects
+        maximumRedirects = task.maximumRedirects ?? session.maximumRedirects
+        maximumSize = task.maximumSize ?? session.maximumSize
+    }
+}

@@ -1,0 +1,212 @@
+extension Schema {
+    /// Requests with options, groups, attempts and their history, cookies, kept answers, limits.
+    static let third = """
+        ALTER TABLE sessions ADD COLUMN retry_jitter_percent INTEGER NOT NULL DEFAULT 50;
+        ALTER TABLE sessions ADD COLUMN retry_errors INTEGER NOT NULL DEFAULT 63;
+        ALTER TABLE sessions ADD COLUMN retries_unsafe_methods INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE sessions ADD COLUMN retry_statuses TEXT NOT NULL DEFAULT '408,429,500,502-504';
+        ALTER TABLE sessions ADD COLUMN accepted_statuses TEXT NOT NULL DEFAULT '200-299';
+        ALTER TABLE sessions ADD COLUMN http_version INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE sessions ADD COLUMN redirects INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE sessions ADD COLUMN maximum_redirects INTEGER NOT NULL DEFAULT 20;
+        ALTER TABLE sessions ADD COLUMN maximum_size INTEGER;
+        ALTER TABLE sessions ADD COLUMN headers BLOB;
+        ALTER TABLE sessions ADD COLUMN bytes_per_second INTEGER;
+        ALTER TABLE sessions ADD COLUMN proxy TEXT;
+        ALTER TABLE sessions ADD COLUMN proxy_user TEXT;
+        ALTER TABLE sessions ADD COLUMN proxy_password TEXT;
+        ALTER TABLE sessions ADD COLUMN no_proxy TEXT;
+        ALTER TABLE sessions ADD COLUMN cookies INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE sessions ADD COLUMN minimum_tls INTEGER NOT NULL DEFAULT 12;
+        ALTER TABLE sessions ADD COLUMN client_certificate TEXT;
+        ALTER TABLE sessions ADD COLUMN client_key TEXT;
+        ALTER TABLE sessions ADD COLUMN pinned_public_keys TEXT;
+        ALTER TABLE sessions ADD COLUMN history_limit INTEGER DEFAULT 1000;
+
+        ALTER TABLE requests ADD COLUMN has_options INTEGER NOT NULL DEFAULT 0;
+        -- What few requests have. A policy's column is NULL where the session decides.
+        CREATE TABLE request_options (
+            task_id INTEGER PRIMARY KEY REFERENCES tasks ON DELETE CASCADE,
+            method TEXT,
+            "group" TEXT,
+            checksum TEXT,
+            expected_size INTEGER,
+            refresh INTEGER NOT NULL,
+            expires_ms INTEGER,
+            if_changed INTEGER NOT NULL,
+            named_by_server INTEGER NOT NULL,
+            ignores_digests INTEGER NOT NULL,
+            maximum_attempts INTEGER,
+            first_retry_delay_ms INTEGER,
+            longest_retry_delay_ms INTEGER,
+            retry_jitter_percent INTEGER,
+            retry_errors INTEGER,
+            retries_unsafe_methods INTEGER,
+            retry_statuses TEXT,
+            accepted_statuses TEXT,
+            request_timeout_ms INTEGER,
+            resource_timeout_ms INTEGER,
+            http_version INTEGER,
+            redirects INTEGER,
+            maximum_redirects INTEGER,
+            maximum_size INTEGER,
+            bytes_per_second INTEGER,
+            -- NULL: there is no body.
+            body_source INTEGER,
+            body BLOB
+        ) STRICT;
+
+        -- Files and values of a body: one row for `body_file` (without a name), one for each part of a form.
+        CREATE TABLE body_parts (
+            task_id INTEGER NOT NULL REFERENCES tasks ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            name TEXT,
+            file TEXT,
+            device INTEGER,
+            inode INTEGER,
+            size INTEGER,
+            modified_ns INTEGER,
+            value BLOB,
+            file_name TEXT,
+            media_type TEXT,
+            PRIMARY KEY (task_id, position)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE groups (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            live_tasks INTEGER NOT NULL DEFAULT 0 CHECK (live_tasks >= 0),
+            -- Ends since it last finished.
+            succeeded INTEGER NOT NULL DEFAULT 0,
+            failed INTEGER NOT NULL DEFAULT 0,
+            cancelled INTEGER NOT NULL DEFAULT 0,
+            UNIQUE (session_id, name)
+        ) STRICT;
+        ALTER TABLE tasks ADD COLUMN group_id INTEGER;
+        CREATE INDEX tasks_by_group ON tasks (group_id) WHERE group_id IS NOT NULL;
+        -- Of a `group finished`.
+        ALTER TABLE events ADD COLUMN group_name TEXT;
+        ALTER TABLE events ADD COLUMN succeeded INTEGER;
+        ALTER TABLE events ADD COLUMN failed INTEGER;
+        ALTER TABLE events ADD COLUMN cancelled INTEGER;
+
+        ALTER TABLE tasks ADD COLUMN kind INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE tasks ADD COLUMN bytes_sent INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE answers ADD COLUMN response_body BLOB;
+        ALTER TABLE answers ADD COLUMN checksum TEXT;
+
+        -- Every attempt of a task, also after its event was acknowledged, as long as the task is in the history.
+        -- Microseconds count from started_ms.
+        CREATE TABLE attempts (
+            task_id INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            next INTEGER NOT NULL,
+            next_attempt_ms INTEGER NOT NULL,
+            status INTEGER NOT NULL,
+            error_domain INTEGER NOT NULL,
+            error_detail INTEGER NOT NULL,
+            error_message TEXT,
+            http_status INTEGER NOT NULL,
+            "offset" INTEGER NOT NULL,
+            end_offset INTEGER NOT NULL,
+            started_ms INTEGER NOT NULL,
+            url TEXT,
+            redirects INTEGER NOT NULL,
+            domain_lookup_us INTEGER,
+            connect_us INTEGER,
+            secure_connection_us INTEGER,
+            request_start_us INTEGER,
+            request_end_us INTEGER,
+            response_start_us INTEGER,
+            response_end_us INTEGER,
+            protocol TEXT,
+            reused_connection INTEGER NOT NULL,
+            proxy_connection INTEGER NOT NULL,
+            local_address TEXT,
+            local_port INTEGER NOT NULL,
+            remote_address TEXT,
+            remote_port INTEGER NOT NULL,
+            tls_version TEXT,
+            tls_cipher TEXT,
+            request_header_bytes INTEGER NOT NULL,
+            request_body_bytes INTEGER NOT NULL,
+            response_header_bytes INTEGER NOT NULL,
+            response_body_bytes INTEGER NOT NULL,
+            PRIMARY KEY (task_id, number)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Tasks whose event was acknowledged.
+        CREATE TABLE history (
+            task_id INTEGER PRIMARY KEY,
+            session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            round INTEGER NOT NULL,
+            state INTEGER NOT NULL,
+            kind INTEGER NOT NULL,
+            url TEXT NOT NULL,
+            destination TEXT,
+            path TEXT,
+            idempotency_key TEXT,
+            user_data BLOB,
+            group_name TEXT,
+            priority INTEGER NOT NULL,
+            status INTEGER NOT NULL,
+            error_domain INTEGER NOT NULL,
+            error_detail INTEGER NOT NULL,
+            error_message TEXT,
+            http_status INTEGER NOT NULL,
+            attempts INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            enqueued_ms INTEGER NOT NULL,
+            ended_ms INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX history_by_session ON history (session_id);
+
+        -- The version of a resource that a task has put at a destination, and the file by which it is known again.
+        CREATE TABLE validators (
+            session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            destination TEXT NOT NULL,
+            url TEXT NOT NULL,
+            entity_tag TEXT,
+            last_modified TEXT,
+            device INTEGER NOT NULL,
+            inode INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            modified_ns INTEGER NOT NULL,
+            PRIMARY KEY (session_id, destination)
+        ) STRICT, WITHOUT ROWID;
+
+        -- In the form of a line of Netscape's cookie file, as libcurl has them.
+        CREATE TABLE cookies (
+            session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            cookie TEXT NOT NULL,
+            PRIMARY KEY (session_id, cookie)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Answers to challenges that the host wants kept.
+        CREATE TABLE kept_answers (
+            session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            kind INTEGER NOT NULL,
+            origin TEXT NOT NULL,
+            realm TEXT NOT NULL DEFAULT '',
+            has_realm INTEGER NOT NULL,
+            user TEXT,
+            password TEXT,
+            headers BLOB,
+            expires_ms INTEGER,
+            PRIMARY KEY (session_id, kind, origin, has_realm, realm)
+        ) STRICT, WITHOUT ROWID;
+
+        -- One row. NULL: as by default.
+        CREATE TABLE limits (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            bytes_per_second INTEGER,
+            maximum_running_tasks INTEGER NOT NULL,
+            maximum_connections INTEGER NOT NULL,
+            connections_per_origin INTEGER
+        ) STRICT;
+
+        -- Of a refresh of one task's URL; then `realm` is that task's number, so that each has its own.
+        ALTER TABLE challenges ADD COLUMN task_id INTEGER;
+        """
+}

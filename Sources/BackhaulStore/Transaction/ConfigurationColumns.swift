@@ -1,0 +1,99 @@
+internal import BackhaulModel
+
+/// The columns of `sessions` that a configuration is made of, but for the identifier: written and read in this order.
+enum ConfigurationColumns {
+    private static let columns = [
+        "connections_per_origin", "maximum_running_tasks", "maximum_attempts", "first_retry_delay_ms",
+        "longest_retry_delay_ms", "request_timeout_ms", "resource_timeout_ms", "ca_file", "sends_launch_events",
+        "asks_for_credentials", "launch_if_stopped_ms", "retry_jitter_percent", "retry_errors",
+        "retries_unsafe_methods", "retry_statuses", "accepted_statuses", "http_version", "redirects",
+        "maximum_redirects", "maximum_size", "headers", "bytes_per_second", "proxy", "proxy_user", "proxy_password",
+        "no_proxy", "cookies", "minimum_tls", "client_certificate", "client_key", "pinned_public_keys",
+        "history_limit",
+    ]
+
+    static let names = columns.joined(separator: ", ")
+    static let marks = Array(repeating: "?", count: columns.count).joined(separator: ", ")
+
+    /// "name = ?2, …"
+    static func assignments(from first: Int) -> String {
+        columns.enumerated().map { "\($1) = ?\($0 + first)" }.joined(separator: ", ")
+    }
+
+    static func values(_ configuration: SessionConfiguration) -> [Value] {
+        [
+            .number(configuration.connectionsPerOrigin),
+            .number(configuration.maximumRunningTasks),
+            .optional(configuration.maximumAttempts),
+            .number(configuration.firstRetryDelayMilliseconds),
+            .number(configuration.longestRetryDelayMilliseconds),
+            .number(configuration.requestTimeoutMilliseconds),
+            .number(configuration.resourceTimeoutMilliseconds),
+            .optional(configuration.caFile),
+            .flag(configuration.sendsLaunchEvents),
+            .flag(configuration.asksForCredentials),
+            .number(configuration.launchIfStoppedMilliseconds),
+            .number(configuration.retryJitterPercent),
+            .number(configuration.retryErrors.rawValue),
+            .flag(configuration.retriesUnsafeMethods),
+            .text(configuration.retryStatuses.text),
+            .text(configuration.acceptedStatuses.text),
+            .number(configuration.httpVersion.rawValue),
+            .number(configuration.redirects.rawValue),
+            .number(configuration.maximumRedirects),
+            .bits(configuration.maximumSize),
+            .optional(HeaderBlob.pack(configuration.headers)),
+            .bits(configuration.bytesPerSecond),
+            .optional(configuration.proxy.url),
+            .optional(configuration.proxy.user),
+            .optional(configuration.proxy.password),
+            .optional(configuration.proxy.exceptions),
+            .number(configuration.cookies.rawValue),
+            .number(configuration.tls.minimum.rawValue),
+            .optional(configuration.tls.clientCertificate),
+            .optional(configuration.tls.clientKey),
+            .optional(configuration.tls.pinnedPublicKeys),
+            .optional(configuration.historyLimit),
+        ]
+    }
+}
+
+extension Row {
+    /// The identifier and `ConfigurationColumns.names`.
+    mutating func configuration() throws(Failure) -> SessionConfiguration {
+        var configuration = SessionConfiguration(identifier: text())
+        configuration.connectionsPerOrigin = number()
+        configuration.maximumRunningTasks = number()
+        configuration.maximumAttempts = optionalNumber()
+        configuration.firstRetryDelayMilliseconds = number()
+        configuration.longestRetryDelayMilliseconds = number()
+        configuration.requestTimeoutMilliseconds = number()
+        configuration.resourceTimeoutMilliseconds = number()
+        configuration.caFile = optionalText()
+        configuration.sendsLaunchEvents = flag()
+        configuration.asksForCredentials = flag()
+        configuration.launchIfStoppedMilliseconds = number()
+        configuration.retryJitterPercent = number()
+        configuration.retryErrors = RetryErrors(rawValue: number())
+        configuration.retriesUnsafeMethods = flag()
+        configuration.retryStatuses = StatusList(text()) ?? .transient
+        configuration.acceptedStatuses = StatusList(text()) ?? .successful
+        configuration.httpVersion = HTTPVersion(rawValue: number()) ?? .standard
+        configuration.redirects = RedirectPolicy(rawValue: number()) ?? .follow
+        configuration.maximumRedirects = number()
+        configuration.maximumSize = optionalBits()
+        configuration.headers = try HeaderBlob.unpack(optionalBlob())
+        configuration.bytesPerSecond = optionalBits()
+        configuration.proxy.url = optionalText()
+        configuration.proxy.user = optionalText()
+        configuration.proxy.password = optionalText()
+        configuration.proxy.exceptions = optionalText()
+        configuration.cookies = CookiePolicy(rawValue: number()) ?? .none
+        configuration.tls.minimum = TLSConfiguration.Version(rawValue: number()) ?? .tls12
+        configuration.tls.clientCertificate = optionalText()
+        configuration.tls.clientKey = optionalText()
+        configuration.tls.pinnedPublicKeys = optionalText()
+        configuration.historyLimit = optionalNumber()
+        return configuration
+    }
+}
