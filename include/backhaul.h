@@ -661,9 +661,9 @@ typedef struct bh_policy {
 #define BH_HEADERS_SIZE_MAXIMUM 65536
 #define BH_ENQUEUE_COUNT_MAXIMUM 10000000
 
-/* A download, or an upload: a request with a body (body_file, body or parts) and without a destination is an upload, and
- * its event carries the answer's body. With both it is a download by that method, which begins anew after each break:
- * ranges are for GET (RFC 9110, section 14.2). Fields that contradict each other are refused, with both named. */
+/* A download, or an upload: a request with a body (body_file, body or parts) and without a destination is an upload,
+ * and its event carries the answer's body. With both it is a download by that method, which begins anew after each
+ * break: ranges are for GET (RFC 9110, section 14.2). Fields that contradict each other are refused, both named. */
 typedef struct bh_request {
     size_t struct_size;
     const char *url;             /* required: http or https, without user name or password */
@@ -681,10 +681,10 @@ typedef struct bh_request {
     int32_t priority;            /* higher runs first within the session; -100 to 100, or BH_PRIORITY_NOW */
     uint32_t flags;              /* BH_REQUEST_… bits */
     uint32_t mode;               /* permission bits of the file; 0: 0666 less the host's umask */
-    const char *method;          /* a token (RFC 9110, section 9.1) other than CONNECT and TRACE; NULL: GET, with body_file
-                                    or body PUT, with parts POST */
-    const char *group;           /* optional, 1 to 255 bytes: when the last live task of the group has ended there is one
-                                    BH_EVENT_GROUP_FINISHED */
+    const char *method;          /* a token (RFC 9110, section 9.1) other than CONNECT and TRACE; NULL: GET, with
+                                    body_file or body PUT, with parts POST */
+    const char *group;           /* optional, 1 to 255 bytes: when the last live task of the group has ended there is
+                                    one BH_EVENT_GROUP_FINISHED */
     const char *checksum;        /* optional: "sha-256:" and 64, or "sha-512:" and 128 hexadecimal digits */
     uint64_t expected_size;      /* of the file in bytes, else BH_SIZE_MISMATCH; 0: any */
     const char *body_file;       /* absolute path of a regular file, optional */
@@ -694,13 +694,13 @@ typedef struct bh_request {
     size_t part_count;
     int32_t body_source;         /* BH_BODY_…, for body_file and the files of parts */
     int32_t refresh;             /* BH_REFRESH_… */
-    int64_t expires_ms;          /* Unix time in milliseconds until which what `refresh` names is good: the host is asked
-                                    before an attempt starts later. 0: not known; it is asked at a 401 or 403 */
+    int64_t expires_ms;          /* Unix time in milliseconds until which what `refresh` names is good: the host is
+                                    asked before an attempt starts later. 0: not known; it is asked at a 401 or 403 */
     const bh_policy *policy;     /* optional; requests may share one */
 } bh_request;
 
 #define BH_REQUEST_INIT                                                                                                \
-    {sizeof(bh_request), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, 0,   \
+    {sizeof(bh_request), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, 0,  \
      0, 0, 0, NULL}
 
 enum {
@@ -862,8 +862,8 @@ enum {
     BH_RESPOND_REFUSE = 1,     /* the tasks that wait fail with BH_AUTHENTICATION_REQUIRED */
     BH_RESPOND_CREDENTIAL = 2, /* user and password, for the schemes Basic and Digest; both empty for Negotiate: the
                                   user's own Kerberos ticket */
-    BH_RESPOND_HEADERS = 3,    /* header fields to send instead, such as "Authorization: Bearer …"; of a refresh they take
-                                  the place of the tasks' own with the same names, durably */
+    BH_RESPOND_HEADERS = 3,    /* header fields to send instead, such as "Authorization: Bearer …"; of a refresh they
+                                  take the place of the tasks' own with the same names, durably */
     BH_RESPOND_DEFAULT = 4,    /* go on without: the tasks that wait end as their status says (Apple:
                                   performDefaultHandling); of a refresh: they are sent as they are */
     BH_RESPOND_URL = 5         /* of a refresh for a URL: the new one */
@@ -881,8 +881,8 @@ typedef struct bh_response {
     const bh_header *headers; /* for BH_RESPOND_HEADERS; for a proxy Proxy-Authorization, not Authorization */
     size_t header_count;
     const char *url;          /* for BH_RESPOND_URL */
-    int64_t expires_ms;       /* Unix time in milliseconds: the host is asked again before a request starts later; 0: the
-                                 answer is good until it is refused */
+    int64_t expires_ms;       /* Unix time in milliseconds: the host is asked again before a request starts later; 0:
+                                 the answer is good until it is refused */
     uint32_t flags;           /* BH_RESPONSE_… bits */
 } bh_response;
 
@@ -1085,8 +1085,8 @@ bh_status bh_task_attempts(bh_session *session, uint64_t task_id, int32_t timeou
                            bh_error *error);
 bh_status bh_task_attempts_start(bh_session *session, uint64_t task_id, bh_ticket **ticket, bh_error *error);
 
-/* Tasks whose event was acknowledged, by id, those with ids greater than `after`, up to `maximum` (1 to 10,000): a batch
- * of bh_task. The session keeps the newest, as many as its history_limit says. */
+/* Tasks whose event was acknowledged, by id, those with ids greater than `after`, up to `maximum` (1 to 10,000): a
+ * batch of bh_task. The session keeps the newest, as many as its history_limit says. */
 bh_status bh_session_history(bh_session *session, uint64_t after, size_t maximum, int32_t timeout_ms, bh_batch **tasks,
                              bh_error *error);
 bh_status bh_session_history_start(bh_session *session, uint64_t after, size_t maximum, bh_ticket **ticket,

@@ -59,7 +59,9 @@ public final class SessionClient: Sendable {
 
     public func challenges() -> Ticket { submit(.challenges(handle)) }
 
-    public func respond(_ challenge: ChallengeID, _ response: ChallengeResponse, _ life: AnswerLife) -> Ticket {
+    public func respond(
+        _ challenge: ChallengeID, _ response: ChallengeResponse, _ life: AnswerLife = AnswerLife()
+    ) -> Ticket {
         submit(.respond(handle, challenge, response, life))
     }
 

@@ -94,7 +94,7 @@ struct SelectionArgumentTests {
         ids.withUnsafeBufferPointer { buffer in
             var selection = bh_task_selection(
                 struct_size: MemoryLayout<bh_task_selection>.size, ids: isNull ? nil : buffer.baseAddress,
-                id_count: count ?? ids.count, states: states)
+                id_count: count ?? ids.count, states: states, group: nil)
             result = Result { () throws(Failure) in try SelectionArgument.read(&selection) }
         }
         return try result.get()

@@ -73,6 +73,7 @@ extension Generator {
         request.priority = integer()
         request.startsSuspended = bool()
         request.mode = integer()
+        if bool() { request.options = options() }
         return request
     }
 
@@ -89,6 +90,7 @@ extension Generator {
         configuration.sendsLaunchEvents = bool()
         configuration.asksForCredentials = bool()
         configuration.launchIfStoppedMilliseconds = integer()
+        fillOptions(&configuration)
         return configuration
     }
 
@@ -135,14 +137,18 @@ extension Generator {
 
     mutating func challenge() -> Challenge {
         Challenge(
-            id: id(), space: ProtectionSpace(kind: any(), origin: text(), realm: optional { $0.text() }),
+            id: id(),
+            space: ProtectionSpace(
+                kind: any(), origin: text(), realm: optional { $0.text() }, task: optional { $0.id() }),
             schemes: AuthenticationSchemes(rawValue: integer()), failures: integer(), timeMilliseconds: integer(),
-            waitingTasks: integer())
+            waitingTasks: integer(), url: optional { $0.text() })
     }
 
     mutating func response() -> ChallengeResponse {
-        switch Int.random(in: 0..<3, using: &self) {
+        switch Int.random(in: 0..<5, using: &self) {
         case 0: .refuse
+        case 2: .standard
+        case 3: .url(text())
         case 1: .credential(user: text(), password: text())
         default: .headers(list { $0.header() })
         }
@@ -151,26 +157,36 @@ extension Generator {
     mutating func progress() -> Progress {
         Progress(
             task: id(), state: any(), reason: any(), offset: integer(), size: optional { $0.integer() },
-            bytesPerSecond: integer())
+            bytesPerSecond: integer(), bodySent: integer(), bodySize: integer())
     }
 
     mutating func selection() -> TaskSelection {
-        TaskSelection(ids: list { $0.id() }, states: TaskStates(rawValue: integer()))
+        TaskSelection(
+            ids: list { $0.id() }, states: TaskStates(rawValue: integer()), group: optional { $0.text() })
     }
 
     mutating func task() -> TaskInfo {
-        TaskInfo(
+        var task = TaskInfo(
             id: id(), round: integer(), state: any(), reason: any(), reasonText: optional { $0.text() },
             nextAttemptMilliseconds: integer(), url: text(), destinationPath: optional { $0.text() },
             idempotencyKey: optional { $0.text() }, userData: optional { $0.data() }, priority: integer(),
             failure: optional { $0.failure() }, httpStatus: integer(), attempts: integer(), offset: integer(),
             size: optional { $0.integer() }, bytesPerSecond: integer(), enqueuedMilliseconds: integer())
+        task.kind = any()
+        task.group = optional { $0.text() }
+        task.bodySent = integer()
+        task.bodySize = integer()
+        task.endedMilliseconds = integer()
+        task.path = optional { $0.text() }
+        return task
     }
 
     mutating func event() -> Event {
         let kind: Event.Kind =
-            switch Int.random(in: 0..<3, using: &self) {
+            switch Int.random(in: 0..<4, using: &self) {
             case 0: .sessionFinished
+            case 2: .groupFinished(
+                FinishedGroup(name: text(), succeeded: integer(), failed: integer(), cancelled: integer()))
             case 1: .challenge(optional { $0.challenge() })
             default: .taskEnded(endedTask())
             }
@@ -183,14 +199,17 @@ extension Generator {
         outcome.size = integer()
         outcome.attempts = integer()
         outcome.bytesReceived = integer()
+        outcome.bytesSent = integer()
+        outcome.checksum = optional { $0.checksum() }
         outcome.answer.httpStatus = integer()
         outcome.answer.finalURL = optional { $0.text() }
         outcome.answer.mediaType = optional { $0.text() }
         outcome.answer.headers = list { $0.header() }
         outcome.answer.errorBody = optional { $0.data() }
+        outcome.answer.responseBody = optional { $0.data() }
         return EndedTask(
             id: id(), url: text(), idempotencyKey: optional { $0.text() }, userData: optional { $0.data() },
-            outcome: outcome)
+            outcome: outcome, kind: any(), group: optional { $0.text() })
     }
 }
 
@@ -201,7 +220,12 @@ extension Generator {
             .createSession(configuration(), any(), id(), waits: bool()),
             .attachSession(identifier: text(), any(), id(), waits: bool()), .stopWaiting(id()), .engine,
             .setLaunch(optional { $0.launchCommand() }), .launches, .currentLaunch, .challenges(id()),
-            .respond(id(), id(), response()), .watchProgress(id(), intervalMilliseconds: integer()),
+            .respond(
+                id(), id(), response(),
+                AnswerLife(expiresMilliseconds: optional { $0.integer() }, isKept: bool())),
+            .attempts(id(), id()), .history(id(), after: id(), maximum: integer()), .setLimits(limits()), .limits,
+            .control(id(), .setRate(optional { $0.integer() }), selection()),
+            .watchProgress(id(), intervalMilliseconds: integer()),
             .closeSession(id()), .configuration(id()), .updateConfiguration(id(), configuration()),
             .enqueue(id(), list { $0.request() }), .poll(id(), after: id(), maximum: integer()),
             .acknowledge(id(), .ids(list { $0.id() })), .acknowledge(id(), .through(id())),
@@ -223,7 +247,7 @@ extension Generator {
             .launches(list { $0.launch() }),
             .currentLaunch(
                 optional { CurrentLaunch(id: $0.id(), launches: $0.integer(), sessions: $0.list { $0.session() }) }),
-            .challenges(list { $0.challenge() }),
+            .challenges(list { $0.challenge() }), .attempts(list { $0.attempt() }), .limits(limits()),
         ]
     }
 

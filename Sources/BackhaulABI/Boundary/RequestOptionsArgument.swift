@@ -66,7 +66,8 @@ enum RequestOptionsArgument {
         if let bytes { return .bytes(bytes) }
         guard !parts.isEmpty else {
             guard source == .reference else {
-                throw Failure(.invalidArgument, "body_source is \(given.body_source), but there is no body_file or parts")
+                throw Failure(
+                    .invalidArgument, "body_source is \(given.body_source), but there is no body_file or parts")
             }
             return nil
         }

@@ -10,8 +10,8 @@ enum PinnedKeys {
             else {
                 throw Failure(
                     .invalidArgument,
-                    "pinned_public_keys is not a list of sha256//BASE64, divided by ';'; "
-                        + "openssl x509 -pubkey | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64")
+                    "pinned_public_keys is not a list of sha256//BASE64, divided by ';': the SHA-256 digest of the key "
+                        + "as openssl pkey -pubin -outform der writes it")
             }
         }
     }

@@ -6,7 +6,9 @@ enum PolicyCheck {
 
     static func check(_ policy: TaskPolicy) throws(Failure) {
         if let attempts = policy.maximumAttempts { try FieldCheck.range(attempts, 1...UInt32.max, "maximum_attempts") }
-        if let delay = policy.firstRetryDelayMilliseconds { try FieldCheck.range(delay, 1...day, "first_retry_delay_ms") }
+        if let delay = policy.firstRetryDelayMilliseconds {
+            try FieldCheck.range(delay, 1...day, "first_retry_delay_ms")
+        }
         if let delay = policy.longestRetryDelayMilliseconds {
             try FieldCheck.range(delay, 1...day, "longest_retry_delay_ms")
         }
@@ -15,7 +17,9 @@ enum PolicyCheck {
         }
         if let percent = policy.retryJitterPercent { try FieldCheck.range(percent, 1...100, "retry_jitter_percent") }
         if let errors = policy.retryErrors { try check(errors, attempts: policy.maximumAttempts) }
-        if let timeout = policy.requestTimeoutMilliseconds { try FieldCheck.range(timeout, 1...day, "request_timeout_ms") }
+        if let timeout = policy.requestTimeoutMilliseconds {
+            try FieldCheck.range(timeout, 1...day, "request_timeout_ms")
+        }
         if let timeout = policy.resourceTimeoutMilliseconds { try checkResourceTimeout(timeout) }
         if let count = policy.maximumRedirects { try check(redirects: count, policy.redirects) }
         if let accepted = policy.acceptedStatuses, let retried = policy.retryStatuses { try check(accepted, retried) }

@@ -121,7 +121,8 @@ extension Transaction {
         """)
     private static let selectCreated = Query(
         "SELECT 1 FROM sessions WHERE id = ? AND creator_high = ? AND creator_low = ? AND creator_handle = ?")
-    private static let selectConfiguration = Query("SELECT identifier, \(ConfigurationColumns.names) FROM sessions WHERE id = ?")
+    private static let selectConfiguration = Query(
+        "SELECT identifier, \(ConfigurationColumns.names) FROM sessions WHERE id = ?")
     private static let updateConfiguration = Query(
         "UPDATE sessions SET \(ConfigurationColumns.assignments(from: 2)) WHERE id = ?1")
     private static let selectByIdentifier = Query(
