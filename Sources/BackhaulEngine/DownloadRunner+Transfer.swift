@@ -34,7 +34,7 @@ extension DownloadRunner: TransferDelegate {
         self.transfer = nil
         switch end {
         case .complete, .refused: handle(.transferComplete)
-        case .failed(let failure, let isTransient): handle(.transferFailed(failure, isTransient: isTransient))
+        case .failed(let failure, let isTransient, _): handle(.transferFailed(failure, isTransient: isTransient))
         }
     }
 

@@ -146,6 +146,13 @@ final class EasyHandle {
         return Int64(seconds)
     }
 
+    /// errno of the last attempt to connect that failed, or 0.
+    var systemError: Int32 {
+        var code = 0
+        bhl_easy_get_long(handle, CURLINFO_OS_ERRNO, &code)
+        return Int32(clamping: code)
+    }
+
     /// curl's own words on the failure of the last request, or an empty string.
     var reason: String {
         let text = String(cString: reasonText)

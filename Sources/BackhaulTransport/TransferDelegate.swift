@@ -27,5 +27,18 @@ public enum TransferEnd: Equatable, Sendable {
     case complete
     case refused
     /// `isTransient`: the same request may succeed later.
-    case failed(Failure, isTransient: Bool)
+    case failed(Failure, isTransient: Bool, FailureCircumstances = FailureCircumstances())
+}
+
+/// What only the transport knows of a failure, for whoever decides about another try.
+public struct FailureCircumstances: Equatable, Sendable {
+    /// No server has acted on the request: nothing of it was sent, or the server has said so (RFC 9113, section 8.7).
+    public var surelyNotProcessed = false
+    /// errno of the connection that could not be made, or 0.
+    public var systemError: Int32 = 0
+
+    public init(surelyNotProcessed: Bool = false, systemError: Int32 = 0) {
+        self.surelyNotProcessed = surelyNotProcessed
+        self.systemError = systemError
+    }
 }

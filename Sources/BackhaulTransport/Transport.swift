@@ -130,6 +130,7 @@ public final class Transport {
     /// libcurl is through with a request of the transfer.
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
         let reason = transfer.secrets.redacted(transfer.easy?.reason ?? "")
+        let circumstances = FailureCircumstances(systemError: transfer.easy?.systemError ?? 0)
         if let easy = transfer.easy { transfer.takeMetrics(of: easy) }
         detach(transfer)
         switch transfer.phase {
@@ -150,7 +151,7 @@ public final class Transport {
                 let code = result == CURLE_OK ? CURLE_GOT_NOTHING : result
                 let (failure, isTransient) = TransferFailure.failure(
                     code, server: transfer.origin.text, reason: reason, headIsWhole: transfer.headIsWhole)
-                end(transfer, .failed(failure, isTransient: isTransient))
+                end(transfer, .failed(failure, isTransient: isTransient, circumstances))
             }
         }
     }

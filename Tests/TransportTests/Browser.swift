@@ -17,8 +17,8 @@ struct Record: Sendable {
     /// Asked as a question of its own: told as an operand, two large arrays would be compared place by place for a
     /// message.
     func brought(_ bytes: [UInt8]) -> Bool { body == bytes }
-    var failure: Failure? { if case .failed(let failure, _) = end { failure } else { nil } }
-    var isTransient: Bool? { if case .failed(_, let isTransient) = end { isTransient } else { nil } }
+    var failure: Failure? { if case .failed(let failure, _, _) = end { failure } else { nil } }
+    var isTransient: Bool? { if case .failed(_, let isTransient, _) = end { isTransient } else { nil } }
 }
 
 /// A delegate that writes everything down, and does what a test wants done at each call.
