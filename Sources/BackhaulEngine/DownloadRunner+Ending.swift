@@ -23,11 +23,13 @@ extension DownloadRunner {
                     bytesReceived: bytesReceived, checkpoint: checkpoint))
         }
     }
+}
 
+extension TaskRunner {
     func end(_ outcome: Outcome) {
         var outcome = outcome
         // Of a whole file the answer was recorded with the intent.
-        if outcome.state != .succeeded, let head = machine.head { outcome.answer = AnswerSummary(head) }
+        if outcome.state != .succeeded, let head { outcome.answer = AnswerSummary(head) }
         if outcome.state == .failed, !errorBody.isEmpty {
             outcome.answer.errorBody = secrets.redacted(
                 errorBody, isCut: errorBody.count >= Limits.errorBodySize)
@@ -42,24 +44,26 @@ extension DownloadRunner {
             switch result {
             case .success(let change):
                 CrashPoint.afterEnd.reach()
-                core.runners[id]?.handle(.concluded)
+                core.runners[id]?.take(.concluded)
                 core.credentialRepeats[id] = nil
                 if let change {
                     core.forgetClosed(change)
                     core.announce(change)
                 }
-            case .failure: core.runners[id]?.again { $0.end(final) }
+            case .failure:
+                guard let runner = core.runners[id] else { return }
+                runner.again { [unowned runner] in runner.end(final) }
             }
         })
     }
 
     func retry(_ failure: Failure, _ reason: WaitReason, _ retryAfter: Int64?, _ checkpoint: Checkpoint?) {
-        let fruitless = machine.madeProgress ? 0 : task.attemptsWithoutProgress &+ 1
+        let fruitless = madeProgress ? 0 : task.attemptsWithoutProgress &+ 1
         let delay = RetryPolicy(configuration).delay(
             attemptsWithoutProgress: fruitless, retryAfterSeconds: retryAfter, jitter: .random(in: 0..<1))
         // A full disk is a reason to wait, however long.
         guard let delay = reason == .diskFull ? max(delay ?? 0, 5_000) : delay else {
-            handle(.retryRefused)
+            take(.retryRefused)
             return
         }
         // Looked at again when its time is over, at the latest: then it fails.
@@ -68,15 +72,13 @@ extension DownloadRunner {
             AttemptRecord(
                 attempts: task.attempts &+ requests,
                 attemptsWithoutProgress: reason == .diskFull ? task.attemptsWithoutProgress : fruitless,
-                bytesReceived: bytesReceived, failure: failure, httpStatus: machine.head?.status ?? 0,
+                bytesReceived: bytesReceived, failure: failure, httpStatus: head?.status ?? 0,
                 nextAttempt: Clock.bootMilliseconds + wait, reason: reason, checkpoint: checkpoint))
     }
 
-    var bytesReceived: UInt64 { task.bytesReceived &+ machine.bytesReceived }
-
     func record(_ attempt: AttemptRecord) {
         var attempt = attempt
-        attempt.furthestOffset = machine.furthest
+        attempt.furthestOffset = furthest
         write(attempt)
     }
 
@@ -89,11 +91,11 @@ extension DownloadRunner {
             guard let runner = core.runners[id] else { return }
             switch result {
             case .success:
-                runner.handle(.concluded)
+                runner.take(.concluded)
                 core.due(at: attempt.nextAttempt)
                 // Without a delay it waits for its turn again, unless it is suspended or has ended.
                 if attempt.nextAttempt == nil { core.tasksWait(in: [lane], reload: false) }
-            case .failure: runner.again { $0.write(attempt) }
+            case .failure: runner.again { [unowned runner] in runner.write(attempt) }
             }
         })
     }

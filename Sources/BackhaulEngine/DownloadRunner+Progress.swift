@@ -4,8 +4,7 @@ internal import BackhaulStore
 
 /// What others see of a running download.
 extension DownloadRunner {
-    /// Lays live progress over what the row says.
-    func overlay(_ info: TaskInfo) -> TaskInfo {
+    func live(_ info: TaskInfo) -> TaskInfo {
         guard !info.state.hasEnded, info.state != .suspended else { return info }
         var info = info
         info.state = .running
@@ -19,15 +18,14 @@ extension DownloadRunner {
         return info
     }
 
-    var reading: Progress {
+    var liveReading: Progress {
         Progress(
             task: task.id, state: .running, reason: reason.0, offset: machine.offset, size: machine.size,
             bytesPerSecond: rate.bytesPerSecond)
     }
 
-    /// When it runs no more.
-    var lastReading: Progress {
-        let (state, reason) = wasCancelled ? (.cancelled, .none) : left
+    var readingAfterwards: Progress {
+        let (state, reason) = stateAfterwards
         return Progress(
             task: task.id, state: state, reason: reason, offset: machine.offset, size: machine.size,
             bytesPerSecond: 0)

@@ -6,72 +6,44 @@ internal import BackhaulStore
 internal import BackhaulTransport
 
 /// Performs what a `DownloadMachine` decides, with the transport, the disk and the store, and tells it what came of it.
-final class DownloadRunner {
-    var task: StoredTask
-    /// Tells this runner from an earlier one of the same task, whose answers may still be on their way.
-    let attempt: UInt64
-    let configuration: SessionConfiguration
-    unowned let core: EngineCore
+final class DownloadRunner: TaskRunner {
     let part: PartFile
     let location: PartLocation
     var machine: DownloadMachine
-    var transfer: Transfer?
     var buffer: [UInt8] = []
-    var errorBody: [UInt8] = []
-    var holdsTurn: Bool
-    var requests: UInt32 = 0
-    var rate = RateMeter()
-    var lastByte: Int64
-    var concludingTimer: LoopTimer?
-    /// Its lane tries one task at a time, and how this one is taken is not known yet.
-    var isProbe = false
-    /// A server or proxy has asked for a credential, and what comes of that is not durable yet.
-    var demand: AuthenticationDemand?
-    /// The answer that was sent to whoever asks.
-    var sentAnswer: UInt64?
-    /// Not to be kept, although a server may repeat it.
-    var secrets = SentSecrets()
 
-    init(task: StoredTask, configuration: SessionConfiguration, core: EngineCore, holdsTurn: Bool) {
-        self.task = task
-        attempt = core.nextAttempt()
-        self.configuration = configuration
-        self.core = core
-        self.holdsTurn = holdsTurn
+    override init(task: StoredTask, configuration: SessionConfiguration, core: EngineCore, holdsTurn: Bool) {
         location = core.location(of: task)
         part = core.services.disk.partFile(location)
         machine = DownloadMachine(
             checkpoint: task.checkpoint, intent: task.intent, bootID: ProcessIdentity.currentBootID,
             asksForCredentials: configuration.asksForCredentials, furthest: task.furthestOffset)
-        lastByte = core.loop.now
+        super.init(task: task, configuration: configuration, core: core, holdsTurn: holdsTurn)
     }
 
-    var isFinishing: Bool { machine.isFinishing }
+    override var isFinishing: Bool { machine.isFinishing }
+    override var head: ResponseHead? { machine.head }
+    override var receivedInAttempt: UInt64 { machine.bytesReceived }
+    override var furthest: UInt64 { machine.furthest }
+    override var madeProgress: Bool { machine.madeProgress }
 
-    func start() {
-        handle(timeIsOver ? .expire(Self.timeOver) : .start)
+    override func overlay(_ info: TaskInfo) -> TaskInfo { live(info) }
+    override var reading: Progress { liveReading }
+    override var lastReading: Progress { readingAfterwards }
+
+    override func take(_ event: RunnerEvent) {
+        switch event {
+        case .start: handle(.start)
+        case .concluded: handle(.concluded)
+        case .retryRefused: handle(.retryRefused)
+        case .cancel: handle(.cancel)
+        case .leave: handle(.leave)
+        case .expire(let failure): handle(.expire(failure))
+        case .tick: handle(.tick)
+        }
     }
-
-    func tick() {
-        rate.tick()
-        handle(timeIsOver ? .expire(Self.timeOver) : .tick)
-    }
-
-    private var timeIsOver: Bool {
-        age >= Int64(clamping: configuration.resourceTimeoutMilliseconds)
-    }
-
-    var age: Int64 { core.calendarMilliseconds - task.enqueuedMilliseconds }
-
-    private static let timeOver = Failure(
-        .resourceTimeout, "the task did not end within the session's resource time-out")
-
-    private(set) var wasCancelled = false
-    /// What it is when it runs no more.
-    var left: (TaskState, WaitReason) = (.suspended, .suspended)
 
     func handle(_ event: DownloadMachine.Event) {
-        if event == .cancel { wasCancelled = true }
         for action in machine.handle(event) { perform(action) }
     }
 
@@ -139,7 +111,7 @@ final class DownloadRunner {
         return { result in
             outbox.post { core in
                 core.bytesToWrite -= count
-                guard let runner = core.runners[id], runner.attempt == attempt else { return }
+                guard let runner = core.runner(id, attempt) as? DownloadRunner else { return }
                 switch result {
                 case .success(let value): if let event = event(value) { runner.handle(event) }
                 case .failure(let failure): runner.handle(.diskFailed(failure))
@@ -154,19 +126,12 @@ final class DownloadRunner {
     ) {
         let id = task.id
         core.store(body, then: { core, result in
-            guard let runner = core.runners[id] else { return }
+            guard let runner = core.runners[id] as? DownloadRunner else { return }
             switch result {
             case .success: then(runner)
             case .failure(let failure): runner.handle(.diskFailed(failure))
             }
         })
-    }
-
-    private func releaseTurn() {
-        guard holdsTurn else { return }
-        holdsTurn = false
-        core.schedule.released(task.lane)
-        core.planPump()
     }
 
     private func takeBuffer() -> [UInt8] {
@@ -194,19 +159,12 @@ final class DownloadRunner {
         core.store({ (transaction) throws(Failure) in
             try transaction.recordIntent(id, intent, answer: answer, attempts: attempts, bytesReceived: bytes)
         }, then: { core, result in
-            guard let runner = core.runners[id] else { return }
+            guard let runner = core.runners[id] as? DownloadRunner else { return }
             switch result {
             case .success(true): runner.handle(.intentRecorded)
             case .success(false): runner.handle(.intentRefused)
-            case .failure: runner.again { $0.recordIntent(intent) }
+            case .failure: runner.again { [unowned runner] in runner.recordIntent(intent) }
             }
         })
-    }
-
-    /// The store cannot commit for now (it is full, say): nothing is lost by waiting a second.
-    func again(_ body: @escaping (DownloadRunner) -> Void) {
-        let timer = core.loop.timer { [unowned self] in body(self) }
-        concludingTimer = timer
-        timer.start(milliseconds: 1_000)
     }
 }

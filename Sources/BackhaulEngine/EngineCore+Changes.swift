@@ -23,12 +23,12 @@ struct NamedSession: Hashable, Sendable {
 /// What follows from changed rows.
 extension EngineCore {
     /// Rows changed: running downloads follow, and clients of the application learn of new events.
-    func apply(_ change: Change, tasksEndedOrStopped: DownloadMachine.Event? = nil) {
+    func apply(_ change: Change, tasksEndedOrStopped: RunnerEvent? = nil) {
         if let event = tasksEndedOrStopped {
             for id in change.tasks {
                 credentialRepeats[id] = nil
                 if let runner = runners[id] {
-                    runner.handle(event)
+                    event == .cancel ? runner.cancel() : runner.take(event)
                 } else if let task = ready.removeValue(forKey: id) {
                     schedule.drop(id, in: task.lane)
                 }

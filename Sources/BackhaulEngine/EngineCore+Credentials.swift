@@ -124,16 +124,16 @@ struct CredentialRepeats {
     var sent: Set<UInt64> = []
 }
 
-extension DownloadRunner {
+extension TaskRunner {
     /// Lets the task wait for its challenge, or tries again with an answer that it has not sent.
     func park(_ demand: AuthenticationDemand, _ checkpoint: Checkpoint?) {
         var attempt = AttemptRecord(
             attempts: task.attempts &+ requests, attemptsWithoutProgress: task.attemptsWithoutProgress,
-            bytesReceived: bytesReceived, failure: demand.failure, httpStatus: machine.head?.status ?? 0,
+            bytesReceived: bytesReceived, failure: demand.failure, httpStatus: head?.status ?? 0,
             checkpoint: checkpoint)
-        attempt.furthestOffset = machine.furthest
+        attempt.furthestOffset = furthest
         guard let credentials = core.credentials[task.session], credentials.mayOpen(demand.space) else {
-            handle(.retryRefused)
+            take(.retryRefused)
             return
         }
         var repeats = core.credentialRepeats[task.id] ?? CredentialRepeats()
@@ -142,7 +142,7 @@ extension DownloadRunner {
             core.credentialRepeats[task.id] = repeats
         }
         switch core.credentials[task.session]?.verdict(on: demand.space, sent: repeats.sent, in: task.origin.text) {
-        case .refused: handle(.retryRefused)
+        case .refused: take(.retryRefused)
         case .again:
             repeats.count += 1
             core.credentialRepeats[task.id] = repeats
@@ -173,12 +173,13 @@ extension DownloadRunner {
             case .success(let parked):
                 runner.demand = nil
                 core.settled(demand.space, parked?.challenge, session)
-                runner.handle(.concluded)
+                runner.take(.concluded)
                 guard let parked else { return }
                 core.due(at: parked.nextDue)
                 core.tasksWait(in: parked.change.lanes, reload: true)
                 if parked.isNew { core.announce(parked.change) }
-            case .failure: runner.again { $0.park(demand, attempt, failures, replacing) }
+            case .failure:
+                runner.again { [unowned runner] in runner.park(demand, attempt, failures, replacing) }
             }
         })
     }

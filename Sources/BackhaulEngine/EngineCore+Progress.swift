@@ -50,7 +50,7 @@ extension EngineCore {
         if let due { progressTimer?.start(milliseconds: max(0, due - loop.now)) }
     }
 
-    func taskLeft(_ runner: DownloadRunner) {
+    func taskLeft(_ runner: TaskRunner) {
         guard !progressWatches.isEmpty else { return }
         let last = runner.lastReading
         for (address, watch) in progressWatches where watch.session == runner.task.session {

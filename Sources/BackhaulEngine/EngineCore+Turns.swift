@@ -107,7 +107,7 @@ extension EngineCore {
         planProgress()
     }
 
-    func finished(_ runner: DownloadRunner) {
+    func finished(_ runner: TaskRunner) {
         guard runners[runner.task.id] === runner else { return }
         runners[runner.task.id] = nil
         taskLeft(runner)

@@ -16,7 +16,7 @@ final class EngineCore {
     /// Loaded from the store ahead of their turn.
     var ready: [TaskID: StoredTask] = [:]
     var lanes: [LaneID: Lane] = [:]
-    var runners: [TaskID: DownloadRunner] = [:]
+    var runners: [TaskID: TaskRunner] = [:]
     /// Answers to challenges live here alone, and go with the engine.
     var credentials: [SessionID: SessionCredentials] = [:]
     /// How often in a row a task was sent again because another answer was there.
@@ -176,7 +176,7 @@ final class EngineCore {
     func leaveAll(_ whenLeft: @escaping () -> Void) {
         isLeaving = true
         self.whenLeft = whenLeft
-        for runner in Array(runners.values) { runner.handle(.leave) }
+        for runner in Array(runners.values) { runner.take(.leave) }
         leaveIfDone()
     }
 

@@ -1,0 +1,132 @@
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulStore
+internal import BackhaulTransport
+
+/// What the engine tells any task that runs.
+enum RunnerEvent: Equatable {
+    case start
+    /// What the runner has concluded is durable.
+    case concluded
+    /// In place of `concluded`: there is no further try, so the task is to fail.
+    case retryRefused
+    /// The host cancelled the task: its row has ended.
+    case cancel
+    /// The task was suspended, or the engine stops: keep what is there.
+    case leave
+    /// The task's time is over.
+    case expire(Failure)
+    /// Once a second.
+    case tick
+}
+
+/// One attempt of a task: what a download and an upload have in common. A class, so that both are ended, tried again and
+/// parked by the same code.
+class TaskRunner {
+    var task: StoredTask
+    /// Tells this runner from an earlier one of the same task, whose answers may still be on their way.
+    let attempt: UInt64
+    let configuration: SessionConfiguration
+    unowned let core: EngineCore
+    var transfer: Transfer?
+    var errorBody: [UInt8] = []
+    var holdsTurn: Bool
+    var requests: UInt32 = 0
+    var rate = RateMeter()
+    var lastByte: Int64
+    var concludingTimer: LoopTimer?
+    /// Its lane tries one task at a time, and how this one is taken is not known yet.
+    var isProbe = false
+    /// A server or proxy has asked for a credential, and what comes of that is not durable yet.
+    var demand: AuthenticationDemand?
+    /// The answer that was sent to whoever asks.
+    var sentAnswer: UInt64?
+    /// Not to be kept, although a server may repeat it.
+    var secrets = SentSecrets()
+    private(set) var wasCancelled = false
+    /// What it is when it runs no more.
+    var left: (TaskState, WaitReason) = (.suspended, .suspended)
+
+    init(task: StoredTask, configuration: SessionConfiguration, core: EngineCore, holdsTurn: Bool) {
+        self.task = task
+        attempt = core.nextAttempt()
+        self.configuration = configuration
+        self.core = core
+        self.holdsTurn = holdsTurn
+        lastByte = core.loop.now
+    }
+
+    // MARK: What each kind says of itself
+
+    var isFinishing: Bool { false }
+    /// Of the answer, when it has come.
+    var head: ResponseHead? { nil }
+    /// Body bytes of this attempt.
+    var receivedInAttempt: UInt64 { 0 }
+    /// How far any attempt has come.
+    var furthest: UInt64 { 0 }
+    /// This attempt made bytes durable that the next one can continue.
+    var madeProgress: Bool { false }
+    func take(_ event: RunnerEvent) {}
+    /// Lays live progress over what the row says.
+    func overlay(_ info: TaskInfo) -> TaskInfo { info }
+    var reading: Progress {
+        Progress(
+            task: task.id, state: .running, reason: .none, offset: 0, size: nil,
+            bytesPerSecond: rate.bytesPerSecond)
+    }
+    /// When it runs no more.
+    var lastReading: Progress { reading }
+
+    // MARK: What all do
+
+    func start() {
+        take(timeIsOver ? .expire(Self.timeOver) : .start)
+    }
+
+    func tick() {
+        rate.tick()
+        take(timeIsOver ? .expire(Self.timeOver) : .tick)
+    }
+
+    func cancel() {
+        wasCancelled = true
+        take(.cancel)
+    }
+
+    private var timeIsOver: Bool {
+        age >= Int64(clamping: configuration.resourceTimeoutMilliseconds)
+    }
+
+    var age: Int64 { core.calendarMilliseconds - task.enqueuedMilliseconds }
+
+    private static let timeOver = Failure(
+        .resourceTimeout, "the task did not end within the session's resource time-out")
+
+    var bytesReceived: UInt64 { task.bytesReceived &+ receivedInAttempt }
+
+    /// What it is, to those who watch, when it runs no more.
+    var stateAfterwards: (TaskState, WaitReason) { wasCancelled ? (.cancelled, .none) : left }
+
+    func releaseTurn() {
+        guard holdsTurn else { return }
+        holdsTurn = false
+        core.schedule.released(task.lane)
+        core.planPump()
+    }
+
+    /// The store cannot commit for now (it is full, say): nothing is lost by waiting a second.
+    func again(_ body: @escaping () -> Void) {
+        let timer = core.loop.timer { body() }
+        concludingTimer = timer
+        timer.start(milliseconds: 1_000)
+    }
+}
+
+extension EngineCore {
+    /// The task's runner, when it is still the one that had this attempt.
+    func runner(_ task: TaskID, _ attempt: UInt64) -> TaskRunner? {
+        guard let runner = runners[task], runner.attempt == attempt else { return nil }
+        return runner
+    }
+}
