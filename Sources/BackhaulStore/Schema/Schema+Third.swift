@@ -91,7 +91,7 @@ extension Schema {
         ALTER TABLE events ADD COLUMN failed INTEGER;
         ALTER TABLE events ADD COLUMN cancelled INTEGER;
 
-        ALTER TABLE tasks ADD COLUMN kind INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE tasks ADD COLUMN task_kind INTEGER NOT NULL DEFAULT 1;
         ALTER TABLE tasks ADD COLUMN bytes_sent INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE answers ADD COLUMN response_body BLOB;
         ALTER TABLE answers ADD COLUMN checksum TEXT;

@@ -119,7 +119,8 @@ extension Transaction {
         "SELECT identifier, round, round_open, invalidating FROM sessions WHERE id = ?")
     private static let insertTask = Query(
         """
-        INSERT INTO tasks (session_id, lane_id, round, state, priority, enqueued_ms, idempotency_key, destination, kind)
+        INSERT INTO tasks (session_id, lane_id, round, state, priority, enqueued_ms, idempotency_key, destination,
+            task_kind)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
         """)
     private static let insertRequest = Query(

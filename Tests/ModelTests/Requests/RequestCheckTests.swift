@@ -60,7 +60,7 @@ struct RequestCheckTests {
         RequestRow("more user data", refusal: "user_data") { $0.userData = .init(repeating: 0, count: 65_537) },
         RequestRow("priority -100", refusal: nil) { $0.priority = -100 },
         RequestRow("priority 100", refusal: nil) { $0.priority = 100 },
-        RequestRow("priority 101", refusal: "priority") { $0.priority = 101 },
+        RequestRow("priority 102", refusal: "priority") { $0.priority = 102 },
         RequestRow("the least priority", refusal: "priority") { $0.priority = .min },
         RequestRow("mode 0777", refusal: nil) { $0.mode = 0o777 },
         RequestRow("mode 04755", refusal: "mode") { $0.mode = 0o4755 },
