@@ -55,7 +55,7 @@ extension TransferMetrics: WireValue {
 }
 
 extension Attempt: WireElement {
-    static var minimumSize: Int { 110 }
+    static var minimumSize: Int { 108 }
     func encode(into encoder: inout Encoder) {
         encoder.put(task)
         encoder.put(number)

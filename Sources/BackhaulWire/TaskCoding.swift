@@ -39,7 +39,7 @@ extension TaskControl: WireValue {
 }
 
 extension TaskInfo: WireElement {
-    static var minimumSize: Int { 102 }
+    static var minimumSize: Int { 99 }
     func encode(into encoder: inout Encoder) {
         encoder.put(id)
         encoder.put(round)

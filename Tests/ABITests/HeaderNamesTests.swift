@@ -54,7 +54,50 @@ struct HeaderNamesTests {
     func launchStates() { expectEqual(LaunchState.self, "BH_LAUNCH_") }
 
     @Test("task states")
-    func states() { expectEqual(TaskState.self, "BH_TASK_") }
+    func states() { expectEqual(TaskState.self, "BH_TASK_") { $0.hasPrefix("BH_TASK_KIND_") } }
+
+    @Test("kinds of tasks")
+    func kinds() { expectEqual(TaskKind.self, "BH_TASK_KIND_") }
+
+    @Test("policies for redirects")
+    func redirects() { expectEqual(RedirectPolicy.self, "BH_REDIRECTS_") }
+
+    @Test("policies for cookies")
+    func cookies() { expectEqual(CookiePolicy.self, "BH_COOKIES_") }
+
+    @Test("sources of a body")
+    func bodySources() {
+        let others = ["BH_BODY_SIZE_MAXIMUM", "BH_BODY_CHANGED", "BH_BODY_UNAVAILABLE"]
+        expectEqual(BodySource.self, "BH_BODY_") { others.contains($0) }
+    }
+
+    @Test("what expires")
+    func refreshes() { expectEqual(RefreshKind.self, "BH_REFRESH_") }
+
+    @Test("what comes after an attempt")
+    func nexts() { expectEqual(AttemptNext.self, "BH_NEXT_") }
+
+    @Test("which errors are tried again")
+    func retryErrors() {
+        #expect(constants["BH_RETRY_NAME"] == Int(RetryErrors.name.rawValue))
+        #expect(constants["BH_RETRY_CONNECTION"] == Int(RetryErrors.connection.rawValue))
+        #expect(constants["BH_RETRY_LOST"] == Int(RetryErrors.lost.rawValue))
+        #expect(constants["BH_RETRY_TIMEOUT"] == Int(RetryErrors.timeout.rawValue))
+        #expect(constants["BH_RETRY_TLS"] == Int(RetryErrors.tls.rawValue))
+        #expect(constants["BH_RETRY_STATUS"] == Int(RetryErrors.status.rawValue))
+        #expect(constants["BH_RETRY_BAD_RESPONSE"] == Int(RetryErrors.badResponse.rawValue))
+        #expect(constants["BH_RETRY_NOTHING"] == Int(RetryErrors.nothing.rawValue))
+    }
+
+    @Test("versions of HTTP and TLS")
+    func versions() {
+        #expect(constants["BH_HTTP_DEFAULT"] == Int(HTTPVersion.standard.rawValue))
+        #expect(constants["BH_HTTP_1_1"] == Int(HTTPVersion.http1.rawValue))
+        #expect(constants["BH_HTTP_2"] == Int(HTTPVersion.http2.rawValue))
+        #expect(constants["BH_HTTP_2_PRIOR_KNOWLEDGE"] == Int(HTTPVersion.http2PriorKnowledge.rawValue))
+        #expect(constants["BH_TLS_1_2"] == Int(TLSConfiguration.Version.tls12.rawValue))
+        #expect(constants["BH_TLS_1_3"] == Int(TLSConfiguration.Version.tls13.rawValue))
+    }
 
     @Test("reasons for waiting")
     func reasons() { expectEqual(WaitReason.self, "BH_REASON_") }
@@ -74,5 +117,9 @@ struct HeaderNamesTests {
         #expect(constants["BH_HEADER_COUNT_MAXIMUM"] == Limits.headerCount)
         #expect(constants["BH_HEADERS_SIZE_MAXIMUM"] == Limits.headersSize)
         #expect(constants["BH_ENQUEUE_COUNT_MAXIMUM"] == Limits.enqueueCount)
+        #expect(constants["BH_BODY_SIZE_MAXIMUM"] == Limits.bodySize)
+        #expect(constants["BH_PART_COUNT_MAXIMUM"] == Limits.partCount)
+        #expect(constants["BH_GROUP_SIZE_MAXIMUM"] == Limits.groupSize)
+        #expect(constants["BH_PRIORITY_NOW"] == Int(Limits.priorityNow))
     }
 }

@@ -38,5 +38,7 @@ import Testing
             destinationPath: nil, idempotencyKey: nil, userData: nil, priority: 0, failure: nil, httpStatus: 0,
             attempts: 0, offset: 0, size: nil, bytesPerSecond: 0, enqueuedMilliseconds: 0)
         #expect(size(task) == TaskInfo.minimumSize)
+        #expect(size(FormPart(name: "", content: .value([]))) == FormPart.minimumSize)
+        #expect(size(Attempt(task: .zero, number: 1, next: .end)) == Attempt.minimumSize)
     }
 }
