@@ -105,37 +105,3 @@ final class EnqueueOperation: Sendable {
         proceed()
     }
 }
-
-/// Cuts a row of requests into chunks that fit in a frame.
-struct RequestChunks {
-    private var chunk: [Request] = []
-    private var size = 0
-
-    /// The chunk that was full before this request.
-    mutating func append(_ request: Request) -> [Request]? {
-        let weight = request.weight
-        let isFull = chunk.count >= Limits.chunkCount || (!chunk.isEmpty && size + weight > Limits.chunkSize)
-        let full = isFull ? take() : nil
-        chunk.append(request)
-        size += weight
-        return full
-    }
-
-    /// What is left.
-    mutating func take() -> [Request] {
-        defer {
-            chunk = []
-            size = 0
-        }
-        return chunk
-    }
-}
-
-extension Request {
-    /// About how many bytes it takes on the wire.
-    fileprivate var weight: Int {
-        var weight = 64 + url.utf8.count + (destination?.path.utf8.count ?? 0) + (userData?.count ?? 0)
-        for field in headers { weight += 8 + field.name.utf8.count + field.value.utf8.count }
-        return weight
-    }
-}

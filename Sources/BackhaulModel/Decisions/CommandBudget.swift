@@ -28,7 +28,7 @@ public struct CommandBudget: Sendable {
 
     private static func reply(to command: Command) -> Int {
         switch command {
-        case .poll, .tasks, .sessions, .launches, .challenges, .currentLaunch: listing
+        case .poll, .tasks, .sessions, .launches, .challenges, .currentLaunch, .attempts, .history: listing
         default: 0
         }
     }

@@ -1,0 +1,64 @@
+internal import BackhaulModel
+
+/// Cuts a row of requests into chunks that fit in a frame.
+struct RequestChunks {
+    private var chunk: [Request] = []
+    private var size = 0
+
+    /// The chunk that was full before this request.
+    mutating func append(_ request: Request) -> [Request]? {
+        let weight = request.weight
+        let isFull = chunk.count >= Limits.chunkCount || (!chunk.isEmpty && size + weight > Limits.chunkSize)
+        let full = isFull ? take() : nil
+        chunk.append(request)
+        size += weight
+        return full
+    }
+
+    /// What is left.
+    mutating func take() -> [Request] {
+        defer {
+            chunk = []
+            size = 0
+        }
+        return chunk
+    }
+}
+
+extension Request {
+    /// About how many bytes it takes on the wire.
+    fileprivate var weight: Int {
+        var weight = 64 + url.utf8.count + (destination?.path.utf8.count ?? 0) + (userData?.count ?? 0)
+        for field in headers { weight += 8 + field.name.utf8.count + field.value.utf8.count }
+        return hasOptions ? weight + options.weight : weight
+    }
+}
+
+extension RequestOptions {
+    fileprivate var weight: Int {
+        let texts = [
+            method, group, policy.retryStatuses?.text, policy.acceptedStatuses?.text,
+        ]
+        return texts.reduce(300) { $0 + ($1?.utf8.count ?? 0) } + (body?.weight ?? 0)
+    }
+}
+
+extension RequestBody {
+    fileprivate var weight: Int {
+        switch self {
+        case .bytes(let bytes): bytes.count
+        case .file(let file, _): 40 + file.path.utf8.count
+        case .form(let parts, _): parts.reduce(0) { $0 + $1.weight }
+        }
+    }
+}
+
+extension FormPart {
+    fileprivate var weight: Int {
+        let texts = 20 + name.utf8.count + (fileName?.utf8.count ?? 0) + (mediaType?.utf8.count ?? 0)
+        return switch content {
+        case .value(let bytes): texts + bytes.count
+        case .file(let file): texts + 40 + file.path.utf8.count
+        }
+    }
+}
