@@ -57,8 +57,11 @@ final class MultiHandle {
 
     func remove(_ easy: EasyHandle) { _ = inside { curl_multi_remove_handle(handle, easy.handle) } }
 
-    /// The call-back for the body may be called before this returns.
-    func unpause(_ easy: EasyHandle) -> CURLcode { inside { curl_easy_pause(easy.handle, CURLPAUSE_CONT) } }
+    /// What is not to pause goes on: the call-back for the body may be called before this returns.
+    func pause(_ easy: EasyHandle, receiving: Bool, sending: Bool) -> CURLcode {
+        let mask = (receiving ? CURLPAUSE_RECV : 0) | (sending ? CURLPAUSE_SEND : 0)
+        return inside { curl_easy_pause(easy.handle, mask) }
+    }
 
     /// Room for the connections of so many transfers; more than that and idle ones are closed.
     func expect(transfers: Int) {

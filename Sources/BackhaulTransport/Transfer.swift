@@ -25,6 +25,8 @@ public final class Transfer {
         case redirecting(to: String, skipped: Int)
         case receiving
         case refused
+        /// The request is sent again without its expectation.
+        case repeating
         /// Nothing more reaches the delegate.
         case over
     }
@@ -41,6 +43,8 @@ public final class Transfer {
     var lastHeardAt: Int64
     private(set) var isPaused = false
 
+    /// Method and body.
+    var sending: Sending
     var easy: EasyHandle?
     private weak var delegate: (any TransferDelegate)?
     private weak var transport: Transport?
@@ -51,8 +55,12 @@ public final class Transfer {
 
     private static let skippedBodyLimit = 64 * 1024
 
-    init(_ request: TransferRequest, _ delegate: any TransferDelegate, _ transport: Transport, now: Int64) {
+    init(
+        _ request: TransferRequest, _ body: (any TransferBody)?, _ delegate: any TransferDelegate, _ transport: Transport,
+        now: Int64
+    ) {
         self.request = request
+        sending = Sending(method: request.method, body: body, expectation: request.expectation)
         self.delegate = delegate
         self.transport = transport
         url = request.url
@@ -73,6 +81,18 @@ public final class Transfer {
         isPaused = false
         transport?.resume(self)
     }
+
+    /// Goes on after `BodyRead.wait`.
+    public func resumeSending() {
+        guard sending.isPaused, !isOver else { return }
+        sending.isPaused = false
+        transport?.resumeSending(self)
+    }
+
+    /// Of the request's body, in the request that is under way: handed to libcurl.
+    public var bodySent: UInt64 { sending.sent }
+    /// The same over all requests, redirected ones included.
+    public var bytesSent: UInt64 { sending.total }
 
     // MARK: - For Transport
 
@@ -106,10 +126,16 @@ public final class Transfer {
     }
 
     func follow(_ redirect: Redirect) {
+        sending.follow(status: head.status)
         url = redirect.url
         origin = redirect.origin
         keepsHeaders = redirect.keepsHeaders
         redirects += 1
+        head = HeadCollector()
+        phase = .waitingForHead
+    }
+
+    func repeatRequest() {
         head = HeadCollector()
         phase = .waitingForHead
     }
@@ -135,9 +161,19 @@ public final class Transfer {
 
     /// Lines for libcurl's list: the host's for its origin, those of an answer for its server, ours for everyone.
     func headerLines(with credentials: HopCredentials) -> [String] {
-        let headers = credentials.merged(into: keepsHeaders ? request.headers : [])
+        var headers = credentials.merged(into: keepsHeaders ? request.headers : [])
+        if request.method != sending.method {
+            headers = headers.filter { !Sending.bodyFields.contains($0.name.lowercased()) }
+        }
         // "Name;" is libcurl's spelling of an empty field; "Name:" would take one of its own away.
         var lines = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        if sending.body != nil {
+            switch sending.expectation {
+            case .whenLarge: break
+            case .always: lines.append("Expect: 100-continue")
+            case .never: lines.append("Expect:")
+            }
+        }
         if request.offset > 0 {
             lines.append("Range: bytes=\(request.offset)-")
             if let validator = request.ifRange { lines.append("If-Range: \(validator)") }
@@ -179,6 +215,10 @@ public final class Transfer {
 
     private func takeHead() -> Bool {
         noteAccepted(head.status)
+        if head.status == 417, sending.dropExpectation() {
+            phase = .repeating
+            return false
+        }
         if let location = Redirect.location(head) {
             phase = .redirecting(to: location, skipped: 0)
             return true
@@ -197,6 +237,17 @@ public final class Transfer {
         default:
             return false
         }
+    }
+
+    func give(_ room: UnsafeMutableRawBufferPointer) -> Int {
+        guard !isOver, !room.isEmpty else { return Int(CURL_READFUNC_ABORT) }
+        heard()
+        var bytes = room.mutableBytes
+        return sending.read(into: &bytes) ?? Int(CURL_READFUNC_PAUSE)
+    }
+
+    func rewind() {
+        sending.begin()
     }
 
     func take(body bytes: UnsafeRawBufferPointer) -> Int {

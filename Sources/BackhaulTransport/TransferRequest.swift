@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// One GET, redirects included.
+/// One request, redirects included.
 public struct TransferRequest: Sendable {
     public var url: String
     /// Sent to `origin` only: a redirect to another one drops them for good.
@@ -16,6 +16,12 @@ public struct TransferRequest: Sendable {
     public var maximumRedirects: Int
     /// The origin of `url`.
     public var origin: Origin
+    /// A token (RFC 9110, section 9.1).
+    public var method = "GET"
+    public var expectation = Expectation.whenLarge
+    /// False for a method that is not idempotent (RFC 9110, section 9.2.2): then nothing is sent a second time unless the
+    /// server asks for it.
+    public var canBeRepeated = true
     /// Answers to challenges: each is sent to its own server or proxy only, whichever of them a redirect leads to.
     public var credentials: SessionCredentials?
 

@@ -75,8 +75,8 @@ extension Transport {
         case .discard(let transfer):
             release(transfer)
         case .unpause(let transfer):
-            guard let stack, let easy = transfer.easy, !transfer.isPaused, !transfer.isOver else { return }
-            let result = stack.multi.unpause(easy)
+            guard let stack, let easy = transfer.easy, !transfer.isOver else { return }
+            let result = stack.multi.pause(easy, receiving: transfer.isPaused, sending: transfer.sending.isPaused)
             if result != CURLE_OK, transfer.easy === easy { conclude(transfer, result) }
         }
     }

@@ -35,7 +35,9 @@ public final class Transport {
 
     /// Starts a transfer. The delegate is not kept, and hears nothing before this returns. Throws for what needs no
     /// server to be seen as wrong.
-    public func start(_ request: TransferRequest, _ delegate: any TransferDelegate) throws(Failure) -> Transfer {
+    public func start(
+        _ request: TransferRequest, body: (any TransferBody)? = nil, _ delegate: any TransferDelegate
+    ) throws(Failure) -> Transfer {
         guard !isClosed, !loop.isBroken else {
             throw Failure(.engineFailed, "the transport is closed; no transfer can start")
         }
@@ -43,7 +45,7 @@ public final class Transport {
             throw Failure(.invalidArgument, "the URL is not one of \(request.origin.text)")
         }
         try request.checkHeaders()
-        let transfer = Transfer(request, delegate, self, now: loop.now)
+        let transfer = Transfer(request, body, delegate, self, now: loop.now)
         active[ObjectIdentifier(transfer)] = transfer
         if isBusy { postponed.append(.begin(transfer)) } else { begin(transfer) }
         stir()
@@ -92,6 +94,12 @@ public final class Transport {
         stir()
     }
 
+    func resumeSending(_ transfer: Transfer) {
+        transfer.lastHeardAt = loop.now
+        postponed.append(.unpause(transfer))
+        stir()
+    }
+
     // MARK: - One transfer
 
     private var isBusy: Bool { stack?.multi.isInside ?? false }
@@ -109,6 +117,10 @@ public final class Transport {
                 url: transfer.url, isEncrypted: transfer.origin.scheme == "https", caFile: transfer.request.caFile,
                 timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds,
                 headers: transfer.headerLines(with: credentials), credentials: credentials,
+                receiver: Unmanaged.passUnretained(transfer).toOpaque())
+            transfer.sending.begin()
+            try easy.prepare(
+                transfer.sending, canBeRepeated: transfer.request.canBeRepeated,
                 receiver: Unmanaged.passUnretained(transfer).toOpaque())
             stack.multi.expect(transfers: active.count)
             transfer.easy = easy
@@ -140,6 +152,9 @@ public final class Transport {
             end(transfer, .refused)
         case .redirecting(let location, _):
             follow(location, transfer)
+        case .repeating:
+            transfer.repeatRequest()
+            begin(transfer)
         case .waitingForHead, .receiving:
             if transfer.takeTunnelRefusal() {
                 end(transfer, .complete)
@@ -205,7 +220,7 @@ public final class Transport {
             return loop.now + Transport.watchMilliseconds
         }
         var next = loop.now + Transport.watchMilliseconds
-        for transfer in Array(active.values) where !transfer.isPaused && !transfer.isOver {
+        for transfer in Array(active.values) where !transfer.isPaused && !transfer.sending.isPaused && !transfer.isOver {
             let due = transfer.silentAt
             if due > loop.now {
                 next = min(next, due)

@@ -5,6 +5,13 @@
 static inline CURLcode bhl_easy_set_long(CURL *easy, CURLoption option, long value) {
     return (curl_easy_setopt)(easy, option, value);
 }
+static inline CURLcode bhl_easy_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+    return (curl_easy_setopt)(easy, option, value);
+}
+static inline CURLcode bhl_easy_set_seek(CURL *easy, curl_seek_callback function, void *data) {
+    CURLcode result = (curl_easy_setopt)(easy, CURLOPT_SEEKFUNCTION, function);
+    return result ? result : (curl_easy_setopt)(easy, CURLOPT_SEEKDATA, data);
+}
 static inline CURLcode bhl_easy_set_string(CURL *easy, CURLoption option, const char *value) {
     return (curl_easy_setopt)(easy, option, value);
 }

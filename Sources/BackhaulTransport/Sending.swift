@@ -1,0 +1,68 @@
+/// What a transfer sends, as the redirects so far leave it.
+struct Sending {
+    private(set) var method: String
+    private(set) var body: (any TransferBody)?
+    private(set) var expectation: Expectation
+    /// Of the body, in the request that is under way.
+    private(set) var sent: UInt64 = 0
+    /// Over all requests.
+    private(set) var total: UInt64 = 0
+    /// libcurl was told to wait for bytes.
+    var isPaused = false
+
+    init(method: String, body: (any TransferBody)?, expectation: Expectation) {
+        self.method = method
+        self.body = body
+        self.expectation = expectation
+    }
+
+    var bodySize: UInt64? {
+        if let body { return body.size }
+        // "Content-Length: 0" is expected of methods that define what a body means (RFC 9110, section 8.6).
+        return ["PUT", "POST", "PATCH"].contains(method) ? 0 : nil
+    }
+
+    /// The server said 417 (RFC 9110, section 15.5.18) to an expectation that may have been sent: false when none was.
+    mutating func dropExpectation() -> Bool {
+        guard body != nil, expectation != .never else { return false }
+        expectation = .never
+        return true
+    }
+
+    /// Before each request.
+    mutating func begin() {
+        sent = 0
+        isPaused = false
+        body?.rewind()
+    }
+
+    /// RFC 9110, section 15.4: after 303 one asks for the answer; POST becomes GET at 301 and 302, as everyone does it;
+    /// all else is repeated as it was.
+    mutating func follow(status: Int32) {
+        guard (status == 303 && method != "HEAD") || ([301, 302].contains(status) && method == "POST") else {
+            return
+        }
+        method = "GET"
+        body = nil
+    }
+
+    /// Nil when nothing is here yet.
+    mutating func read(into room: inout MutableRawSpan) -> Int? {
+        guard let body, sent < body.size else { return 0 }
+        switch body.read(into: &room) {
+        case .bytes(let count):
+            let count = Int(clamping: min(UInt64(clamping: count), body.size - sent))
+            sent += UInt64(count)
+            total += UInt64(count)
+            return count
+        case .wait:
+            isPaused = true
+            return nil
+        }
+    }
+
+    /// Fields that describe a body, and go with it (Fetch, "request-body-header name").
+    static let bodyFields: Set<String> = [
+        "content-type", "content-encoding", "content-language", "content-location", "content-digest", "repr-digest",
+    ]
+}
