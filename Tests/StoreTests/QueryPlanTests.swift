@@ -13,13 +13,14 @@ struct QueryPlanTests {
     /// Tables that stay small however many tasks there are, and may be walked.
     private static let small: Set<String> = [
         "sessions", "lanes", "selected", "running", "clients", "applied", "meta", "pending", "intents", "leftovers",
-        "sqlite_sequence", "challenges", "launches", "launched_sessions",
+        "sqlite_sequence", "challenges", "launches", "launched_sessions", "limits",
     ]
 
     private func exerciseEverything(_ store: TestStore) throws {
         let session = try store.session()
         let ids = try store.enqueue((0..<8).map { .numbered($0) { $0.idempotencyKey = "\($0.url)" } }, in: session)
         try store.enqueue([.numbered(0) { $0.idempotencyKey = "\($0.url)" }], in: session)
+        try store.enqueue([.numbered(20) { $0.options.group = "album" }], in: session)
         #expect(throws: Failure.self) { try store.enqueue([.numbered(0)], in: session) }
         let command = CommandID(client: ClientID(high: 1, low: 7), sequence: 1)
         try store.run { (transaction) throws(Failure) in
@@ -68,8 +69,8 @@ struct QueryPlanTests {
             outcome.answer.finalURL = "u"
             _ = try transaction.end(ids[0], outcome, now: 1)
             try transaction.recordClaim(ids[0], path: "/home/someone/files/0")
-            for control in [TaskControl.suspend, .resume, .setPriority(3)] {
-                for selection in [TaskSelection(), TaskSelection(ids: ids)] {
+            for control in [TaskControl.suspend, .resume, .setPriority(3), .setRate(9)] {
+                for selection in [TaskSelection(), TaskSelection(ids: ids), TaskSelection(group: "album")] {
                     _ = try transaction.control(session, control, selection, running: [ids[1]], now: 1)
                 }
             }
@@ -77,6 +78,10 @@ struct QueryPlanTests {
                 session, .cancel, TaskSelection(states: TaskStates(.waiting)), running: [ids[1]], now: 1)
             _ = try transaction.taskInfos(
                 session, TaskSelection(), after: .zero, maximum: 9, running: [], bootMilliseconds: 0, now: 0)
+            _ = try transaction.taskInfos(
+                session, TaskSelection(group: "album"), after: .zero, maximum: 9, running: [], bootMilliseconds: 0,
+                now: 0)
+            try transaction.setLimits(try transaction.limits())
             _ = try transaction.poll(session, after: .zero, maximum: 9)
             _ = try transaction.eventsThrough(session, EventID(rawValue: 1))
             _ = try transaction.acknowledge(session, .ids([EventID(rawValue: 1)]))

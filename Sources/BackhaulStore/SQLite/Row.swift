@@ -49,6 +49,10 @@ struct Row {
     mutating func challengeID() -> ChallengeID { ChallengeID(rawValue: number()) }
     mutating func launchID() -> LaunchID { LaunchID(rawValue: number()) }
     mutating func laneID() -> LaneID { LaneID(rawValue: number()) }
+    mutating func optionalGroupID() -> GroupID? { optionalInteger().map { GroupID($0) } }
+
+    /// Leaves columns out.
+    mutating func skip(_ columns: Int32) { column += columns }
 
     private mutating func next() -> Int32 {
         defer { column += 1 }

@@ -24,4 +24,5 @@ enum Value {
     static func id(_ id: ChallengeID) -> Value { .number(id.rawValue) }
     static func id(_ id: LaunchID) -> Value { .number(id.rawValue) }
     static func id(_ id: LaneID) -> Value { .number(id.rawValue) }
+    static func id(_ id: GroupID) -> Value { .integer(id.rawValue) }
 }

@@ -128,8 +128,9 @@ extension Transaction {
         try connection.run(Self.dropCheckpoints)
         try close(challenge.id, of: session)
         if !tasks.isEmpty {
+            let groups = try groupsOfSelectedTasks(endingAs: .failed)
             try connection.run(Self.insertEvents, .integer(now))
-            try settle(session, ended: Int64(tasks.count), now: now)
+            try settle(session, ended: Int64(tasks.count), groups: groups, now: now)
         }
         try clearSelection()
         var change = try change(in: session)

@@ -57,11 +57,12 @@ extension Transaction {
         case .setPriority(let priority): try connection.run(Self.setPriority, .number(priority))
         case .setRate(let rate): try setRateOfSelectedTasks(rate)
         case .cancel:
+            let groups = try groupsOfSelectedTasks(endingAs: .cancelled)
             try connection.run(Self.cancel, .integer(now), .number(Status.cancelled.rawValue))
             try leavePartsOfSelectedTasks()
             try connection.run(Self.dropCheckpoints)
             try connection.run(Self.insertEvents, .integer(now))
-            try settle(session, ended: count, now: now)
+            try settle(session, ended: count, groups: groups, now: now)
         }
     }
 

@@ -20,7 +20,8 @@ extension Transaction {
             .integer(outcome.failure?.detail ?? 0), .optional(outcome.failure?.message), .optional(outcome.path),
             .text(keptFile(task))
         ) { row throws(Failure) in
-            (session: row.sessionID(), lane: row.laneID(), round: row.bits(), challenge: row.optionalInteger())
+            (session: row.sessionID(), lane: row.laneID(), round: row.bits(), challenge: row.optionalInteger(),
+                group: row.optionalGroupID())
         }
         guard let ended else { return nil }
         try writeAnswer(task, outcome.answer)
@@ -28,12 +29,12 @@ extension Transaction {
         try connection.run(Self.deleteIntent, .id(task))
         try connection.run(Self.insertEvent, .id(ended.session), .id(task), .bits(ended.round), .integer(now))
         let previous = readsEvents ? try change(in: ended.session).newestEvent : .zero
-        try settle(ended.session, ended: 1, now: now)
+        try settle(ended.session, ended: 1, groups: ended.group.map { [GroupEnds($0, outcome.state)] } ?? [], now: now)
         let closed = ended.challenge == nil ? [] : try closeChallengesWithoutTasks(ended.session)
         var change = try change(in: ended.session)
         if readsEvents {
             change.previousEvent = previous
-            change.events = try poll(ended.session, after: previous, maximum: 2).events
+            change.events = try poll(ended.session, after: previous, maximum: 3).events
         }
         change.tasks = [task]
         change.lanes = [ended.lane]
@@ -42,11 +43,19 @@ extension Transaction {
         return change
     }
 
-    /// The session's counters after `ended` of its tasks got their events; the end of its round when none is left.
-    func settle(_ session: SessionID, ended: Int64, now: Int64) throws(Failure) {
+    /// The counters of the session and its groups after `ended` of its tasks got their events; the ends of groups, and
+    /// of its round, of which none is left.
+    func settle(_ session: SessionID, ended: Int64, groups: [GroupEnds], now: Int64) throws(Failure) {
         guard ended > 0 else { return }
+        var newest = connection.lastInsertedRow
+        var events = ended
+        for group in groups {
+            guard let event = try settle(group, of: session, now: now) else { continue }
+            newest = event
+            events += 1
+        }
         let round = try connection.first(
-            Self.countEnds, .id(session), .integer(ended), .integer(connection.lastInsertedRow)
+            Self.countEnds, .id(session), .integer(ended), .integer(events), .integer(newest)
         ) { row throws(Failure) in
             (live: row.integer(), number: row.bits())
         }
@@ -83,7 +92,7 @@ extension Transaction {
             http_status = iif(?7 = 0, http_status, ?7),
             status = ?8, error_domain = ?9, error_detail = ?10, error_message = ?11, due_boot_ms = NULL, due_reason = 0,
             path = nullif(?12, ifnull(destination, ?13))
-        WHERE id = ?1 AND ended_ms IS NULL RETURNING session_id, lane_id, round, challenge_id
+        WHERE id = ?1 AND ended_ms IS NULL RETURNING session_id, lane_id, round, challenge_id, group_id
         """)
     private static let insertAnswer = Query(
         "INSERT OR REPLACE INTO answers (task_id, final_url, media_type, headers, error_body) VALUES (?, ?, ?, ?, ?)")
@@ -93,7 +102,7 @@ extension Transaction {
         "INSERT INTO events (session_id, task_id, kind, round, time_ms) VALUES (?, ?, 1, ?, ?)")
     private static let countEnds = Query(
         """
-        UPDATE sessions SET live_tasks = live_tasks - ?2, events_waiting = events_waiting + ?2, newest_event = ?3
+        UPDATE sessions SET live_tasks = live_tasks - ?2, events_waiting = events_waiting + ?3, newest_event = ?4
         WHERE id = ?1 RETURNING live_tasks, round
         """)
     private static let insertFinished = Query(

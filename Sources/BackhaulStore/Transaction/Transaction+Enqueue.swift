@@ -17,6 +17,7 @@ extension Transaction {
         var lanes: [Origin: LaneID] = [:]
         var last: (origin: Origin, lane: LaneID)?
         var laneOfWaiting: Set<LaneID> = []
+        var groups = EnqueuedGroups()
         var added: Int64 = 0
         let hasDelivered = try hasDelivered(session)
         for (request, origin) in requests {
@@ -30,9 +31,11 @@ extension Transaction {
                 last = lanes[origin].map { (origin, $0) }
             }
             guard let lane = last?.lane else { continue }
-            if let task = try insert(request, session, lane, round: round, now: now) {
+            let group = try groups.find(request) { (name) throws(Failure) in try findOrMakeGroup(name, of: session) }
+            if let task = try insert(request, session, lane, group, round: round, now: now) {
                 try refuseOccupied(request, index: UInt64(results.count))
                 added += 1
+                if let group { groups.added[group, default: 0] += 1 }
                 if !request.startsSuspended { laneOfWaiting.insert(lane) }
                 results.append(Enqueued(task: task, disposition: .new))
             } else {
@@ -41,6 +44,9 @@ extension Transaction {
             }
         }
         if added > 0 { try connection.run(Self.countTasks, .id(session), .integer(added), .bits(round)) }
+        for (group, added) in groups.added { try count(added, into: group) }
+        // Made for requests that found their task.
+        try removeEmptyGroups(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
         return (results, laneOfWaiting)
     }
 
@@ -55,13 +61,13 @@ extension Transaction {
 
     /// Nil when another task has the key or the destination.
     private func insert(
-        _ request: Request, _ session: SessionID, _ lane: LaneID, round: UInt64, now: Int64
+        _ request: Request, _ session: SessionID, _ lane: LaneID, _ group: GroupID?, round: UInt64, now: Int64
     ) throws(Failure) -> TaskID? {
         let state = request.startsSuspended ? TaskState.suspended : .waiting
         try connection.run(
             Self.insertTask, .id(session), .id(lane), .bits(round), .number(state.rawValue), .number(request.priority),
             .integer(now), .optional(request.idempotencyKey), .optional(request.destination?.path),
-            .number(request.kind.rawValue))
+            .number(request.kind.rawValue), group.map { .id($0) } ?? .null)
         guard connection.changes == 1 else { return nil }
         let id = connection.lastInsertedRow
         try connection.run(
@@ -120,8 +126,8 @@ extension Transaction {
     private static let insertTask = Query(
         """
         INSERT INTO tasks (session_id, lane_id, round, state, priority, enqueued_ms, idempotency_key, destination,
-            task_kind)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            task_kind, group_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
         """)
     private static let insertRequest = Query(
         """
@@ -137,6 +143,24 @@ extension Transaction {
     private static let selectByDestination = Query("SELECT id FROM tasks WHERE destination = ? AND ended_ms IS NULL")
     private static let countTasks = Query(
         "UPDATE sessions SET live_tasks = live_tasks + ?2, round = ?3, round_open = 1 WHERE id = ?1")
+}
+
+/// The groups of one chunk. By their bytes, as the store compares them: texts of Swift are equal when they look the
+/// same.
+private struct EnqueuedGroups {
+    var found: [[UInt8]: GroupID] = [:]
+    var added: [GroupID: Int64] = [:]
+
+    mutating func find(
+        _ request: Request, make: (String) throws(Failure) -> GroupID
+    ) throws(Failure) -> GroupID? {
+        guard request.hasOptions, let name = request.options.group else { return nil }
+        let key = Array(name.utf8)
+        if let group = found[key] { return group }
+        let group = try make(name)
+        found[key] = group
+        return group
+    }
 }
 
 extension Row {

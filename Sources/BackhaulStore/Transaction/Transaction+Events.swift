@@ -48,13 +48,19 @@ extension Transaction {
         guard count > 0 else { return change }
         change.removedKept = try connection.all(Self.selectUnclaimed) { row throws(Failure) in row.taskID() }
         try leaveKept(change.removedKept)
-        let lanes = try Set(connection.all(Self.selectLanes) { row throws(Failure) in row.laneID() })
+        var lanes: Set<LaneID> = []
+        var groups: Set<GroupID> = []
+        try connection.each(Self.selectLanes) { row throws(Failure) in
+            lanes.insert(row.laneID())
+            if let group = row.optionalGroupID() { groups.insert(group) }
+        }
         try rememberDelivered(session)
         // Events of tasks go with the tasks, by the references' ON DELETE CASCADE.
         try connection.run(Self.deleteTasks)
         try connection.run(Self.deleteEvents)
         try connection.run(Self.uncount, .id(session), .integer(count))
         try removeEmptyLanes(among: lanes)
+        try removeEmptyGroups(among: groups)
         try clearSelection()
         change.count = UInt64(clamping: count)
         change.sessionRemoved = try removeIfOver(session)
@@ -87,11 +93,11 @@ extension Transaction {
 
     private static let select = Query(
         """
-        SELECT events.id, events.round, time_ms, kind, events.challenge_id, tasks.id, url, idempotency_key,
-            user_data, state, destination,
-            attempts, bytes_received, \(Row.outcomeColumns)
+        SELECT events.id, events.round, time_ms, events.kind, events.challenge_id, group_name, events.succeeded,
+            events.failed, events.cancelled, tasks.id, url, idempotency_key, user_data, task_kind, groups.name,
+            state, destination, attempts, bytes_received, \(Row.outcomeColumns)
         FROM events LEFT JOIN tasks ON tasks.id = events.task_id LEFT JOIN requests ON requests.task_id = tasks.id
-            LEFT JOIN answers ON answers.task_id = tasks.id
+            LEFT JOIN answers ON answers.task_id = tasks.id LEFT JOIN groups ON groups.id = tasks.group_id
         WHERE events.session_id = ? AND events.id > ? ORDER BY events.id LIMIT ?
         """)
     private static let countThrough = Query("SELECT count(*) FROM events WHERE session_id = ? AND id <= ?")
@@ -109,7 +115,7 @@ extension Transaction {
         """)
     private static let selectLanes = Query(
         """
-        SELECT DISTINCT lane_id
+        SELECT DISTINCT lane_id, group_id
         FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = task_id
         """)
     private static let deleteTasks = Query(
@@ -129,13 +135,16 @@ extension Row {
         let kind = integer()
         let challenge = optionalInteger().map { ChallengeID(rawValue: UInt64(clamping: $0)) }
         switch kind {
-        case 1: break
+        case 1: skip(4)
         case 3: return (Event(id: id, round: round, timeMilliseconds: time, kind: .challenge(nil)), challenge)
+        case 4:
+            let group = FinishedGroup(name: text(), succeeded: bits(), failed: bits(), cancelled: bits())
+            return (Event(id: id, round: round, timeMilliseconds: time, kind: .groupFinished(group)), nil)
         default: return (Event(id: id, round: round, timeMilliseconds: time, kind: .sessionFinished), nil)
         }
         var task = EndedTask(
             id: taskID(), url: text(), idempotencyKey: optionalText(), userData: optionalBlob(),
-            outcome: Outcome(state: .cancelled))
+            outcome: Outcome(state: .cancelled), kind: TaskKind(rawValue: number()) ?? .download, group: optionalText())
         let state = state()
         let destination = optionalText()
         task.outcome = try outcome(

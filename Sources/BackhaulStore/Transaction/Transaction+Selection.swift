@@ -11,13 +11,24 @@ extension Transaction {
         try fillRunning(selection.states, running)
         try connection.run(Self.clearSelected)
         let flags = StateFlags(selection.states)
+        var group: GroupID?
+        if let name = selection.group {
+            group = try self.group(name, of: session)
+            // Nobody is in a group that is not there.
+            if group == nil { return }
+        }
         if let ids = selection.enumerated(running: running) {
             for id in ids {
                 try connection.run(
                     Self.selectOne, .id(session), .flag(flags.waiting), .flag(flags.running), .flag(flags.suspended),
                     .flag(which.waiting), .flag(which.delayed), .flag(which.suspended),
-                    which.priorityOtherThan.map { .number($0) } ?? .null, .id(id))
+                    which.priorityOtherThan.map { .number($0) } ?? .null, .id(id), group.map { .id($0) } ?? .null)
             }
+        } else if let group {
+            try connection.run(
+                Self.selectGroup, .id(session), .flag(flags.waiting), .flag(flags.running), .flag(flags.suspended),
+                .flag(which.waiting), .flag(which.delayed), .flag(which.suspended),
+                which.priorityOtherThan.map { .number($0) } ?? .null, .id(group))
         } else {
             try connection.run(
                 Self.selectAll, .id(session), .flag(flags.waiting), .flag(flags.running), .flag(flags.suspended),
@@ -82,7 +93,12 @@ extension Transaction {
         """
     private static let selectAll = Query("INSERT INTO selected SELECT id FROM tasks WHERE \(condition)")
     private static let selectOne = Query(
-        "INSERT OR IGNORE INTO selected SELECT id FROM tasks WHERE id = ?9 AND \(condition)")
+        """
+        INSERT OR IGNORE INTO selected SELECT id FROM tasks
+        WHERE id = ?9 AND (?10 IS NULL OR group_id = ?10) AND \(condition)
+        """)
+    private static let selectGroup = Query(
+        "INSERT INTO selected SELECT id FROM tasks INDEXED BY tasks_by_group WHERE group_id = ?9 AND \(condition)")
     private static let clearSelected = Query("DELETE FROM selected")
     private static let insertSelected = Query("INSERT OR IGNORE INTO selected (id) VALUES (?)")
     private static let readSelected = Query("SELECT id FROM selected ORDER BY id")

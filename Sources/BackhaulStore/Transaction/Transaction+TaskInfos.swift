@@ -11,20 +11,26 @@ extension Transaction {
     ) throws(Failure) -> (tasks: [TaskInfo], more: Bool) {
         var page = Page(maximum: min(max(0, maximum), Limits.batchCount))
         let moment = Moment(running: running, bootMilliseconds: bootMilliseconds, now: now)
+        var group: GroupID?
+        if let name = selection.group {
+            group = try self.group(name, of: session)
+            if group == nil { return ([], false) }
+        }
         if let ids = selection.enumerated(running: running) {
             for id in ids.sorted() where id > after {
-                guard try add(id, to: &page, session, selection.states, moment) else { break }
+                guard try add(id, to: &page, session, selection, moment) else { break }
             }
         } else {
             try fillRunning(selection.states, running)
             let states = selection.states
             try connection.eachWhile(
-                Self.selectIDs, .id(session), .id(after), .flag(states.contains(TaskStates(.waiting))),
+                group == nil ? Self.selectIDs : Self.selectIDsOfGroup, group.map { .id($0) } ?? .id(session),
+                .id(after), .flag(states.contains(TaskStates(.waiting))),
                 .flag(states.contains(TaskStates(.running))), .flag(states.contains(TaskStates(.suspended))),
                 .flag(states.contains(TaskStates(.succeeded))), .flag(states.contains(TaskStates(.failed))),
                 .flag(states.contains(TaskStates(.cancelled))), .number(page.maximum + 1)
             ) { row throws(Failure) in
-                try add(row.taskID(), to: &page, session, states, moment)
+                try add(row.taskID(), to: &page, session, selection, moment)
             }
             try clearSelection()
         }
@@ -47,12 +53,15 @@ extension Transaction {
 
     /// False when the page is full.
     private func add(
-        _ id: TaskID, to page: inout Page, _ session: SessionID, _ states: TaskStates, _ moment: Moment
+        _ id: TaskID, to page: inout Page, _ session: SessionID, _ selection: TaskSelection, _ moment: Moment
     ) throws(Failure) -> Bool {
+        let keptFile = keptFile
         let info = try connection.first(Self.select, .id(id), .id(session)) { row throws(Failure) in
-            row.taskInfo(at: moment)
+            row.taskInfo(at: moment, keptFile: keptFile)
         }
-        guard let info, states.contains(TaskStates(info.state)) else { return true }
+        guard let info, selection.states.contains(TaskStates(info.state)),
+            selection.group.map({ ($0.utf8.elementsEqual((info.group ?? "").utf8)) }) ?? true
+        else { return true }
         guard page.tasks.count < page.maximum, page.room > 0 else {
             page.more = true
             return false
@@ -73,16 +82,24 @@ extension Transaction {
         UNION ALL SELECT id FROM tasks WHERE session_id = ?1 AND state = 6 AND id > ?2 AND ?8
         ORDER BY id LIMIT ?9
         """)
+    private static let selectIDsOfGroup = Query(
+        """
+        SELECT id FROM tasks INDEXED BY tasks_by_group WHERE group_id = ?1 AND id > ?2 AND CASE state
+            WHEN 1 THEN iif(?3 = ?4, ?3, iif(id IN running, ?4, ?3)) WHEN 3 THEN ?5 WHEN 4 THEN ?6 WHEN 5 THEN ?7
+            ELSE ?8 END
+        ORDER BY id LIMIT ?9
+        """)
     private static let select = Query(
         """
         SELECT tasks.id, round, state, due_boot_ms, due_reason,
             EXISTS (SELECT 1 FROM intents WHERE intents.task_id = tasks.id),
             url, destination, idempotency_key, user_data, tasks.priority, status, error_domain, error_detail,
             error_message, http_status, attempts, synced_offset, checkpoints.size, tasks.size, enqueued_ms,
-            kind, origin, has_realm, realm
+            task_kind, groups.name, ended_ms, path, challenges.kind, origin, has_realm, realm
         FROM tasks JOIN requests ON requests.task_id = tasks.id
             LEFT JOIN checkpoints ON checkpoints.task_id = tasks.id
             LEFT JOIN challenges ON challenges.id = challenge_id AND due_reason = 8
+            LEFT JOIN groups ON groups.id = group_id
         WHERE tasks.id = ? AND tasks.session_id = ?
         """)
 }
@@ -96,7 +113,7 @@ extension TaskSelection {
 }
 
 extension Row {
-    fileprivate mutating func taskInfo(at moment: Transaction.Moment) -> TaskInfo {
+    fileprivate mutating func taskInfo(at moment: Transaction.Moment, keptFile: (TaskID) -> String) -> TaskInfo {
         let id = taskID()
         let round = bits()
         var state = state()
@@ -123,9 +140,14 @@ extension Row {
         let sizeOfWhole = optionalBits()
         let sizeOfEnded = bits()
         let enqueued = integer()
+        let kind = TaskKind(rawValue: number()) ?? .download
+        let group = optionalText()
+        let ended = optionalInteger()
+        // Stored only when it is neither of the two others.
+        let path = optionalText() ?? destination ?? keptFile(id)
         let space = protectionSpace()
         let next = due.map { moment.now &+ max(0, $0 &- moment.bootMilliseconds) } ?? 0
-        return TaskInfo(
+        var info = TaskInfo(
             id: id, round: round, state: state, reason: reason,
             reasonText: reason == .credential ? space?.sentence ?? reason.text : reason.text,
             nextAttemptMilliseconds: reason == .credential ? 0 : next, url: url,
@@ -133,5 +155,10 @@ extension Row {
             failure: failure, httpStatus: httpStatus, attempts: attempts,
             offset: state == .succeeded ? sizeOfEnded : syncedOffset,
             size: state == .succeeded ? sizeOfEnded : sizeOfWhole, bytesPerSecond: 0, enqueuedMilliseconds: enqueued)
+        info.kind = kind
+        info.group = group
+        info.endedMilliseconds = ended ?? 0
+        if state == .succeeded, kind == .download { info.path = path }
+        return info
     }
 }

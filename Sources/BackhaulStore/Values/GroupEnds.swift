@@ -1,0 +1,22 @@
+internal import BackhaulModel
+
+/// Row number of a group in its store; never used twice.
+struct GroupID: Hashable, Comparable {
+    var rawValue: Int64
+    init(_ rawValue: Int64) { self.rawValue = rawValue }
+
+    static func < (left: GroupID, right: GroupID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Tasks of one group that have ended in the same way.
+struct GroupEnds {
+    let group: GroupID
+    let state: TaskState
+    let count: Int64
+
+    init(_ group: GroupID, _ state: TaskState, count: Int64 = 1) {
+        self.group = group
+        self.state = state
+        self.count = count
+    }
+}
