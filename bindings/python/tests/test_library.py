@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from backhaul import _constants, _ctypes, _functions, _library
+from backhaul import _ctypes, _functions, _header_names, _library
 
 HEADER = Path(__file__).resolve().parents[3] / "include" / "backhaul.h"
 SOURCE = Path(_library.__file__).resolve().parent.parent
@@ -36,7 +36,7 @@ def test_every_function_of_the_header_is_declared():
 
 
 def test_every_constant_of_the_header_is_known():
-    ours = set(_constants.by_header_name())
+    ours = set(_header_names.by_header_name())
     theirs = {name for name in manifest()["constants"] if not name.startswith("BH_VERSION")}
     assert theirs == ours
 

@@ -10,9 +10,10 @@ from backhaul import (
     Reason,
     Scheme,
     TaskState,
-    _constants,
     _ctypes,
+    _numbers,
     _reading,
+    _reading_transfers,
 )
 
 
@@ -44,7 +45,7 @@ def test_progress_of_known_and_unknown_size():
     size = sizeof(_ctypes.bh_progress)
     known = _reading._progress(_ctypes.bh_progress(size, 3, 2, 0, 50, 200, 10))
     assert (known.task_id, known.state, known.reason, known.fraction) == (3, TaskState.RUNNING, Reason.NONE, 0.25)
-    unknown = _reading._progress(_ctypes.bh_progress(size, 3, 1, 8, 50, _constants.SIZE_UNKNOWN, 0))
+    unknown = _reading._progress(_ctypes.bh_progress(size, 3, 1, 8, 50, _numbers.SIZE_UNKNOWN, 0))
     assert (unknown.size, unknown.fraction, unknown.reason) == (None, None, Reason.CREDENTIAL)
     assert _reading._progress(_ctypes.bh_progress(size, 3, 2, 0, 0, 0, 0)).fraction == 1.0
 
@@ -109,5 +110,5 @@ def test_choices_come_back_as_they_are_given():
         sizeof(_ctypes.bh_session_configuration), b"s", sends_launch_events=1, asks_for_credentials=2,
         launch_if_stopped_ms=7,
     )
-    read = _reading._configuration(raw)
+    read = _reading_transfers._configuration(raw)
     assert (read.sends_launch_events, read.asks_for_credentials, read.launch_if_stopped_ms) == (True, False, 7)

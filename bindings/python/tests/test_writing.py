@@ -20,6 +20,7 @@ from backhaul import (
     SessionConfiguration,
     TaskState,
     _writing,
+    _writing_transfers,
 )
 
 without_nul = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
@@ -43,7 +44,7 @@ without_nul = st.text(st.characters(exclude_characters="\0", exclude_categories=
     )
 )
 def test_requests_arrive_in_c_as_they_were_given(requests):
-    array = _writing.requests(requests)
+    array = _writing_transfers.requests(requests)
     gc.collect()
     for raw, request in zip(array, requests):
         assert raw.url == request.url.encode()
@@ -70,17 +71,18 @@ def test_requests_arrive_in_c_as_they_were_given(requests):
         (Request("http://a/", 7), "destination is a int instead of a path"),
         (Request("http://a/", priority=2**31), "priority is 2147483648, which is no integer"),
         (Request("http://a/", mode=-1), "mode is -1, which is no integer"),
-        (Request("http://a/", if_exists="maybe"), "say 'fail' or 'replace'"),
+        (Request("http://a/", if_exists="maybe"), "say 'fail' or 'replace' or 'skip'"),
     ],
 )
 def test_what_c_could_not_be_told_is_refused_with_its_number(request_, words):
     with pytest.raises(InvalidArgument, match=words) as caught:
-        _writing.requests([Request("http://a/"), request_], first=100)
+        _writing_transfers.requests([Request("http://a/"), request_], first=100)
     assert caught.value.index == 101
 
 
 def test_a_configuration_arrives_as_it_was_given():
-    raw = _writing.configuration(SessionConfiguration("gallery", resource_timeout_ms=2**63, ca_file=Path("/ca.pem")))
+    given = SessionConfiguration("gallery", resource_timeout_ms=2**63, ca_file=Path("/ca.pem"))
+    raw = _writing_transfers.configuration(given)
     assert (raw.identifier, raw.resource_timeout_ms, raw.ca_file) == (b"gallery", 2**63, b"/ca.pem")
 
 
@@ -98,13 +100,14 @@ def test_enumerations_as_numbers_are_checked_at_once():
 
 @pytest.mark.parametrize(("given", "number"), [(None, 0), (True, 1), (False, 2)])
 def test_a_choice_is_the_default_yes_or_no(given, number):
-    raw = _writing.configuration(SessionConfiguration("s", sends_launch_events=given, asks_for_credentials=given))
+    configuration = SessionConfiguration("s", sends_launch_events=given, asks_for_credentials=given)
+    raw = _writing_transfers.configuration(configuration)
     assert (raw.sends_launch_events, raw.asks_for_credentials) == (number, number)
 
 
 def test_a_choice_is_not_guessed_from_other_values():
     with pytest.raises(InvalidArgument, match="give True, False, or None"):
-        _writing.configuration(SessionConfiguration("s", asks_for_credentials="no"))
+        _writing_transfers.configuration(SessionConfiguration("s", asks_for_credentials="no"))
 
 
 variable = without_nul.filter(lambda name: name and "=" not in name)
@@ -156,27 +159,31 @@ def test_without_options_the_library_chooses():
 
 
 def test_a_credential_arrives_with_a_password_that_may_be_empty():
-    raw = _writing.response("me", None, None, False)
+    raw = _writing.response(user="me")
     assert (raw.kind, raw.user, raw.password, raw.header_count) == (2, b"me", b"", 0)
 
 
 def test_headers_arrive_as_an_answer():
-    raw = _writing.response(None, None, {"Authorization": "Bearer t"}, False)
+    raw = _writing.response(headers={"Authorization": "Bearer t"})
     gc.collect()
     assert (raw.kind, raw.header_count, raw.user) == (3, 1, None)
     assert (raw.headers[0].name, raw.headers[0].value) == (b"Authorization", b"Bearer t")
 
 
 def test_a_refusal_arrives_as_one():
-    assert _writing.response(None, None, None, True).kind == 1
+    assert _writing.response(refuse=True).kind == 1
 
 
 @pytest.mark.parametrize(
-    "answer", [(None, None, None, False), ("me", "p", {}, False), ("me", "p", None, True), (None, None, {}, True)]
+    "answer",
+    [
+        {}, {"user": "me", "password": "p", "headers": {}}, {"user": "me", "refuse": True},
+        {"headers": {}, "refuse": True}, {"url": "http://a/", "headers": {}}, {"default": True, "refuse": True},
+    ],
 )
 def test_an_answer_is_exactly_one(answer):
-    with pytest.raises(InvalidArgument, match="give one of them"):
-        _writing.response(*answer)
+    with pytest.raises(InvalidArgument, match="give exactly one of them"):
+        _writing.response(**answer)
 
 
 def test_a_challenge_is_meant_by_itself_or_its_id_and_never_by_something_else_with_an_id():

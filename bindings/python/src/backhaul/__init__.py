@@ -19,20 +19,31 @@ and what was not is never lost. The transfers go on without it, in Backhaul's da
 """
 
 from ._application import Application
+from ._attempt import Attempt
 from ._attention import AttentionStream
+from ._configuration import Limits, SessionConfiguration
 from ._constants import (
     Attention,
+    BodySource,
     ChallengeKind,
+    Cookies,
     Disposition,
     Domain,
     EventKind,
+    HTTPVersion,
     Hosting,
     IfExists,
     LaunchState,
+    Next,
     Reason,
+    Redirects,
+    Refresh,
+    RetryErrors,
     Role,
     Scheme,
     Status,
+    TLSVersion,
+    TaskKind,
     TaskState,
 )
 from ._errors import (
@@ -60,32 +71,29 @@ from ._event import Event
 from ._events import EventStream
 from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import version
+from ._numbers import HISTORY_NONE, PRIORITY_NOW
 from ._progress import ProgressStream
 from ._reading import Events
+from ._requests import Enqueued, Part, Policy, Request
 from ._session import Session
 from ._task import Task
 from ._tickets import Ticket
-from ._values import (
-    Challenge,
-    Enqueued,
-    Progress,
-    Request,
-    SessionConfiguration,
-    SessionInfo,
-    TaskInfo,
-)
+from ._values import Challenge, Progress, SessionInfo, TaskInfo
 
 __all__ = [
     "AlreadyExists",
     "Application",
+    "Attempt",
     "Attention",
     "AttentionStream",
     "AuthenticationRequired",
     "BackhaulError",
+    "BodySource",
     "Challenge",
     "ChallengeKind",
     "Completed",
     "Conflict",
+    "Cookies",
     "DaemonUnavailable",
     "Disposition",
     "Domain",
@@ -98,6 +106,8 @@ __all__ = [
     "Events",
     "EventsOutstanding",
     "Forked",
+    "HISTORY_NONE",
+    "HTTPVersion",
     "Hosting",
     "IfExists",
     "InUse",
@@ -108,12 +118,20 @@ __all__ = [
     "LaunchCommand",
     "LaunchInfo",
     "LaunchState",
+    "Limits",
+    "Next",
     "NotFound",
+    "PRIORITY_NOW",
+    "Part",
+    "Policy",
     "Progress",
     "ProgressStream",
     "Reason",
+    "Redirects",
+    "Refresh",
     "Request",
     "ResourceError",
+    "RetryErrors",
     "Role",
     "Scheme",
     "Session",
@@ -121,8 +139,10 @@ __all__ = [
     "SessionInfo",
     "Status",
     "StoreError",
+    "TLSVersion",
     "Task",
     "TaskInfo",
+    "TaskKind",
     "TaskState",
     "Ticket",
     "Timeout",

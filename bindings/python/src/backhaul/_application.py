@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _writing
 from ._application_verbs import ApplicationVerbs
 from ._attention import AttentionStream, poll_attention
+from ._configuration import Limits, SessionConfiguration
 from ._constants import Hosting, Role
 from ._ctypes import bh_application
 from ._errors import BackhaulError
@@ -16,7 +17,8 @@ from ._handles import ApplicationHandle, take
 from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import library
 from ._session import Session
-from ._values import Path, SessionConfiguration, SessionInfo
+from ._types import Path
+from ._values import SessionInfo
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -123,6 +125,15 @@ class Application:
     def engine(self, *, timeout: float | None = None) -> EngineInfo:
         """Who the store's engine is."""
         return self.start.engine().result(timeout)
+
+    def limits(self, *, timeout: float | None = None) -> Limits:
+        """What all sessions of the store may use together, with the defaults filled in."""
+        return self.start.limits().result(timeout)
+
+    def set_limits(self, limits: Limits, *, timeout: float | None = None) -> None:
+        """Sets the store's limits, durably and at once; ``dataclasses.replace(application.limits(), …)`` makes changed
+        ones."""
+        self.start.set_limits(limits).result(timeout)
 
     def set_launch(self, command: LaunchCommand | None, *, timeout: float | None = None) -> None:
         """Registers the program that is run when sessions need their host and none is connected, durably and in place

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ctypes import byref, c_int32
 from typing import Any, Callable, TypeVar
 
-from . import _reading, _writing
+from . import _reading, _reading_transfers, _writing, _writing_transfers
+from ._configuration import Limits, SessionConfiguration
 from ._constants import Role, SessionDisposition
 from ._ctypes import bh_session
 from ._handles import ApplicationHandle, BatchHandle, SessionHandle, TicketHandle, call
@@ -13,7 +14,7 @@ from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import library
 from ._session import Session
 from ._tickets import Ticket, from_batch, wait_only
-from ._values import SessionConfiguration, SessionInfo
+from ._values import SessionInfo
 
 Result = TypeVar("Result")
 
@@ -29,6 +30,18 @@ class ApplicationVerbs:
 
     def engine(self) -> Ticket[EngineInfo]:
         return self._listing(_reading.engine, library.bh_application_engine_start)
+
+    def limits(self) -> Ticket[Limits]:
+        return self._listing(_reading_transfers.limits, library.bh_application_get_limits_start)
+
+    def set_limits(self, limits: Limits) -> Ticket[None]:
+        return Ticket.start(
+            self._application,
+            wait_only,
+            library.bh_application_set_limits_start,
+            self._application.pointer,
+            byref(_writing_transfers.limits(limits)),
+        )
 
     def set_launch(self, command: LaunchCommand | None) -> Ticket[None]:
         return Ticket.start(
@@ -51,7 +64,7 @@ class ApplicationVerbs:
             self._session_reader(configuration.identifier, role),
             library.bh_session_create_start,
             self._application.pointer,
-            byref(_writing.configuration(configuration)),
+            byref(_writing_transfers.configuration(configuration)),
             _writing.role(role),
         )
 

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterator
 
 from . import _reading
+from ._copying import released
 from ._ctypes import bh_batch
 from ._handles import ApplicationHandle, BatchHandle, take
 from ._library import library
@@ -18,7 +19,7 @@ def poll_attention(handle: ApplicationHandle, timeout: float | None) -> list[Ses
     deadline = Deadline(timeout)
     while True:
         batch = take(bh_batch, library.bh_application_poll, handle.pointer, deadline.slice_ms())
-        found = _reading.released(BatchHandle(batch), _reading.sessions)
+        found = released(BatchHandle(batch), _reading.sessions)
         if found or deadline.is_over:
             return found
 

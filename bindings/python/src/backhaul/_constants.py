@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
-from enum import IntEnum, IntFlag
+from enum import IntFlag
+
+from ._open_enum import OpenEnum
+from ._transfer_constants import (
+    BodySource,
+    Cookies,
+    HTTPVersion,
+    IfExists,
+    Next,
+    Redirects,
+    Refresh,
+    RetryErrors,
+    TLSVersion,
+)
 
 __all__ = [
     "Attention",
+    "BodySource",
     "ChallengeKind",
     "Choice",
+    "Cookies",
     "Disposition",
     "Domain",
     "EventKind",
+    "HTTPVersion",
     "Hosting",
     "IfExists",
     "LaunchState",
+    "Next",
     "Reason",
+    "Redirects",
+    "Refresh",
     "ResponseKind",
+    "RetryErrors",
     "Role",
     "Scheme",
     "SessionDisposition",
     "Status",
+    "TLSVersion",
+    "TaskKind",
     "TaskState",
 ]
 
 
-class _OpenEnum(IntEnum):
-    """An enumeration that also takes values which only a newer library knows."""
-
-    @classmethod
-    def _missing_(cls, value: object) -> _OpenEnum | None:
-        if not isinstance(value, int):
-            return None
-        member = int.__new__(cls, value)
-        member._name_ = f"UNKNOWN_{value}"
-        member._value_ = value
-        return member
-
-
-class Status(_OpenEnum):
+class Status(OpenEnum):
     """What a call answers, and why a task failed."""
 
     OK = 0
@@ -84,9 +93,13 @@ class Status(_OpenEnum):
     DISK_FAILED = 53
     TOO_LARGE = 54
     AUTHENTICATION_REQUIRED = 55
+    CHECKSUM_MISMATCH = 56
+    SIZE_MISMATCH = 57
+    BODY_UNAVAILABLE = 58
+    BODY_CHANGED = 59
 
 
-class Domain(_OpenEnum):
+class Domain(OpenEnum):
     """What the ``detail`` of an error counts in."""
 
     NONE = 0
@@ -97,7 +110,7 @@ class Domain(_OpenEnum):
     PROCESS = 5
 
 
-class Choice(_OpenEnum):
+class Choice(OpenEnum):
     """A choice whose default is documented where it is made. In Python None, True and False."""
 
     DEFAULT = 0
@@ -105,7 +118,7 @@ class Choice(_OpenEnum):
     NO = 2
 
 
-class Hosting(_OpenEnum):
+class Hosting(OpenEnum):
     """Where the engine runs when nobody holds the store yet. Whoever holds it is used, wherever he runs."""
 
     #: DAEMON.
@@ -116,7 +129,7 @@ class Hosting(_OpenEnum):
     EMBEDDED = 2
 
 
-class LaunchState(_OpenEnum):
+class LaunchState(OpenEnum):
     """How the launch of an application fares."""
 
     #: No command is registered, or no session needs its host.
@@ -129,7 +142,7 @@ class LaunchState(_OpenEnum):
     LEFT_ALONE = 3
 
 
-class Role(_OpenEnum):
+class Role(OpenEnum):
     """What a session handle may do."""
 
     #: Receives the events, one at a time; may also do all the others may.
@@ -142,7 +155,7 @@ class Role(_OpenEnum):
     CONSUME_WHEN_FREE = 4
 
 
-class SessionDisposition(_OpenEnum):
+class SessionDisposition(OpenEnum):
     """What creating a session did."""
 
     CREATED = 1
@@ -162,14 +175,7 @@ class Attention(IntFlag):
     YIELD = 8
 
 
-class IfExists(_OpenEnum):
-    """What to do when a file with the destination's name exists."""
-
-    FAIL = 0
-    REPLACE = 1
-
-
-class Disposition(_OpenEnum):
+class Disposition(OpenEnum):
     """What an enqueue did with one request."""
 
     NOT_APPLIED = 0
@@ -177,22 +183,26 @@ class Disposition(_OpenEnum):
     EXISTING = 2
 
 
-class EventKind(_OpenEnum):
+class EventKind(OpenEnum):
     """What an event tells."""
 
     TASK_ENDED = 1
     SESSION_FINISHED = 2
     #: A server or proxy asks for a credential: ``session.respond``.
     CHALLENGE = 3
+    #: The last live task of a group has ended.
+    GROUP_FINISHED = 4
 
 
-class ChallengeKind(_OpenEnum):
+class ChallengeKind(OpenEnum):
     """Who asks for a credential."""
 
     #: The origin server: 401.
     SERVER = 1
     #: The proxy: 407.
     PROXY = 2
+    #: Ourselves: what a request's ``refresh`` names has expired, or got a 401 or 403.
+    REFRESH = 3
 
 
 class Scheme(IntFlag):
@@ -205,15 +215,24 @@ class Scheme(IntFlag):
     OTHER = 16
 
 
-class ResponseKind(_OpenEnum):
+class ResponseKind(OpenEnum):
     """How a challenge is answered."""
 
     REFUSE = 1
     CREDENTIAL = 2
     HEADERS = 3
+    DEFAULT = 4
+    URL = 5
 
 
-class TaskState(_OpenEnum):
+class TaskKind(OpenEnum):
+    """Which way a task moves its file."""
+
+    DOWNLOAD = 1
+    UPLOAD = 2
+
+
+class TaskState(OpenEnum):
     """Where a task stands."""
 
     WAITING = 1
@@ -229,7 +248,7 @@ class TaskState(_OpenEnum):
         return self in (TaskState.SUCCEEDED, TaskState.FAILED, TaskState.CANCELLED)
 
 
-class Reason(_OpenEnum):
+class Reason(OpenEnum):
     """Why a task is not moving."""
 
     NONE = 0
@@ -242,45 +261,7 @@ class Reason(_OpenEnum):
     DISK_FULL = 7
     #: Until its challenge is answered.
     CREDENTIAL = 8
-
-
-APPLICATION_OBSERVES = 1
-INVALIDATE_FINISH = 1
-INVALIDATE_CANCEL = 2
-REQUEST_STARTS_SUSPENDED = 1
-NO_INDEX = 2**64 - 1
-SIZE_UNKNOWN = 2**64 - 1
-ERROR_MESSAGE_SIZE = 512
-WAIT_DEFAULT = -1
-WAIT_MAXIMUM = 86_400_000
-URL_SIZE_MAXIMUM = 16_384
-USER_DATA_SIZE_MAXIMUM = 65_536
-HEADER_COUNT_MAXIMUM = 100
-HEADERS_SIZE_MAXIMUM = 65_536
-ENQUEUE_COUNT_MAXIMUM = 10_000_000
-
-_PREFIXES: tuple[tuple[str, type[IntEnum] | type[IntFlag]], ...] = (
-    ("BH_", Status),
-    ("BH_", Choice),
-    ("BH_DOMAIN_", Domain),
-    ("BH_HOSTING_", Hosting),
-    ("BH_LAUNCH_", LaunchState),
-    ("BH_ROLE_", Role),
-    ("BH_SESSION_", SessionDisposition),
-    ("BH_ATTENTION_", Attention),
-    ("BH_IF_EXISTS_", IfExists),
-    ("BH_ENQUEUE_", Disposition),
-    ("BH_EVENT_", EventKind),
-    ("BH_CHALLENGE_", ChallengeKind),
-    ("BH_SCHEME_", Scheme),
-    ("BH_RESPOND_", ResponseKind),
-    ("BH_TASK_", TaskState),
-    ("BH_REASON_", Reason),
-)
-
-
-def by_header_name() -> dict[str, int]:
-    """Every constant of this module under its name in the header, such as ``BH_ROLE_CONSUME``."""
-    names = {prefix + member.name: int(member) for prefix, kind in _PREFIXES for member in kind if member.name}
-    plain = {"BH_" + name: value for name, value in globals().items() if name.isupper() and isinstance(value, int)}
-    return {**names, **plain}
+    #: Until there is a route to the server: woken by changes of the network.
+    CONNECTIVITY = 9
+    #: Its bytes per second are used up for the moment.
+    RATE = 10

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from ctypes import POINTER, Structure, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
-from ._constants import ERROR_MESSAGE_SIZE
+from ._ctypes_transfers import bh_attempt as bh_attempt
+from ._ctypes_transfers import bh_header as bh_header
+from ._ctypes_transfers import bh_limits as bh_limits
+from ._ctypes_transfers import bh_part as bh_part
+from ._ctypes_transfers import bh_policy as bh_policy
+from ._ctypes_transfers import bh_request as bh_request
+from ._ctypes_transfers import bh_session_configuration as bh_session_configuration
+from ._numbers import ERROR_MESSAGE_SIZE
 
 
 class bh_application(c_void_p):
@@ -95,24 +102,6 @@ class bh_launch_info(Structure):
     ]
 
 
-class bh_session_configuration(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("identifier", c_char_p),
-        ("connections_per_origin", c_uint32),
-        ("maximum_running_tasks", c_uint32),
-        ("maximum_attempts", c_uint32),
-        ("first_retry_delay_ms", c_uint32),
-        ("longest_retry_delay_ms", c_uint32),
-        ("request_timeout_ms", c_uint32),
-        ("resource_timeout_ms", c_uint64),
-        ("ca_file", c_char_p),
-        ("sends_launch_events", c_int32),
-        ("asks_for_credentials", c_int32),
-        ("launch_if_stopped_ms", c_uint32),
-    ]
-
-
 class bh_session_info(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -143,27 +132,6 @@ class bh_launch(Structure):
     ]
 
 
-class bh_header(Structure):
-    _fields_ = [("name", c_char_p), ("value", c_char_p)]
-
-
-class bh_request(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("url", c_char_p),
-        ("destination", c_char_p),
-        ("idempotency_key", c_char_p),
-        ("headers", POINTER(bh_header)),
-        ("header_count", c_size_t),
-        ("user_data", c_void_p),
-        ("user_data_size", c_size_t),
-        ("if_exists", c_int32),
-        ("priority", c_int32),
-        ("flags", c_uint32),
-        ("mode", c_uint32),
-    ]
-
-
 class bh_enqueued(Structure):
     _fields_ = [("task_id", c_uint64), ("disposition", c_int32), ("status", c_int32)]
 
@@ -179,6 +147,8 @@ class bh_challenge(Structure):
         ("failures", c_uint32),
         ("time_ms", c_int64),
         ("waiting_tasks", c_uint64),
+        ("task_id", c_uint64),
+        ("url", c_char_p),
     ]
 
 
@@ -211,6 +181,16 @@ class bh_event(Structure):
         ("error_body", c_void_p),
         ("error_body_size", c_size_t),
         ("challenge", POINTER(bh_challenge)),
+        ("group", c_char_p),
+        ("group_succeeded", c_uint64),
+        ("group_failed", c_uint64),
+        ("group_cancelled", c_uint64),
+        ("checksum", c_char_p),
+        ("bytes_sent", c_uint64),
+        ("response_body", c_void_p),
+        ("response_body_size", c_size_t),
+        ("task_kind", c_int32),
+        ("reserved", c_int32),
     ]
 
 
@@ -222,6 +202,9 @@ class bh_response(Structure):
         ("password", c_char_p),
         ("headers", POINTER(bh_header)),
         ("header_count", c_size_t),
+        ("url", c_char_p),
+        ("expires_ms", c_int64),
+        ("flags", c_uint32),
     ]
 
 
@@ -234,6 +217,8 @@ class bh_progress(Structure):
         ("offset", c_uint64),
         ("size", c_uint64),
         ("bytes_per_second", c_uint64),
+        ("body_sent", c_uint64),
+        ("body_size", c_uint64),
     ]
 
 
@@ -260,6 +245,13 @@ class bh_task(Structure):
         ("size", c_uint64),
         ("bytes_per_second", c_uint64),
         ("enqueued_ms", c_int64),
+        ("kind", c_int32),
+        ("reserved", c_int32),
+        ("group", c_char_p),
+        ("body_sent", c_uint64),
+        ("body_size", c_uint64),
+        ("ended_ms", c_int64),
+        ("path", c_char_p),
     ]
 
 
@@ -269,6 +261,7 @@ class bh_task_selection(Structure):
         ("ids", POINTER(c_uint64)),
         ("id_count", c_size_t),
         ("states", c_uint32),
+        ("group", c_char_p),
     ]
 
 
@@ -278,10 +271,12 @@ GROWING: tuple[type[Structure], ...] = (
     bh_launch_command,
     bh_application_options,
     bh_engine_info,
+    bh_limits,
     bh_launch_info,
     bh_session_configuration,
     bh_session_info,
     bh_launch,
+    bh_policy,
     bh_request,
     bh_challenge,
     bh_event,
@@ -289,7 +284,8 @@ GROWING: tuple[type[Structure], ...] = (
     bh_progress,
     bh_task,
     bh_task_selection,
+    bh_attempt,
 )
 
 #: Structs without a size of their own, whose layout never changes.
-FIXED: tuple[type[Structure], ...] = (bh_header, bh_enqueued)
+FIXED: tuple[type[Structure], ...] = (bh_header, bh_part, bh_enqueued)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Any, Protocol
 
-from ._constants import NO_INDEX, Domain, Status
+from ._constants import Domain, Status
 from ._ctypes import bh_error
 from ._library import library
-from ._values import Enqueued
+from ._numbers import NO_INDEX
+from ._requests import Enqueued
 
 
 class Outcome(Protocol):
@@ -188,6 +189,10 @@ _FAMILIES: dict[str, type[BackhaulError]] = {
     "BH_DISK_FAILED": TransferError,
     "BH_TOO_LARGE": TransferError,
     "BH_AUTHENTICATION_REQUIRED": AuthenticationRequired,
+    "BH_CHECKSUM_MISMATCH": TransferError,
+    "BH_SIZE_MISMATCH": TransferError,
+    "BH_BODY_UNAVAILABLE": TransferError,
+    "BH_BODY_CHANGED": TransferError,
 }
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from ._constants import Domain, EventKind, Status, TaskState
+from ._constants import Domain, EventKind, Status, TaskKind, TaskState
 from ._errors import BackhaulError, error_for
 from ._identity import Identity
-from ._values import Challenge, moment
+from ._types import moment
+from ._values import Challenge
 
 
 class Acknowledging(Protocol):
@@ -21,7 +22,7 @@ class Acknowledging(Protocol):
 
 @dataclass(frozen=True)
 class Event:
-    """A durable fact addressed to the host: a task or a round has ended, or a credential is asked for."""
+    """A durable fact addressed to the host: a task, group or round has ended, or a credential is asked for."""
 
     #: Grows; never used twice in a store.
     id: int
@@ -63,12 +64,31 @@ class Event:
     error_body: bytes
     #: Of a challenge that is still open; None when it was answered meanwhile, and for other events.
     challenge: Challenge | None
+    #: Of the task, or that has finished.
+    group: str | None
+    #: Of EventKind.GROUP_FINISHED: how its tasks ended since it last finished.
+    group_succeeded: int
+    group_failed: int
+    group_cancelled: int
+    #: Of a file whose digest was computed: as ``Request.checksum``.
+    checksum: str | None
+    #: Body bytes sent over all attempts.
+    bytes_sent: int
+    #: Of an upload that succeeded: the answer's body, its first 65,536 bytes.
+    response_body: bytes
+    #: None for an event that is not of a task.
+    task_kind: TaskKind | None
     _session: Acknowledging = field(repr=False, compare=False)
 
     @property
     def is_session_finished(self) -> bool:
         """Whether the round's last task has ended."""
         return self.kind is EventKind.SESSION_FINISHED
+
+    @property
+    def is_group_finished(self) -> bool:
+        """Whether the last live task of a group has ended."""
+        return self.kind is EventKind.GROUP_FINISHED
 
     @property
     def is_task_ended(self) -> bool:
@@ -82,7 +102,7 @@ class Event:
 
     @property
     def succeeded(self) -> bool:
-        """Whether a task ended with a whole file."""
+        """Whether a task ended well: with a whole file, or with an upload that was accepted."""
         return self.state is TaskState.SUCCEEDED
 
     @property

@@ -8,12 +8,13 @@ from ctypes import byref
 
 from . import _writing
 from ._constants import Status
+from ._copying import released
 from ._ctypes import bh_batch, bh_ticket
 from ._errors import error_from
 from ._event import Acknowledging, Event
 from ._handles import ApplicationHandle, BatchHandle, SessionHandle, TicketHandle, new_error
 from ._library import library
-from ._reading import Events, events, released
+from ._reading import Events, events
 from ._tickets import Ticket, from_batch
 from ._waiting import Deadline, Patience, readable
 

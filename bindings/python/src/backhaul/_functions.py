@@ -8,6 +8,7 @@ from typing import Any
 from ._ctypes import (
     bh_application,
     bh_application_options,
+    bh_attempt,
     bh_batch,
     bh_challenge,
     bh_engine_info,
@@ -17,6 +18,7 @@ from ._ctypes import (
     bh_launch,
     bh_launch_command,
     bh_launch_info,
+    bh_limits,
     bh_progress,
     bh_request,
     bh_response,
@@ -79,6 +81,8 @@ def _functions() -> dict[str, _Signature]:
         "bh_batch_launch_at": (POINTER(bh_launch), [bh_batch, c_size_t]),
         "bh_batch_launch_info_at": (POINTER(bh_launch_info), [bh_batch, c_size_t]),
         "bh_batch_engine_at": (POINTER(bh_engine_info), [bh_batch, c_size_t]),
+        "bh_batch_attempt_at": (POINTER(bh_attempt), [bh_batch, c_size_t]),
+        "bh_batch_limits_at": (POINTER(bh_limits), [bh_batch, c_size_t]),
         "bh_batch_release": (None, [bh_batch]),
         "bh_ticket_wait": (c_int32, [bh_ticket, _milliseconds, _error]),
         "bh_ticket_session": (c_int32, [bh_ticket, _session, POINTER(c_int32), _error]),
@@ -90,6 +94,8 @@ def _functions() -> dict[str, _Signature]:
     verbs: dict[str, tuple[list[Any], list[Any]]] = {
         "bh_application_engine": ([bh_application], [_batch]),
         "bh_application_sessions": ([bh_application], [_batch]),
+        "bh_application_set_limits": ([bh_application, POINTER(bh_limits)], []),
+        "bh_application_get_limits": ([bh_application], [_batch]),
         "bh_application_set_launch": ([bh_application, POINTER(bh_launch_command)], []),
         "bh_application_launches": ([bh_application], [_batch]),
         "bh_launch_current": ([bh_application], [_batch]),
@@ -115,6 +121,9 @@ def _functions() -> dict[str, _Signature]:
         "bh_tasks_suspend": ([bh_session, _selection], [_count]),
         "bh_tasks_resume": ([bh_session, _selection], [_count]),
         "bh_tasks_set_priority": ([bh_session, _selection, c_int32], [_count]),
+        "bh_tasks_set_rate": ([bh_session, _selection, c_uint64], [_count]),
+        "bh_task_attempts": ([bh_session, c_uint64], [_batch]),
+        "bh_session_history": ([bh_session, c_uint64, c_size_t], [_batch]),
         "bh_task_claim": ([bh_session, c_uint64, c_char_p, c_int32], []),
     }
     for name, (parameters, outputs) in verbs.items():

@@ -6,10 +6,11 @@ import warnings
 from ctypes import byref, c_int, c_void_p, sizeof
 from typing import Any, Callable, Generic, TypeVar
 
-from ._constants import NO_INDEX, Status
+from ._constants import Status
 from ._ctypes import bh_application, bh_batch, bh_error, bh_session, bh_ticket
 from ._errors import error_for, error_from
 from ._library import library
+from ._numbers import NO_INDEX
 
 Pointer = TypeVar("Pointer", bound=c_void_p)
 

@@ -1,8 +1,11 @@
-"""What may stand for a task or an event: its id, or anything that has it."""
+"""Which task or event is meant: its id, or anything that has it; and which of many."""
 
 from __future__ import annotations
 
-from typing import Protocol, Union
+from collections.abc import Iterable
+from typing import Protocol, TypedDict, Union
+
+from ._constants import TaskState
 
 
 class Identified(Protocol):
@@ -13,3 +16,10 @@ class Identified(Protocol):
 
 
 Identity = Union[int, Identified]
+
+
+class Among(TypedDict, total=False):
+    """Narrows a choice of tasks: to those in one of these states, and to those of a group."""
+
+    states: Iterable[TaskState]
+    group: str | None

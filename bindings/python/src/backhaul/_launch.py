@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ._constants import Attention, Hosting, LaunchState
-from ._values import Path, SessionInfo, moment, moment_or_none
+from ._types import Path, moment, moment_or_none
+from ._values import SessionInfo
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class EngineInfo:
     """Who runs the transfers of a store."""
 
     process_id: int
-    #: Of its library, such as "0.2.0".
+    #: Of its library, such as "0.3.0".
     version: str
     #: Hosting.DAEMON or Hosting.EMBEDDED.
     hosting: Hosting

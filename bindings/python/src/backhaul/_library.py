@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import _constants, _ctypes, _functions
+from . import _ctypes, _functions, _header_names
 
 _NAME = "libbackhaul.so.0"
 
@@ -67,7 +67,7 @@ def differences(manifest: Mapping[str, Any]) -> list[str]:
             if built["fields"].get(field) != offset:
                 found.append(f"{name}.{field} is at {built['fields'].get(field)} instead of {offset}")
     constants: dict[str, int] = manifest.get("constants", {})
-    for name, value in _constants.by_header_name().items():
+    for name, value in _header_names.by_header_name().items():
         if constants.get(name) != value:
             found.append(f"{name} is {constants.get(name)} instead of {value}")
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 
 from . import _reading
+from ._copying import released
 from ._ctypes import bh_batch
 from ._handles import BatchHandle, SessionHandle, take
 from ._library import library
@@ -18,7 +19,7 @@ def poll_progress(handle: SessionHandle, timeout: float | None) -> list[Progress
     deadline = Deadline(timeout)
     while True:
         batch = take(bh_batch, library.bh_session_poll_progress, handle.pointer, deadline.slice_ms())
-        found = _reading.released(BatchHandle(batch), _reading.progress)
+        found = released(BatchHandle(batch), _reading.progress)
         if found or deadline.is_over:
             return found
 

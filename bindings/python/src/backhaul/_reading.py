@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from ctypes import Array, addressof, string_at
-from typing import Any, Callable, NamedTuple, TypeVar
+from ctypes import Array, addressof
+from typing import Any, NamedTuple
 
 from ._constants import (
-    SIZE_UNKNOWN,
     Attention,
     ChallengeKind,
-    Choice,
     Disposition,
     Domain,
     EventKind,
@@ -18,8 +16,10 @@ from ._constants import (
     Reason,
     Scheme,
     Status,
+    TaskKind,
     TaskState,
 )
+from ._copying import data, has_more, header_pairs, items, known_size, text, texts, words
 from ._ctypes import (
     bh_challenge,
     bh_engine_info,
@@ -28,7 +28,6 @@ from ._ctypes import (
     bh_launch,
     bh_launch_info,
     bh_progress,
-    bh_session_configuration,
     bh_session_info,
     bh_task,
 )
@@ -36,9 +35,8 @@ from ._event import Acknowledging, Event
 from ._handles import BatchHandle
 from ._launch import EngineInfo, Launch, LaunchInfo
 from ._library import library
-from ._values import Challenge, Enqueued, Progress, SessionConfiguration, SessionInfo, TaskInfo
-
-Result = TypeVar("Result")
+from ._requests import Enqueued
+from ._values import Challenge, Progress, SessionInfo, TaskInfo
 
 
 class Events(NamedTuple):
@@ -47,44 +45,6 @@ class Events(NamedTuple):
     items: list[Event]
     #: Whether there was more than the poll allowed.
     more: bool
-
-
-def _text(value: bytes | None) -> str | None:
-    return None if value is None else value.decode("utf-8", "replace")
-
-
-def _words(value: bytes | None) -> str:
-    return _text(value) or ""
-
-
-def _bytes(address: int | None, size: int) -> bytes:
-    return string_at(address, size) if address and size else b""
-
-
-def _headers(pointer: Any, count: int) -> tuple[tuple[str, str], ...]:
-    return tuple((_words(item.name), _words(item.value)) for item in (pointer[index] for index in range(count)))
-
-
-def _texts(pointer: Any, count: int) -> tuple[str, ...]:
-    return tuple(_words(pointer[index]) for index in range(count))
-
-
-def _size(raw: int) -> int | None:
-    return None if raw == SIZE_UNKNOWN else raw
-
-
-def _choice(raw: int) -> bool | None:
-    return {Choice.YES: True, Choice.NO: False}.get(Choice(raw))
-
-
-def _items(batch: BatchHandle, at: Callable[[Any, int], Any]) -> list[Any]:
-    pointer = batch.pointer
-    return [at(pointer, index).contents for index in range(library.bh_batch_count(pointer))]
-
-
-def has_more(batch: BatchHandle) -> bool:
-    """Whether there was more than the listing allowed."""
-    return bool(library.bh_batch_more(batch.pointer))
 
 
 def _event(raw: bh_event, session: Acknowledging) -> Event:
@@ -98,20 +58,28 @@ def _event(raw: bh_event, session: Acknowledging) -> Event:
         status=Status(raw.status),
         error_domain=Domain(raw.error_domain),
         error_detail=raw.error_detail,
-        error_message=_text(raw.error_message),
-        url=_text(raw.url),
-        final_url=_text(raw.final_url),
-        path=_text(raw.path),
-        media_type=_text(raw.media_type),
-        key=_text(raw.idempotency_key),
+        error_message=text(raw.error_message),
+        url=text(raw.url),
+        final_url=text(raw.final_url),
+        path=text(raw.path),
+        media_type=text(raw.media_type),
+        key=text(raw.idempotency_key),
         http_status=raw.http_status,
         attempts=raw.attempts,
         size=raw.size,
         bytes_received=raw.bytes_received,
-        user_data=_bytes(raw.user_data, raw.user_data_size),
-        headers=_headers(raw.headers, raw.header_count),
-        error_body=_bytes(raw.error_body, raw.error_body_size),
+        user_data=data(raw.user_data, raw.user_data_size),
+        headers=header_pairs(raw.headers, raw.header_count),
+        error_body=data(raw.error_body, raw.error_body_size),
         challenge=_challenge(raw.challenge.contents) if raw.challenge else None,
+        group=text(raw.group),
+        group_succeeded=raw.group_succeeded,
+        group_failed=raw.group_failed,
+        group_cancelled=raw.group_cancelled,
+        checksum=text(raw.checksum),
+        bytes_sent=raw.bytes_sent,
+        response_body=data(raw.response_body, raw.response_body_size),
+        task_kind=TaskKind(raw.task_kind) if raw.task_kind else None,
         _session=session,
     )
 
@@ -122,27 +90,33 @@ def _task(raw: bh_task) -> TaskInfo:
         round=raw.round,
         state=TaskState(raw.state),
         reason=Reason(raw.reason),
-        reason_text=_text(raw.reason_text),
+        reason_text=text(raw.reason_text),
         next_attempt_ms=raw.next_attempt_ms,
-        url=_words(raw.url),
-        destination=_text(raw.destination),
-        key=_text(raw.idempotency_key),
-        user_data=_bytes(raw.user_data, raw.user_data_size),
+        url=words(raw.url),
+        destination=text(raw.destination),
+        key=text(raw.idempotency_key),
+        user_data=data(raw.user_data, raw.user_data_size),
         priority=raw.priority,
         status=Status(raw.status),
-        error_message=_text(raw.error_message),
+        error_message=text(raw.error_message),
         http_status=raw.http_status,
         attempts=raw.attempts,
         offset=raw.offset,
-        size=_size(raw.size),
+        size=known_size(raw.size),
         bytes_per_second=raw.bytes_per_second,
         enqueued_ms=raw.enqueued_ms,
+        kind=TaskKind(raw.kind),
+        group=text(raw.group),
+        body_sent=raw.body_sent,
+        body_size=raw.body_size,
+        ended_ms=raw.ended_ms,
+        path=text(raw.path),
     )
 
 
 def _session_info(raw: bh_session_info) -> SessionInfo:
     return SessionInfo(
-        identifier=_words(raw.identifier),
+        identifier=words(raw.identifier),
         round=raw.round,
         live_tasks=raw.live_tasks,
         events=raw.events,
@@ -163,11 +137,13 @@ def _challenge(raw: bh_challenge) -> Challenge:
         id=raw.id,
         kind=ChallengeKind(raw.kind),
         schemes=Scheme(raw.schemes),
-        origin=_words(raw.origin),
-        realm=_text(raw.realm),
+        origin=words(raw.origin),
+        realm=text(raw.realm),
         failures=raw.failures,
         time_ms=raw.time_ms,
         waiting_tasks=raw.waiting_tasks,
+        task_id=raw.task_id,
+        url=text(raw.url),
     )
 
 
@@ -177,25 +153,27 @@ def _progress(raw: bh_progress) -> Progress:
         state=TaskState(raw.state),
         reason=Reason(raw.reason),
         offset=raw.offset,
-        size=_size(raw.size),
+        size=known_size(raw.size),
         bytes_per_second=raw.bytes_per_second,
+        body_sent=raw.body_sent,
+        body_size=raw.body_size,
     )
 
 
 def _launch_info(raw: bh_launch_info) -> LaunchInfo:
-    additions = _texts(raw.environment, raw.environment_count)
+    additions = texts(raw.environment, raw.environment_count)
     return LaunchInfo(
-        application=_words(raw.application),
-        program=_words(raw.program),
-        arguments=_texts(raw.arguments, raw.argument_count),
+        application=words(raw.application),
+        program=words(raw.program),
+        arguments=texts(raw.arguments, raw.argument_count),
         environment={name: value for name, _, value in (addition.partition("=") for addition in additions)},
-        working_directory=_text(raw.working_directory),
+        working_directory=text(raw.working_directory),
         state=LaunchState(raw.state),
         launches=raw.launches,
         next_launch_ms=raw.next_launch_ms,
         process_id=raw.process_id or None,
         started_ms=raw.started_ms,
-        error_message=_text(raw.error_message),
+        error_message=text(raw.error_message),
     )
 
 
@@ -213,71 +191,42 @@ def _engine(raw: bh_engine_info) -> EngineInfo:
         version=f"{raw.version >> 16}.{raw.version >> 8 & 0xFF}.{raw.version & 0xFF}",
         hosting=Hosting(raw.hosting),
         started_ms=raw.started_ms,
-        store=_words(raw.store),
+        store=words(raw.store),
         shares_control_group=bool(raw.shares_control_group),
         connections=raw.connections,
     )
 
 
-def _configuration(raw: bh_session_configuration) -> SessionConfiguration:
-    return SessionConfiguration(
-        identifier=_words(raw.identifier),
-        connections_per_origin=raw.connections_per_origin,
-        maximum_running_tasks=raw.maximum_running_tasks,
-        maximum_attempts=raw.maximum_attempts,
-        first_retry_delay_ms=raw.first_retry_delay_ms,
-        longest_retry_delay_ms=raw.longest_retry_delay_ms,
-        request_timeout_ms=raw.request_timeout_ms,
-        resource_timeout_ms=raw.resource_timeout_ms,
-        ca_file=_text(raw.ca_file),
-        sends_launch_events=_choice(raw.sends_launch_events),
-        asks_for_credentials=_choice(raw.asks_for_credentials),
-        launch_if_stopped_ms=raw.launch_if_stopped_ms,
-    )
-
-
 def events(batch: BatchHandle, session: Acknowledging) -> Events:
-    return Events([_event(raw, session) for raw in _items(batch, library.bh_batch_event_at)], has_more(batch))
+    return Events([_event(raw, session) for raw in items(batch, library.bh_batch_event_at)], has_more(batch))
 
 
 def tasks(batch: BatchHandle) -> list[TaskInfo]:
-    return [_task(raw) for raw in _items(batch, library.bh_batch_task_at)]
+    return [_task(raw) for raw in items(batch, library.bh_batch_task_at)]
 
 
 def sessions(batch: BatchHandle) -> list[SessionInfo]:
-    return [_session_info(raw) for raw in _items(batch, library.bh_batch_session_at)]
-
-
-def configuration(batch: BatchHandle) -> SessionConfiguration:
-    return [_configuration(raw) for raw in _items(batch, library.bh_batch_configuration_at)][0]
+    return [_session_info(raw) for raw in items(batch, library.bh_batch_session_at)]
 
 
 def challenges(batch: BatchHandle) -> list[Challenge]:
-    return [_challenge(raw) for raw in _items(batch, library.bh_batch_challenge_at)]
+    return [_challenge(raw) for raw in items(batch, library.bh_batch_challenge_at)]
 
 
 def progress(batch: BatchHandle) -> list[Progress]:
-    return [_progress(raw) for raw in _items(batch, library.bh_batch_progress_at)]
+    return [_progress(raw) for raw in items(batch, library.bh_batch_progress_at)]
 
 
 def launches(batch: BatchHandle) -> list[LaunchInfo]:
-    return [_launch_info(raw) for raw in _items(batch, library.bh_batch_launch_info_at)]
+    return [_launch_info(raw) for raw in items(batch, library.bh_batch_launch_info_at)]
 
 
 def launch(batch: BatchHandle) -> Launch | None:
-    return next((_launch(raw) for raw in _items(batch, library.bh_batch_launch_at)), None)
+    return next((_launch(raw) for raw in items(batch, library.bh_batch_launch_at)), None)
 
 
 def engine(batch: BatchHandle) -> EngineInfo:
-    return [_engine(raw) for raw in _items(batch, library.bh_batch_engine_at)][0]
-
-
-def released(batch: BatchHandle, read: Callable[[BatchHandle], Result]) -> Result:
-    """Reads a batch and releases it."""
-    try:
-        return read(batch)
-    finally:
-        batch.close()
+    return [_engine(raw) for raw in items(batch, library.bh_batch_engine_at)][0]
 
 
 def enqueued(raw: Array[bh_enqueued], count: int) -> list[Enqueued]:

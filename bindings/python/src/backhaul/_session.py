@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ._constants import IfExists, Role, TaskState
+from ._configuration import SessionConfiguration
+from ._constants import Role
 from ._errors import BackhaulError
 from ._events import EventSource, EventStream
 from ._handles import ApplicationHandle, SessionHandle
 from ._identity import Identity
 from ._progress import ProgressStream, poll_progress
 from ._reading import Events
+from ._requests import DownloadOptions, Enqueued, Part, Request, TransferOptions
+from ._session_tasks import SessionTasks
 from ._session_verbs import PAGE, SessionVerbs
 from ._task import Task
-from ._values import Challenge, Enqueued, Headers, Path, Progress, Request, SessionConfiguration, TaskInfo
+from ._types import Headers, Moment, Path
+from ._values import Challenge, Progress
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from typing_extensions import Unpack
 
 #: Requests of one call into the library.
 ENQUEUE_CHUNK = 10_000
 
 
-class Session:
+class Session(SessionTasks):
     """A session of an application. Closing it gives up its role; transfers go on and events stay.
 
     Each verb waits for the engine up to ``timeout`` seconds (30 by default). ``session.start`` has the same verbs in a
@@ -54,24 +60,32 @@ class Session:
         url: str,
         destination: Path | None = None,
         *,
-        key: str | None = None,
-        headers: Headers = (),
-        user_data: bytes = b"",
-        if_exists: str | IfExists = IfExists.FAIL,
-        priority: int = 0,
-        suspended: bool = False,
-        mode: int | None = None,
         timeout: float | None = None,
+        **options: Unpack[DownloadOptions],
     ) -> Task:
-        """Hands over one download. When it returns, the task survives the end of this process and a power loss."""
-        request = Request(url, destination, key, headers, user_data, if_exists, priority, suspended, mode)
-        result = self.start.enqueue([request]).result(timeout)[0]
-        return Task(self, result.task_id, result.disposition)
+        """Hands over one download; the options are fields of ``Request``, such as ``key``, ``headers``, ``if_exists``
+        and ``checksum``. When it returns, the task survives the end of this process and a power loss."""
+        return self.start.download(url, destination, **options).result(timeout)
+
+    def upload(
+        self,
+        url: str,
+        body_file: Path | None = None,
+        *,
+        body: bytes | None = None,
+        parts: Sequence[Part] = (),
+        timeout: float | None = None,
+        **options: Unpack[TransferOptions],
+    ) -> Task:
+        """Hands over one upload, of a file or of bytes (by PUT), or of a form (by POST); the options are fields of
+        ``Request``. Its event has the answer's body. When it returns, the task survives as a download does; a file is
+        needed until it has ended, unless ``body_source`` says otherwise."""
+        return self.start.upload(url, body_file, body=body, parts=parts, **options).result(timeout)
 
     def enqueue(
         self, requests: Iterable[Request], *, chunk: int = ENQUEUE_CHUNK, timeout: float | None = None
     ) -> list[Enqueued]:
-        """Hands over many downloads, read from the iterable in chunks. Each chunk is checked whole before any of it is
+        """Hands over many requests, read from the iterable in chunks. Each chunk is checked whole before any of it is
         applied, and ``timeout`` holds for each. When a request is refused, the error's ``index`` is its number and
         ``applied`` has the results of those before it; with idempotency keys everything may simply be said again."""
         done: list[Enqueued] = []
@@ -128,13 +142,29 @@ class Session:
         user: str | None = None,
         password: str | None = None,
         headers: Headers | None = None,
+        url: str | None = None,
         refuse: bool = False,
+        default: bool = False,
+        keep: bool = False,
+        expires: Moment | None = None,
         timeout: float | None = None,
     ) -> None:
-        """Answers an open challenge and acknowledges its event: with ``user`` and ``password`` for the scheme Basic,
-        with ``headers`` such as ``{"Authorization": "Bearer …"}``, or with ``refuse=True``, and the tasks that wait for
-        it fail. Raises NotFound when it is not open any more."""
-        verb = self.start.respond(challenge, user=user, password=password, headers=headers, refuse=refuse)
+        """Answers an open challenge and acknowledges its event: with ``user`` and ``password`` for the schemes Basic
+        and Digest (both empty for Negotiate: the user's own Kerberos ticket), with ``headers`` such as
+        ``{"Authorization": "Bearer …"}``, with the new ``url`` of a refresh, with ``refuse=True``, and the tasks that
+        wait for it fail, or with ``default=True``, and they go on without. ``keep`` stores the answer, so that the next
+        engine has it; it is asked for again when it ``expires``. Raises NotFound when it is not open any more."""
+        verb = self.start.respond(
+            challenge,
+            user=user,
+            password=password,
+            headers=headers,
+            url=url,
+            refuse=refuse,
+            default=default,
+            keep=keep,
+            expires=expires,
+        )
         verb.result(timeout)
 
     # Progress
@@ -154,81 +184,6 @@ class Session:
         (None: without an end) for the first."""
         return poll_progress(self._handle, timeout)
 
-    # Tasks
-
-    def tasks(
-        self,
-        tasks: Iterable[Identity] | None = None,
-        *,
-        states: Iterable[TaskState] = (),
-        timeout: float | None = None,
-    ) -> Iterator[TaskInfo]:
-        """Tasks by id with their live progress, fetched in pages: these tasks or all, in these states or any. Ended
-        tasks are listed until their event is acknowledged."""
-        chosen, wanted, after = None if tasks is None else list(tasks), list(states), 0
-        while True:
-            page = self.start.tasks(chosen, states=wanted, after=after).result(timeout)
-            yield from page
-            if len(page) < PAGE:
-                return
-            after = page[-1].id
-
-    def task(self, task: Identity, *, timeout: float | None = None) -> TaskInfo:
-        """One task with its live progress. Raises NotFound."""
-        return self.start.task(task).result(timeout)
-
-    def cancel(
-        self,
-        tasks: Iterable[Identity] | None = None,
-        *,
-        states: Iterable[TaskState] = (),
-        timeout: float | None = None,
-    ) -> int:
-        """Ends these tasks (None: all) as cancelled and removes their part files. Returns how many changed."""
-        return self.start.cancel(tasks, states=states).result(timeout)
-
-    def suspend(
-        self,
-        tasks: Iterable[Identity] | None = None,
-        *,
-        states: Iterable[TaskState] = (),
-        timeout: float | None = None,
-    ) -> int:
-        """Stops these tasks (None: all) and keeps what is there. Returns how many changed."""
-        return self.start.suspend(tasks, states=states).result(timeout)
-
-    def resume(
-        self,
-        tasks: Iterable[Identity] | None = None,
-        *,
-        states: Iterable[TaskState] = (),
-        timeout: float | None = None,
-    ) -> int:
-        """Lets suspended tasks run and sends waiting ones to their next attempt at once. Returns how many changed."""
-        return self.start.resume(tasks, states=states).result(timeout)
-
-    def set_priority(
-        self,
-        priority: int,
-        tasks: Iterable[Identity] | None = None,
-        *,
-        states: Iterable[TaskState] = (),
-        timeout: float | None = None,
-    ) -> int:
-        """Higher runs first within the session; -100 to 100. Returns how many changed."""
-        return self.start.set_priority(priority, tasks, states=states).result(timeout)
-
-    def claim(
-        self,
-        task: Identity,
-        destination: Path,
-        *,
-        if_exists: str | IfExists = IfExists.FAIL,
-        timeout: float | None = None,
-    ) -> None:
-        """Moves the kept file of a succeeded task to ``destination``, synced, across file systems if needed."""
-        self.start.claim(task, destination, if_exists=if_exists).result(timeout)
-
     # The session itself
 
     def configuration(self, *, timeout: float | None = None) -> SessionConfiguration:
@@ -237,7 +192,8 @@ class Session:
 
     def update(self, configuration: SessionConfiguration, *, timeout: float | None = None) -> None:
         """Replaces the remembered configuration; ``dataclasses.replace(session.configuration(), …)`` makes a changed
-        one. Holds for attempts that start from now on."""
+        one. Holds for attempts that start
+        from now on; ``bytes_per_second`` and the limits on tasks and connections hold at once."""
         self.start.update(configuration).result(timeout)
 
     def invalidate(self, *, cancel: bool = False, timeout: float | None = None) -> None:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from ctypes import byref, c_size_t, sizeof
-from typing import Any, Callable, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Protocol, TypeVar
 
-from . import _reading, _writing
-from ._constants import INVALIDATE_CANCEL, INVALIDATE_FINISH, IfExists, TaskState
+from . import _reading, _reading_transfers, _writing, _writing_transfers
+from ._attempt import Attempt
+from ._configuration import SessionConfiguration
+from ._constants import IfExists, TaskState
 from ._ctypes import bh_enqueued, bh_request
-from ._errors import BackhaulError
+from ._errors import BackhaulError, invalid
 from ._event import Acknowledging
 from ._events import EventSource
 from ._handles import ApplicationHandle, SessionHandle, TicketHandle, call
-from ._identity import Identity
+from ._identity import Among, Identity
 from ._library import library
+from ._numbers import INVALIDATE_CANCEL, INVALIDATE_FINISH
+from ._requests import DownloadOptions, Enqueued, Part, Request, TransferOptions
 from ._task import Controlling, Task
 from ._tickets import AnsweredTicket, Ticket, count_only, from_batch, wait_only
-from ._values import Challenge, Enqueued, Headers, Path, Request, SessionConfiguration, TaskInfo
+from ._types import Headers, Moment, Path
+from ._values import Challenge, TaskInfo
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Result = TypeVar("Result")
 
@@ -49,9 +57,27 @@ class SessionVerbs:
         """All in one call, checked whole before anything is applied. ``first``: the number of the first, for errors."""
         return self._enqueue(requests, first, lambda results: results)
 
-    def download(self, url: str, destination: Path | None = None, **options: Any) -> Ticket[Task]:
-        """One request; the options are those of ``Request``."""
-        request = Request(url, destination, **options)
+    def download(
+        self, url: str, destination: Path | None = None, **options: Unpack[DownloadOptions]
+    ) -> Ticket[Task]:
+        """One download; the options are fields of ``Request``."""
+        return self._one(Request(url, destination, **options))
+
+    def upload(
+        self,
+        url: str,
+        body_file: Path | None = None,
+        *,
+        body: bytes | None = None,
+        parts: Sequence[Part] = (),
+        **options: Unpack[TransferOptions],
+    ) -> Ticket[Task]:
+        """One upload of a file, of bytes or of a form; the options are fields of ``Request``."""
+        if (body_file is not None) + (body is not None) + bool(parts) != 1:
+            raise invalid("an upload is of a body_file, of a body or of parts; give exactly one of them")
+        return self._one(Request(url, body_file=body_file, body=body, parts=parts, **options))
+
+    def _one(self, request: Request) -> Ticket[Task]:
         return self._enqueue(
             [request], 0, lambda results: Task(self._session, results[0].task_id, results[0].disposition)
         )
@@ -60,7 +86,7 @@ class SessionVerbs:
         self, requests: Sequence[Request], first: int, transform: Callable[[list[Enqueued]], Result]
     ) -> Ticket[Result]:
         count = len(requests)
-        array = _writing.requests(requests, first)
+        array = _writing_transfers.requests(requests, first)
 
         def read(ticket: TicketHandle) -> Result:
             results, applied = (bh_enqueued * count)(), c_size_t()
@@ -104,19 +130,33 @@ class SessionVerbs:
         user: str | None = None,
         password: str | None = None,
         headers: Headers | None = None,
+        url: str | None = None,
         refuse: bool = False,
+        default: bool = False,
+        keep: bool = False,
+        expires: Moment | None = None,
     ) -> Ticket[None]:
-        answer = _writing.response(user, password, headers, refuse)
+        answer = _writing.response(
+            user=user,
+            password=password,
+            headers=headers,
+            url=url,
+            refuse=refuse,
+            default=default,
+            keep=keep,
+            expires=expires,
+        )
         return self._start(wait_only, library.bh_session_respond_start, _writing.challenge(challenge), byref(answer))
 
     def watch_progress(self, interval: float) -> Ticket[None]:
         return self._start(wait_only, library.bh_session_watch_progress_start, _writing.interval_ms(interval))
 
     def configuration(self) -> Ticket[SessionConfiguration]:
-        return self._start(from_batch(_reading.configuration), library.bh_session_get_configuration_start)
+        return self._start(from_batch(_reading_transfers.configuration), library.bh_session_get_configuration_start)
 
     def update(self, configuration: SessionConfiguration) -> Ticket[None]:
-        return self._start(wait_only, library.bh_session_update_start, byref(_writing.configuration(configuration)))
+        value = _writing_transfers.configuration(configuration)
+        return self._start(wait_only, library.bh_session_update_start, byref(value))
 
     def invalidate(self, *, cancel: bool = False) -> Ticket[None]:
         mode = INVALIDATE_CANCEL if cancel else INVALIDATE_FINISH
@@ -127,6 +167,7 @@ class SessionVerbs:
         tasks: Iterable[Identity] | None = None,
         *,
         states: Iterable[TaskState] = (),
+        group: str | None = None,
         after: int = 0,
         maximum: int = PAGE,
     ) -> Ticket[list[TaskInfo]]:
@@ -137,7 +178,7 @@ class SessionVerbs:
         return self._start(
             from_batch(_reading.tasks),
             library.bh_session_tasks_start,
-            _writing.selection(chosen, states),
+            _writing.selection(chosen, states, group),
             _writing.cursor(after),
             _writing.maximum(maximum),
         )
@@ -147,34 +188,50 @@ class SessionVerbs:
             from_batch(lambda batch: _reading.tasks(batch)[0]), library.bh_task_info_start, _writing.identity(task)
         )
 
-    def cancel(self, tasks: Iterable[Identity] | None = None, *, states: Iterable[TaskState] = ()) -> Ticket[int]:
-        return self._control(library.bh_tasks_cancel_start, tasks, states)
-
-    def suspend(self, tasks: Iterable[Identity] | None = None, *, states: Iterable[TaskState] = ()) -> Ticket[int]:
-        return self._control(library.bh_tasks_suspend_start, tasks, states)
-
-    def resume(self, tasks: Iterable[Identity] | None = None, *, states: Iterable[TaskState] = ()) -> Ticket[int]:
-        return self._control(library.bh_tasks_resume_start, tasks, states)
-
-    def set_priority(
-        self, priority: int, tasks: Iterable[Identity] | None = None, *, states: Iterable[TaskState] = ()
-    ) -> Ticket[int]:
-        return self._control(
-            library.bh_tasks_set_priority_start, tasks, states, _writing.number("priority", priority, _writing.INT32)
+    def attempts(self, task: Identity) -> Ticket[list[Attempt]]:
+        return self._start(
+            from_batch(_reading_transfers.attempts), library.bh_task_attempts_start, _writing.identity(task)
         )
 
-    def _control(
-        self,
-        function: Callable[..., int],
-        tasks: Iterable[Identity] | None,
-        states: Iterable[TaskState],
-        *arguments: Any,
+    def history(self, after: int = 0, maximum: int = PAGE) -> Ticket[list[TaskInfo]]:
+        """One page of the history: tasks with ids greater than ``after``."""
+        return self._start(
+            from_batch(_reading.tasks),
+            library.bh_session_history_start,
+            _writing.cursor(after),
+            _writing.maximum(maximum),
+        )
+
+    def cancel(self, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]) -> Ticket[int]:
+        return self._control(library.bh_tasks_cancel_start, tasks, among)
+
+    def suspend(self, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]) -> Ticket[int]:
+        return self._control(library.bh_tasks_suspend_start, tasks, among)
+
+    def resume(self, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]) -> Ticket[int]:
+        return self._control(library.bh_tasks_resume_start, tasks, among)
+
+    def set_priority(
+        self, priority: int, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]
     ) -> Ticket[int]:
-        # In C an empty list means all tasks. Here None does, and an empty list none.
+        value = _writing.number("priority", priority, _writing.INT32)
+        return self._control(library.bh_tasks_set_priority_start, tasks, among, value)
+
+    def set_rate(
+        self, bytes_per_second: int, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]
+    ) -> Ticket[int]:
+        value = _writing.number("bytes per second", bytes_per_second, _writing.UINT64)
+        return self._control(library.bh_tasks_set_rate_start, tasks, among, value)
+
+    def _control(
+        self, function: Callable[..., int], tasks: Iterable[Identity] | None, among: Among, *arguments: Any
+    ) -> Ticket[int]:
         chosen = None if tasks is None else list(tasks)
+        selected = _writing.selection(chosen, **among)
+        # In C an empty list means all tasks. Here None does, and an empty list none.
         if chosen is not None and not chosen:
             return AnsweredTicket(0)
-        return self._start(count_only, function, _writing.selection(chosen, states), *arguments)
+        return self._start(count_only, function, selected, *arguments)
 
     def claim(self, task: Identity, destination: Path, *, if_exists: str | IfExists = IfExists.FAIL) -> Ticket[None]:
         return self._start(

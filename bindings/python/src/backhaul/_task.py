@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+from ._attempt import Attempt
 from ._constants import Disposition, IfExists
 from ._identity import Identity
-from ._values import Path, TaskInfo
+from ._types import Path
+from ._values import TaskInfo
 
 
 class Controlling(Protocol):
@@ -26,6 +28,12 @@ class Controlling(Protocol):
     def set_priority(
         self, priority: int, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None
     ) -> int: ...
+
+    def set_rate(
+        self, bytes_per_second: int, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None
+    ) -> int: ...
+
+    def attempts(self, task: Identity, *, timeout: float | None = None) -> list[Attempt]: ...
 
     def claim(
         self,
@@ -73,8 +81,16 @@ class Task:
         return self._session.resume([self.id], timeout=timeout) > 0
 
     def set_priority(self, priority: int, *, timeout: float | None = None) -> bool:
-        """Higher runs first within the session; -100 to 100."""
+        """Higher runs first within the session; -100 to 100, or PRIORITY_NOW."""
         return self._session.set_priority(priority, [self.id], timeout=timeout) > 0
+
+    def set_rate(self, bytes_per_second: int, *, timeout: float | None = None) -> bool:
+        """Limits it to so many bytes per second from now on; 0: to no less than its session and the engine."""
+        return self._session.set_rate(bytes_per_second, [self.id], timeout=timeout) > 0
+
+    def attempts(self, *, timeout: float | None = None) -> list[Attempt]:
+        """What was measured of its requests, oldest first. Raises NotFound when the history has lost it, too."""
+        return self._session.attempts(self.id, timeout=timeout)
 
     def claim(
         self,

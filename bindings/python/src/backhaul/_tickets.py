@@ -12,7 +12,7 @@ from ._ctypes import bh_batch, bh_ticket
 from ._errors import BackhaulError, error_for, error_from
 from ._handles import ApplicationHandle, BatchHandle, TicketHandle, call, new_error, take
 from ._library import library
-from ._reading import released
+from ._copying import released
 from ._waiting import DEFAULT_SECONDS, Deadline, Patience, readable
 
 Result = TypeVar("Result")

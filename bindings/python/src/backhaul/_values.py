@@ -1,75 +1,13 @@
-"""What hosts give and get: requests, tasks, progress, challenges, sessions. Plain values; all times are UTC."""
+"""What hosts get: tasks, progress, challenges, sessions. Plain values; all times are UTC."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
-from typing import NamedTuple, Optional, Union
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple, Optional
 
-from ._constants import (
-    Attention,
-    ChallengeKind,
-    Disposition,
-    IfExists,
-    LaunchState,
-    Reason,
-    Scheme,
-    Status,
-    TaskState,
-)
-
-Path = Union[str, "os.PathLike[str]"]
-Headers = Union[Mapping[str, str], Sequence[tuple[str, str]]]
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-
-
-def moment(milliseconds: int) -> datetime:
-    return _EPOCH + timedelta(milliseconds=milliseconds)
-
-
-def moment_or_none(milliseconds: int) -> datetime | None:
-    """0 stands for no time at all."""
-    return moment(milliseconds) if milliseconds else None
-
-
-@dataclass(frozen=True)
-class Request:
-    """A download to make."""
-
-    #: http or https, without user name or password.
-    url: str
-    #: Absolute path of the file to make; None: kept in the store until claimed.
-    destination: Path | None = None
-    #: Idempotency key: the same key again finds the same task, until the end of its round is acknowledged.
-    key: str | None = None
-    #: Sent to the URL's origin only.
-    headers: Headers = ()
-    #: Comes back with each event and listing.
-    user_data: bytes = b""
-    #: "fail" or "replace".
-    if_exists: str | IfExists = IfExists.FAIL
-    #: Higher runs first within the session; -100 to 100.
-    priority: int = 0
-    #: Waits for ``resume``.
-    suspended: bool = False
-    #: Permission bits of the file; None: 0o666 less the umask.
-    mode: int | None = None
-
-
-class Enqueued(NamedTuple):
-    """What an enqueue did with one request."""
-
-    task_id: int
-    disposition: Disposition
-    status: Status
-
-    @property
-    def is_new(self) -> bool:
-        """False when the idempotency key found a task that was there."""
-        return self.disposition is Disposition.NEW
+from ._constants import Attention, ChallengeKind, LaunchState, Reason, Scheme, Status, TaskKind, TaskState
+from ._types import moment, moment_or_none
 
 
 @dataclass(frozen=True)
@@ -103,6 +41,16 @@ class TaskInfo:
     bytes_per_second: int
     #: Unix time in milliseconds.
     enqueued_ms: int
+    kind: TaskKind
+    group: str | None
+    #: Bytes of the request's body that were sent in this attempt.
+    body_sent: int
+    #: Of the request's body; 0 without one.
+    body_size: int
+    #: Unix time in milliseconds, or 0.
+    ended_ms: int
+    #: Where the file of a succeeded download lies.
+    path: str | None
 
     @property
     def next_attempt(self) -> datetime | None:
@@ -111,6 +59,10 @@ class TaskInfo:
     @property
     def enqueued(self) -> datetime:
         return moment(self.enqueued_ms)
+
+    @property
+    def ended(self) -> datetime | None:
+        return moment_or_none(self.ended_ms)
 
 
 class Progress(NamedTuple):
@@ -124,25 +76,30 @@ class Progress(NamedTuple):
     offset: int
     #: Bytes of the whole file; None when no answer has told.
     size: Optional[int]
-    #: Over the last seconds.
+    #: Over the last seconds, both ways.
     bytes_per_second: int
+    #: Bytes of the request's body that were sent in this attempt.
+    body_sent: int
+    #: Of the request's body; 0 without one.
+    body_size: int
 
     @property
     def fraction(self) -> float | None:
-        """Between 0 and 1; None while the size is not known."""
-        if self.size is None:
-            return None
-        return min(1.0, self.offset / self.size) if self.size else 1.0
+        """Between 0 and 1: of the file, or of the body until an answer has told the file's size; None while neither is
+        known."""
+        if self.size is not None:
+            return min(1.0, self.offset / self.size) if self.size else 1.0
+        return min(1.0, self.body_sent / self.body_size) if self.body_size else None
 
 
 @dataclass(frozen=True)
 class Challenge:
-    """A question for a credential, for one protection space: the origin and the realm. It stays open until it is
-    answered with ``session.respond``, whatever happens to its event."""
+    """A question for a credential, for one protection space: the origin and the realm; or for what a request's
+    ``refresh`` names. It stays open until it is answered with ``session.respond``, whatever happens to its event."""
 
     #: Grows; never used twice in a store.
     id: int
-    #: The server or a proxy.
+    #: Who asks.
     kind: ChallengeKind
     #: How the credential may be given.
     schemes: Scheme
@@ -155,6 +112,10 @@ class Challenge:
     time_ms: int
     #: When this was read.
     waiting_tasks: int
+    #: Of ChallengeKind.REFRESH for a URL, whose space is this task alone; otherwise 0.
+    task_id: int = 0
+    #: Of the same: as it is now. Not shown by ``repr``, for it may be signed.
+    url: str | None = field(default=None, repr=False)
 
     @property
     def time(self) -> datetime:
@@ -203,28 +164,3 @@ class SessionInfo:
     @property
     def next_launch(self) -> datetime | None:
         return moment_or_none(self.next_launch_ms)
-
-
-@dataclass(frozen=True)
-class SessionConfiguration:
-    """What is remembered with a session from its creation. 0 or None stands for the library's default."""
-
-    identifier: str
-    connections_per_origin: int = 0
-    maximum_running_tasks: int = 0
-    #: Tries in a row without new durable bytes.
-    maximum_attempts: int = 0
-    first_retry_delay_ms: int = 0
-    longest_retry_delay_ms: int = 0
-    #: Without a byte from the server.
-    request_timeout_ms: int = 0
-    #: From enqueue.
-    resource_timeout_ms: int = 0
-    #: Absolute path of PEM certificates to trust instead of the system's.
-    ca_file: Path | None = None
-    #: Whether its rounds and challenges launch the application; None: they do.
-    sends_launch_events: bool | None = None
-    #: Whether a 401 or 407 becomes a challenge, for which its tasks wait; None: it does not, and is a failure.
-    asks_for_credentials: bool | None = None
-    #: When the consumer's process has been stopped for so long while the session needs it, launch all the same.
-    launch_if_stopped_ms: int = 0

@@ -6,7 +6,7 @@ import asyncio
 import time
 from weakref import WeakKeyDictionary
 
-from ._constants import WAIT_MAXIMUM
+from ._numbers import WAIT_MAXIMUM
 
 #: Python runs signal handlers between C calls only: no call waits longer than this, so that Ctrl-C is heard.
 SLICE_SECONDS = 0.2

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from ctypes import POINTER, Array, c_char, c_char_p, c_uint64, c_void_p, cast, create_string_buffer, pointer, sizeof
+from collections.abc import Iterable
+from ctypes import POINTER, Array, c_char_p, c_uint64, cast, pointer, sizeof
+from datetime import datetime
+from enum import IntEnum
 from typing import Any
 
-from ._constants import (
-    APPLICATION_OBSERVES,
-    REQUEST_STARTS_SUSPENDED,
-    Choice,
-    Hosting,
-    IfExists,
-    ResponseKind,
-    TaskState,
-)
-from ._ctypes import (
-    bh_application_options,
-    bh_header,
-    bh_launch_command,
-    bh_request,
-    bh_response,
-    bh_session_configuration,
-    bh_task_selection,
-)
+from ._constants import Choice, Hosting, IfExists, ResponseKind, TaskState
+from ._ctypes import bh_application_options, bh_header, bh_launch_command, bh_response, bh_task_selection
 from ._errors import invalid
 from ._identity import Identity
 from ._launch import LaunchCommand
-from ._values import Challenge, Headers, Path, Request, SessionConfiguration
+from ._numbers import APPLICATION_OBSERVES, RESPONSE_KEEP
+from ._types import Headers, Moment, Path
+from ._values import Challenge
 
 
 def _terminated(what: str, encoded: bytes, index: int | None) -> bytes:
@@ -61,6 +49,8 @@ def path(what: str, value: Path | None, index: int | None = None) -> bytes | Non
 INT32 = range(-(2**31), 2**31)
 UINT32 = range(2**32)
 UINT64 = range(2**64)
+#: Milliseconds given for seconds are beyond it.
+_MOMENTS = range(1, 253_402_300_800_000)
 
 
 def number(what: str, value: int, kind: range, index: int | None = None) -> int:
@@ -83,14 +73,36 @@ def role(value: int) -> int:
     return number("role", value, INT32)
 
 
-def if_exists(value: str | int, index: int | None = None) -> int:
-    """The policy's number for "fail", "replace" or a number."""
-    if isinstance(value, int):  # an IfExists is one
-        return number("policy for existing files", value, INT32, index)
+def word(what: str, value: str | int, kind: type[IntEnum], index: int | None = None) -> int:
+    """The number of a choice that is given as a number or by its name in any case."""
+    if isinstance(value, int):  # a member of an enumeration is one
+        return number(what, value, INT32, index)
     try:
-        return IfExists[value.upper()].value
+        return kind[value.upper()].value
     except (KeyError, AttributeError):
-        raise invalid(f"the policy for existing files is {value!r}; say 'fail' or 'replace'", index) from None
+        names = " or ".join(repr(member.name.lower()) for member in kind)
+        raise invalid(f"the {what} is {value!r}; say {names}", index) from None
+
+
+def if_exists(value: str | int, index: int | None = None) -> int:
+    return word("policy for existing files", value, IfExists, index)
+
+
+def moment_ms(what: str, value: Moment | None, index: int | None = None) -> int:
+    """Unix milliseconds; 0 for None."""
+    if value is None:
+        return 0
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise invalid(f"the {what} is {value} without a time zone; give one, such as timezone.utc", index)
+        value = value.timestamp()
+    try:
+        milliseconds = round(value * 1000)
+    except (TypeError, ValueError, OverflowError):
+        raise invalid(f"the {what} is {value!r}; give a datetime or Unix seconds", index) from None
+    if milliseconds not in _MOMENTS:
+        raise invalid(f"the {what} is {value!r}, no Unix seconds from 1970 to the year 9999", index)
+    return milliseconds
 
 
 def identity(value: Identity) -> int:
@@ -103,8 +115,8 @@ def identities(values: Iterable[Identity]) -> Array[c_uint64]:
     return (c_uint64 * len(numbers))(*numbers)
 
 
-def _headers(headers: Headers, index: int | None = None) -> Array[bh_header]:
-    pairs = list(headers.items()) if hasattr(headers, "items") else list(headers)
+def header_array(fields: Headers, index: int | None = None) -> Array[bh_header]:
+    pairs = list(fields.items()) if hasattr(fields, "items") else list(fields)
     array = (bh_header * len(pairs))()
     for slot, (name, value) in zip(array, pairs):
         slot.name = text("header name", name, index)
@@ -112,58 +124,9 @@ def _headers(headers: Headers, index: int | None = None) -> Array[bh_header]:
     return array
 
 
-def _fill(slot: bh_request, request: Request, index: int) -> None:
-    slot.struct_size = sizeof(bh_request)
-    slot.url = text("URL", request.url, index)
-    slot.destination = path("destination", request.destination, index)
-    slot.idempotency_key = text("idempotency key", request.key, index)
-    if request.headers:
-        headers = _headers(request.headers, index)
-        slot.headers = cast(headers, POINTER(bh_header))
-        slot.header_count = len(headers)
-    if request.user_data:
-        buffer: Array[c_char] = create_string_buffer(bytes(request.user_data), len(request.user_data))
-        slot.user_data = cast(buffer, c_void_p)
-        slot.user_data_size = len(request.user_data)
-    slot.if_exists = if_exists(request.if_exists, index)
-    slot.priority = number("priority", request.priority, INT32, index)
-    slot.flags = REQUEST_STARTS_SUSPENDED if request.suspended else 0
-    if request.mode is not None:
-        slot.mode = number("mode", request.mode, UINT32, index)
-
-
-def requests(values: Sequence[Request], first: int = 0) -> Array[bh_request]:
-    """An array of bh_request that keeps alive what it points to. ``first``: the number of the first one, for errors."""
-    array = (bh_request * len(values))()
-    for position, request in enumerate(values):
-        _fill(array[position], request, first + position)
-    return array
-
-
-def configuration(value: SessionConfiguration) -> bh_session_configuration:
-    def positive(name: str, kind: range = UINT32) -> int:
-        return number(name, getattr(value, name), kind)
-
-    return bh_session_configuration(
-        sizeof(bh_session_configuration),
-        text("identifier", value.identifier),
-        positive("connections_per_origin"),
-        positive("maximum_running_tasks"),
-        positive("maximum_attempts"),
-        positive("first_retry_delay_ms"),
-        positive("longest_retry_delay_ms"),
-        positive("request_timeout_ms"),
-        positive("resource_timeout_ms", UINT64),
-        path("CA file", value.ca_file),
-        choice("sends_launch_events", value.sends_launch_events),
-        choice("asks_for_credentials", value.asks_for_credentials),
-        positive("launch_if_stopped_ms"),
-    )
-
-
-def choice(what: str, value: bool | None) -> int:
+def choice(what: str, value: bool | None, index: int | None = None) -> int:
     if value is not None and not isinstance(value, bool):
-        raise invalid(f"{what} is {value!r}; give True, False, or None for the default")
+        raise invalid(f"{what} is {value!r}; give True, False, or None for the default", index)
     return {None: Choice.DEFAULT, True: Choice.YES, False: Choice.NO}[value]
 
 
@@ -236,22 +199,42 @@ def challenge(value: Challenge | int) -> int:
     return number("challenge", value if isinstance(value, int) else value.id, UINT64)
 
 
-def response(user: str | None, password: str | None, headers: Headers | None, refuse: bool) -> bh_response:
-    """Exactly one answer: a user with a password, headers, or a refusal."""
-    if (user is not None or password is not None) + (headers is not None) + bool(refuse) != 1:
-        raise invalid("answer with user and password, with headers, or with refuse=True; give one of them")
+def response(
+    *,
+    user: str | None = None,
+    password: str | None = None,
+    headers: Headers | None = None,
+    url: str | None = None,
+    refuse: bool = False,
+    default: bool = False,
+    keep: bool = False,
+    expires: Moment | None = None,
+) -> bh_response:
+    """Exactly one answer: a user with a password, headers, a URL, a refusal, or to go on without."""
+    has_credential = user is not None or password is not None
+    if has_credential + (headers is not None) + (url is not None) + bool(refuse) + bool(default) != 1:
+        raise invalid(
+            "answer with user and password, headers, url, refuse=True or default=True; give exactly one of them"
+        )
     answer = bh_response(sizeof(bh_response))
     if refuse:
         answer.kind = ResponseKind.REFUSE
+    elif default:
+        answer.kind = ResponseKind.DEFAULT
+    elif url is not None:
+        answer.kind = ResponseKind.URL
+        answer.url = text("URL", url)
     elif headers is not None:
         answer.kind = ResponseKind.HEADERS
-        fields = _headers(headers)
+        fields = header_array(headers)
         answer.headers = cast(fields, POINTER(bh_header))
         answer.header_count = len(fields)
     else:
         answer.kind = ResponseKind.CREDENTIAL
         answer.user = text("user", user)
         answer.password = text("password", "" if password is None else password)
+    answer.expires_ms = moment_ms("expiry of the answer", expires)
+    answer.flags = RESPONSE_KEEP if keep else 0
     return answer
 
 
@@ -265,13 +248,15 @@ def interval_ms(seconds: float) -> int:
     return number("interval in milliseconds", milliseconds, UINT32)
 
 
-def selection(tasks: Iterable[Identity] | None, states: Iterable[TaskState]) -> Any:
+def selection(
+    tasks: Iterable[Identity] | None, states: Iterable[TaskState] = (), group: str | None = None
+) -> Any:
     """A pointer to a bh_task_selection; None for all tasks. Not for an empty list: in C that means all."""
     bits = 0
     for state in states:
         bits |= 1 << TaskState(state)
     ids = None if tasks is None else identities(tasks)
-    chosen = bh_task_selection(sizeof(bh_task_selection), None, 0, bits)
+    chosen = bh_task_selection(sizeof(bh_task_selection), None, 0, bits, text("group", group))
     if ids is not None:
         chosen.ids = cast(ids, POINTER(c_uint64))
         chosen.id_count = len(ids)

@@ -1,0 +1,59 @@
+"""The small steps from the library's memory to values."""
+
+from __future__ import annotations
+
+from ctypes import string_at
+from typing import Any, Callable, TypeVar
+
+from ._constants import Choice
+from ._handles import BatchHandle
+from ._library import library
+from ._numbers import SIZE_UNKNOWN
+
+Result = TypeVar("Result")
+
+
+def text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode("utf-8", "replace")
+
+
+def words(value: bytes | None) -> str:
+    return text(value) or ""
+
+
+def data(address: int | None, size: int) -> bytes:
+    return string_at(address, size) if address and size else b""
+
+
+def header_pairs(pointer: Any, count: int) -> tuple[tuple[str, str], ...]:
+    return tuple((words(item.name), words(item.value)) for item in (pointer[index] for index in range(count)))
+
+
+def texts(pointer: Any, count: int) -> tuple[str, ...]:
+    return tuple(words(pointer[index]) for index in range(count))
+
+
+def known_size(raw: int) -> int | None:
+    return None if raw == SIZE_UNKNOWN else raw
+
+
+def chosen(raw: int) -> bool | None:
+    return {Choice.YES: True, Choice.NO: False}.get(Choice(raw))
+
+
+def items(batch: BatchHandle, at: Callable[[Any, int], Any]) -> list[Any]:
+    pointer = batch.pointer
+    return [at(pointer, index).contents for index in range(library.bh_batch_count(pointer))]
+
+
+def has_more(batch: BatchHandle) -> bool:
+    """Whether there was more than the listing allowed."""
+    return bool(library.bh_batch_more(batch.pointer))
+
+
+def released(batch: BatchHandle, read: Callable[[BatchHandle], Result]) -> Result:
+    """Reads a batch and releases it."""
+    try:
+        return read(batch)
+    finally:
+        batch.close()

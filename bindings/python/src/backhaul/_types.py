@@ -1,0 +1,24 @@
+"""Kinds of values that several modules take or give: paths, header fields, times."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Union
+
+Path = Union[str, "os.PathLike[str]"]
+Headers = Union[Mapping[str, str], Sequence[tuple[str, str]]]
+#: A time with its time zone, or Unix seconds, as ``time.time()`` gives them.
+Moment = Union[datetime, float]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def moment(milliseconds: int) -> datetime:
+    return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+def moment_or_none(milliseconds: int) -> datetime | None:
+    """0 stands for no time at all."""
+    return moment(milliseconds) if milliseconds else None
