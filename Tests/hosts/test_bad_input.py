@@ -131,7 +131,7 @@ def test_a_destination_is_checked(session, place, name, if_exists):
 @pytest.mark.parametrize(
     "options",
     [
-        {"key": ""}, {"key": "k" * 256}, {"user_data": b"u" * 65_537}, {"priority": 101}, {"priority": -101},
+        {"key": ""}, {"key": "k" * 256}, {"user_data": b"u" * 65_537}, {"priority": 102}, {"priority": -101},
         {"mode": 0o10000}, {"if_exists": 7}, {"headers": {"A": "b\r\nInjected: yes"}}, {"headers": {"A\n": "b"}},
         {"headers": {"": "b"}}, {"headers": {"A B": "c"}}, {"headers": {"A:": "b"}}, {"headers": {"A": "b\0"}},
         {"headers": [("A", str(i)) for i in range(101)]}, {"headers": {"A": "v" * 65_537}},
