@@ -142,10 +142,12 @@ final class DownloadRunner: TaskRunner {
     private func startTransfer(_ offset: UInt64, _ ifRange: String?) {
         requests += 1
         lastByte = core.loop.now
-        let request = TransferRequest(
-            url: task.request.url, headers: task.request.headers, offset: offset, ifRange: ifRange,
-            requestTimeoutMilliseconds: configuration.requestTimeoutMilliseconds, caFile: configuration.caFile,
-            origin: task.origin, credentials: core.credentials[task.session])
+        var request = TransferRequest(
+            url: task.request.url, headers: task.request.headers, origin: task.origin, session: configuration,
+            policy: TransferPolicy(configuration, task.request.options.policy),
+            credentials: core.credentials[task.session])
+        request.offset = offset
+        request.ifRange = ifRange
         do {
             transfer = try core.transport.start(request, self)
         } catch {

@@ -1,13 +1,28 @@
 internal import BackhaulLoop
 internal import BackhaulModel
 
-/// libcurl's multi handle with the easy handles and the sockets that belong to it: begun together, given up together.
+/// libcurl's multi handle for one identity, with the easy handles and the sockets that belong to it: begun together,
+/// given up together.
 final class CurlStack {
+    let identity: ConnectionIdentity
     let multi: MultiHandle
-    let handles = EasyHandles()
+    let handles: EasyHandles
+    /// Transfers under way.
+    private(set) var count = 0
+    /// Boot-clock milliseconds of the last end, while none is under way.
+    private(set) var idleSince: Int64 = 0
 
-    init(_ loop: Loop, stir: @escaping () -> Void) throws(Failure) {
+    init(_ loop: Loop, _ identity: ConnectionIdentity, stir: @escaping () -> Void) throws(Failure) {
+        self.identity = identity
         multi = try MultiHandle(loop, stir: stir)
+        handles = EasyHandles(identity)
+    }
+
+    func began() { count += 1 }
+
+    func ended(now: Int64) {
+        count -= 1
+        idleSince = now
     }
 
     /// Ends the transfers of these handles and closes all connections, unless a socket or the loop's own descriptors

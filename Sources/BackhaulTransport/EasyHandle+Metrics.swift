@@ -34,11 +34,4 @@ extension EasyHandle {
         }
         return String(cString: text)
     }
-
-    /// False when the connection of the last request surely leads elsewhere, as to a server that NO_PROXY excludes.
-    func mayBeConnected(to proxy: String) -> Bool {
-        var port = 0
-        guard bhl_easy_get_long(handle, CURLINFO_PRIMARY_PORT, &port) == CURLE_OK, port > 0 else { return true }
-        return ProxyVariables.isPeer(proxy, address: address ?? "", port: port)
-    }
 }

@@ -11,14 +11,14 @@ final class EasyHandle {
     private let reasonText: UnsafeMutablePointer<CChar>
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var proxyHeaders: UnsafeMutablePointer<curl_slist>?
-    private var caFile: String?
 
-    init(_ sockets: SocketTable) throws(Failure) {
+    init(_ sockets: SocketTable, _ identity: ConnectionIdentity) throws(Failure) {
         guard let handle = curl_easy_init() else { throw Failure(.outOfResources, "no memory is left for a transfer") }
         self.handle = handle
         reasonText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         reasonText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         setConstants(sockets)
+        try set(identity)
     }
 
     deinit {
@@ -28,13 +28,9 @@ final class EasyHandle {
         reasonText.deallocate()
     }
 
-    /// True when the handle can serve a request with these certificates: libcurl's built-in choice of the system's
-    /// cannot be restored once it was replaced.
-    func accepts(caFile: String?) -> Bool { caFile != nil || self.caFile == nil }
-
     /// The options that belong to one request. `receiver` is handed to the call-backs and must outlive the transfer.
     func prepare(
-        url: String, isEncrypted: Bool, caFile: String?, timeoutMilliseconds: UInt32, headers lines: [String],
+        url: String, version: HTTPVersion, isEncrypted: Bool, timeoutMilliseconds: UInt32, headers lines: [String],
         credentials: HopCredentials, receiver: UnsafeMutableRawPointer
     ) throws(Failure) {
         reasonText[0] = 0
@@ -43,21 +39,10 @@ final class EasyHandle {
         curl_slist_free_all(headers)
         headers = list
         try set(credentials)
-        guard bhl_easy_set_string(handle, CURLOPT_URL, url) == CURLE_OK else {
-            throw Failure(.outOfResources, "no memory is left for a transfer")
-        }
-        // Waiting for a connection that may be shared costs a round trip; without TLS there is none to wait for.
-        bhl_easy_set_long(handle, CURLOPT_PIPEWAIT, isEncrypted ? 1 : 0)
-        bhl_easy_set_long(
-            handle, CURLOPT_HTTP_VERSION, isEncrypted ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
+        try set(CURLOPT_URL, url)
+        set(version, isEncrypted: isEncrypted)
         bhl_easy_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(timeoutMilliseconds))
-        if let caFile, caFile != self.caFile {
-            // The directory is the system's, too.
-            bhl_easy_set_string(handle, CURLOPT_CAINFO, caFile)
-            bhl_easy_set_string(handle, CURLOPT_CAPATH, nil)
-            self.caFile = caFile
-        }
-        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PRIVATE] {
+        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PRIVATE, CURLOPT_PREREQDATA] {
             bhl_easy_set_pointer(handle, option, receiver)
         }
     }
@@ -68,15 +53,10 @@ final class EasyHandle {
         bhl_easy_set_proxy_headers(handle, list)
         curl_slist_free_all(proxyHeaders)
         proxyHeaders = list
-        let texts: [(CURLoption, String?)] = [
-            (CURLOPT_USERNAME, credentials.user), (CURLOPT_PASSWORD, credentials.password),
-            (CURLOPT_PROXYUSERNAME, credentials.proxyUser), (CURLOPT_PROXYPASSWORD, credentials.proxyPassword),
-            // Named outright when there is an answer for it: a user name in the environment's URL would win otherwise.
-            (CURLOPT_PROXY, credentials.proxy),
-        ]
-        for (option, text) in texts where bhl_easy_set_string(handle, option, text) != CURLE_OK {
-            throw Failure(.outOfResources, "no memory is left for a transfer")
-        }
+        try set(CURLOPT_USERNAME, credentials.user)
+        try set(CURLOPT_PASSWORD, credentials.password)
+        try set(CURLOPT_PROXYUSERNAME, credentials.proxyUser)
+        try set(CURLOPT_PROXYPASSWORD, credentials.proxyPassword)
     }
 
     /// An unused handle keeps no secret.
@@ -103,6 +83,7 @@ final class EasyHandle {
         bhl_easy_set_pointer(handle, CURLOPT_ERRORBUFFER, reasonText)
         bhl_easy_set_receiver(handle, CURLOPT_WRITEFUNCTION, receiveBody)
         bhl_easy_set_receiver(handle, CURLOPT_HEADERFUNCTION, receiveHeader)
+        bhl_easy_set_before_request(handle, beforeRequest)
         bhl_easy_set_open_socket(handle, openSocket, sockets.pointer)
         bhl_easy_set_close_socket(handle, closeSocket, sockets.pointer)
         bhl_easy_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https")
@@ -123,7 +104,6 @@ final class EasyHandle {
             (CURLOPT_BUFFERSIZE, 256 * 1024),
             (CURLOPT_SSL_VERIFYPEER, 1),
             (CURLOPT_SSL_VERIFYHOST, 2),
-            (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
             (CURLOPT_TCP_KEEPALIVE, 1),
             (CURLOPT_NOPROGRESS, 1),
         ]
@@ -170,6 +150,12 @@ private let receiveHeader: curl_write_callback = { data, size, count, receiver i
     guard let data, let receiver else { return 0 }
     let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()
     return transfer.take(header: UnsafeRawBufferPointer(start: data, count: size &* count))
+}
+
+private let beforeRequest: curl_prereq_callback = { receiver, _, _, _, _ in
+    guard let receiver else { return CURL_PREREQFUNC_ABORT }
+    let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()
+    return transfer.requestBegins() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 private let openSocket: curl_opensocket_callback = { table, _, address in

@@ -1,16 +1,19 @@
 internal import BackhaulModel
 
-/// The easy handles that are not in use, some of which are kept for the next requests, and the sockets of all.
+/// The easy handles of an identity that are not in use, some of which are kept for the next requests, and the sockets of all.
 final class EasyHandles {
     private let sockets = SocketTable()
+    private let identity: ConnectionIdentity
     private var unused: [EasyHandle] = []
 
     /// An unused handle holds 24 KB.
     private static let limit = 32
 
-    func take(caFile: String?) throws(Failure) -> EasyHandle {
-        if let index = unused.lastIndex(where: { $0.accepts(caFile: caFile) }) { return unused.remove(at: index) }
-        return try EasyHandle(sockets)
+    init(_ identity: ConnectionIdentity) { self.identity = identity }
+
+    func take() throws(Failure) -> EasyHandle {
+        if let easy = unused.popLast() { return easy }
+        return try EasyHandle(sockets, identity)
     }
 
     func giveBack(_ easy: EasyHandle) {

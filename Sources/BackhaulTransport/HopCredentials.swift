@@ -7,14 +7,14 @@ struct HopCredentials {
     var password: String?
     var proxyUser: String?
     var proxyPassword: String?
-    /// Nil: whichever libcurl finds in the environment.
-    var proxy: String?
     private var headers: [HeaderField] = []
     private var proxyHeaders: [HeaderField] = []
 
     init() {}
 
-    init(server: ChallengeResponse?, proxy proxyAnswer: ChallengeResponse?, through proxy: String?) {
+    /// - route: the proxy with what the configuration or the environment has for it, which an answer replaces.
+    init(server: ChallengeResponse?, proxy proxyAnswer: ChallengeResponse?, through route: ProxyRoute?) {
+        (proxyUser, proxyPassword) = (route?.user, route?.password)
         switch server {
         case .credential(let user, let password): (self.user, self.password) = (user, password)
         case .headers(let fields): headers = fields
@@ -22,10 +22,9 @@ struct HopCredentials {
         }
         switch proxyAnswer {
         case .credential(let user, let password): (proxyUser, proxyPassword) = (user, password)
-        case .headers(let fields): proxyHeaders = fields
-        case .refuse, .standard, .url, nil: return
+        case .headers(let fields): (proxyHeaders, proxyUser, proxyPassword) = (fields, nil, nil)
+        case .refuse, .standard, .url, nil: break
         }
-        self.proxy = proxy
     }
 
     var proxyLines: [String] {

@@ -19,7 +19,7 @@ struct Redirect: Equatable {
     /// - count: redirects followed so far.
     static func decide(
         _ location: String, from url: String, _ origin: Origin, keepsHeaders: Bool, count: Int, limit: Int,
-        without secrets: SentSecrets = SentSecrets()
+        policy: RedirectPolicy = .follow, without secrets: SentSecrets = SentSecrets()
     ) throws(Failure) -> Redirect {
         guard count < limit else {
             throw refused("\(origin.text) redirects once more after \(count) redirects; the limit is \(limit)")
@@ -34,6 +34,10 @@ struct Redirect: Equatable {
         }
         guard origin.scheme == "http" || next.origin.scheme == "https" else {
             throw refused("\(origin.text) redirects to \(next.origin.text), which would give up the encryption")
+        }
+        guard policy != .sameOrigin || next.origin == origin else {
+            throw refused(
+                "\(origin.text) redirects to \(next.origin.text), but only redirects to the same origin are followed")
         }
         return Redirect(url: next.url, origin: next.origin, keepsHeaders: keepsHeaders && next.origin == origin)
     }

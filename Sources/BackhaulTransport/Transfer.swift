@@ -45,7 +45,10 @@ public final class Transfer {
 
     /// Method and body.
     var sending: Sending
-    var easy: EasyHandle?
+    private(set) var easy: EasyHandle?
+    private(set) var stack: CurlStack?
+    /// The request, or a first part of it, may have been sent.
+    private(set) var mayHaveBeenSent = false
     private weak var delegate: (any TransferDelegate)?
     private weak var transport: Transport?
     private var head = HeadCollector()
@@ -120,6 +123,17 @@ public final class Transfer {
         delegate?.transferEnded(self, end)
     }
 
+    func enterCurl(_ stack: CurlStack, _ easy: EasyHandle, now: Int64) {
+        stack.began()
+        (self.stack, self.easy) = (stack, easy)
+        lastHeardAt = now
+    }
+
+    func leaveCurl() {
+        stack?.ended(now: transport?.now ?? lastHeardAt)
+        (stack, easy) = (nil, nil)
+    }
+
     func takeMetrics(of easy: EasyHandle) {
         metrics = easy.metrics
         metrics.redirects = UInt32(clamping: redirects)
@@ -140,20 +154,21 @@ public final class Transfer {
         phase = .waitingForHead
     }
 
-    /// The answers for this hop's server and proxy.
-    func takeCredentials() -> HopCredentials {
-        proxy = ProxyVariables.origin(scheme: origin.scheme)
+    /// The proxy of this hop, and the answers for its server and proxy.
+    func takeWay() throws(Failure) -> (ProxyRoute?, HopCredentials) {
+        let route = try ProxyChoice.route(to: origin, request.proxy)
+        proxy = route?.origin
         let server = request.credentials?.answer(server: origin.text, url: url)
         let proxyAnswer = proxy.flatMap { request.credentials?.answer(proxy: $0) }
         (sentToServer, sentToProxy) = (server?.number, proxyAnswer?.number)
         for answer in [server, proxyAnswer] { if let answer { secrets.add(answer.response) } }
-        return HopCredentials(server: server?.response, proxy: proxyAnswer?.response, through: proxy)
+        if let user = route?.user { secrets.add(.credential(user: user, password: route?.password ?? "")) }
+        return (route, HopCredentials(server: server?.response, proxy: proxyAnswer?.response, through: route))
     }
 
     /// An answer that a server gives without a proxy, or through its tunnel, says nothing in the proxy's name.
     private func noteAccepted(_ status: Int32) {
         let isTunnelled = origin.scheme == "https"
-        if let named = proxy, let easy, !easy.mayBeConnected(to: named) { (proxy, sentToProxy) = (nil, nil) }
         if status != 401, status != 407, let sentToServer { acceptedAnswers.append(sentToServer) }
         if status != 407 || isTunnelled, let sentToProxy { acceptedAnswers.append(sentToProxy) }
         if isTunnelled { proxy = nil }
@@ -182,6 +197,12 @@ public final class Transfer {
     }
 
     // MARK: - libcurl's call-backs
+
+    /// A connection is there, and the request goes out next. False ends the transfer.
+    func requestBegins() -> Bool {
+        mayHaveBeenSent = true
+        return true
+    }
 
     /// The number of bytes taken; anything else than what was given ends the transfer.
     func take(header bytes: UnsafeRawBufferPointer) -> Int {
@@ -219,7 +240,7 @@ public final class Transfer {
             phase = .repeating
             return false
         }
-        if let location = Redirect.location(head) {
+        if request.redirects != .none, let location = Redirect.location(head) {
             phase = .redirecting(to: location, skipped: 0)
             return true
         }

@@ -11,9 +11,13 @@ public struct TransferRequest: Sendable {
     public var ifRange: String?
     /// For how long the server may send nothing, from the start on.
     public var requestTimeoutMilliseconds: UInt32
+    public var httpVersion = HTTPVersion.standard
+    public var redirects = RedirectPolicy.follow
+    public var maximumRedirects: Int
     /// PEM certificates to trust instead of the system's.
     public var caFile: String?
-    public var maximumRedirects: Int
+    public var tls = TLSConfiguration()
+    public var proxy = ProxyConfiguration()
     /// The origin of `url`.
     public var origin: Origin
     /// A token (RFC 9110, section 9.1).
@@ -39,6 +43,23 @@ public struct TransferRequest: Sendable {
         self.caFile = caFile
         self.maximumRedirects = maximumRedirects
         self.credentials = credentials
+    }
+
+    /// What a session and its policy for one task say of every request.
+    /// - headers: of the request; those of the session come before them, unless one has the same name.
+    public init(
+        url: String, headers: [HeaderField], origin: Origin, session: SessionConfiguration, policy: TransferPolicy,
+        credentials: SessionCredentials?
+    ) {
+        let own = Set(headers.map { $0.name.lowercased() })
+        self.init(
+            url: url, headers: session.headers.filter { !own.contains($0.name.lowercased()) } + headers,
+            requestTimeoutMilliseconds: policy.requestTimeoutMilliseconds, caFile: session.caFile,
+            maximumRedirects: Int(policy.maximumRedirects), origin: origin, credentials: credentials)
+        httpVersion = policy.httpVersion
+        redirects = policy.redirects
+        tls = session.tls
+        proxy = session.proxy
     }
 
     /// One header must not become two on the wire, whoever checked it before.

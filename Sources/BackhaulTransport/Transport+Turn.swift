@@ -30,33 +30,38 @@ extension Transport {
     private func settled() -> Bool {
         // Bounded, so that other call-backs get their turn.
         for _ in 0..<64 {
-            guard !loop.isBroken else { return true }
-            guard let multi = stack?.multi else {
-                // Whatever begins now makes a stack.
-                guard performPostponed(), stack != nil else { return true }
-                continue
-            }
-            if multi.error != CURLM_OK {
-                // Its man page leaves the state of all its transfers open.
-                let reason = String(cString: curl_multi_strerror(multi.error))
-                startAnew(
-                    Failure(
-                        .connectionLost, "libcurl gave all its transfers up: \(reason)", domain: .curl,
-                        detail: Int64(multi.error.rawValue)))
-                continue
-            }
+            guard !loop.isBroken, !isClosed else { return true }
             var isQuiet = true
-            while let (receiver, result) = multi.nextEnded() {
-                isQuiet = false
-                // Unsafe: the transport holds every transfer for as long as curl knows it.
-                conclude(Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue(), result)
-                guard stack?.multi === multi else { return isClosed }
-            }
+            for stack in Array(stacks.values) where !settled(stack) { isQuiet = false }
             if performPostponed() { isQuiet = false }
-            guard stack?.multi === multi else { return isClosed }
-            if multi.isDue { multi.act() } else if isQuiet { return true }
+            for stack in Array(stacks.values) where stack.multi.isDue {
+                stack.multi.act()
+                isQuiet = false
+            }
+            if isQuiet { return true }
         }
         return false
+    }
+
+    /// False when libcurl had something to tell.
+    private func settled(_ stack: CurlStack) -> Bool {
+        if stack.multi.error != CURLM_OK {
+            // Its man page leaves the state of all its transfers open.
+            let reason = String(cString: curl_multi_strerror(stack.multi.error))
+            startAnew(
+                stack,
+                Failure(
+                    .connectionLost, "libcurl gave all its transfers up: \(reason)", domain: .curl,
+                    detail: Int64(stack.multi.error.rawValue)))
+            return false
+        }
+        var isQuiet = true
+        while stacks[stack.identity] === stack, let (receiver, result) = stack.multi.nextEnded() {
+            isQuiet = false
+            // Unsafe: the transport holds every transfer for as long as curl knows it.
+            conclude(Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue(), result)
+        }
+        return isQuiet
     }
 
     /// False when there was nothing.
@@ -75,7 +80,7 @@ extension Transport {
         case .discard(let transfer):
             release(transfer)
         case .unpause(let transfer):
-            guard let stack, let easy = transfer.easy, !transfer.isOver else { return }
+            guard let stack = transfer.stack, let easy = transfer.easy, !transfer.isOver else { return }
             let result = stack.multi.pause(easy, receiving: transfer.isPaused, sending: transfer.sending.isPaused)
             if result != CURLE_OK, transfer.easy === easy { conclude(transfer, result) }
         }
@@ -83,16 +88,19 @@ extension Transport {
 
     // MARK: - libcurl as a whole
 
-    func makeStack() throws(Failure) -> CurlStack {
-        try CurlStack(loop) { [weak self] in self?.stir() }
+    func stack(of identity: ConnectionIdentity) throws(Failure) -> CurlStack {
+        if let stack = stacks[identity] { return stack }
+        let stack = try CurlStack(loop, identity) { [weak self] in self?.stir() }
+        stacks[identity] = stack
+        return stack
     }
 
     /// Ends the transfers that libcurl has in hand as broken off. The next one begins another stack.
-    func startAnew(_ failure: Failure) {
-        let begun = active.values.filter { $0.easy != nil }
-        stack?.giveUp(begun.compactMap(\.easy), onBrokenLoop: loop.isBroken)
-        stack = nil
-        for transfer in begun { transfer.easy = nil }
+    func startAnew(_ stack: CurlStack, _ failure: Failure) {
+        let begun = active.values.filter { $0.stack === stack }
+        stacks[stack.identity] = nil
+        stack.giveUp(begun.compactMap(\.easy), onBrokenLoop: loop.isBroken)
+        for transfer in begun { transfer.leaveCurl() }
         for transfer in begun { end(transfer, .failed(failure, isTransient: true)) }
     }
 }

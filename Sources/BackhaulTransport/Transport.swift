@@ -6,14 +6,13 @@ internal import CCurl
 /// loop. Who may run when is not its business: whatever is started, runs.
 public final class Transport {
     let loop: Loop
-    var stack: CurlStack?
+    var stacks: [ConnectionIdentity: CurlStack] = [:]
     var active: [ObjectIdentifier: Transfer] = [:]
     /// What was asked for while libcurl was being called.
     var postponed: [Postponed] = []
     var isStirred = false
     var isSettling = false
     private var watchdog: Watchdog?
-    private var idleSince: Int64 = 0
     var isClosed = false
 
     /// How long connections are kept when no transfer runs.
@@ -25,7 +24,6 @@ public final class Transport {
     public init(loop: Loop) throws(Failure) {
         if let problem = CurlLibrary.problem { throw problem }
         self.loop = loop
-        stack = try makeStack()
         watchdog = Watchdog(loop) { [unowned self] in endSilent() }
     }
 
@@ -59,19 +57,23 @@ public final class Transport {
         isClosed = true
         watchdog = nil
         postponed = []
-        let used = active.values.compactMap(\.easy)
+        let used = Dictionary(grouping: active.values.filter { $0.stack != nil }) { ObjectIdentifier($0.stack ?? $0) }
+            .mapValues { $0.compactMap(\.easy) }
         for transfer in active.values {
             transfer.end()
-            transfer.easy = nil
+            transfer.leaveCurl()
         }
         active = [:]
-        // From within a call-back of libcurl's it must wait until that is over.
-        guard let stack else { return }
-        self.stack = nil
-        if stack.multi.isInside {
-            loop.afterThisTurn { [loop] in stack.giveUp(used, onBrokenLoop: loop.isBroken) }
-        } else {
-            stack.giveUp(used, onBrokenLoop: loop.isBroken)
+        let stacks = stacks.values
+        self.stacks = [:]
+        for stack in stacks {
+            let easies = used[ObjectIdentifier(stack)] ?? []
+            // From within a call-back of libcurl's it must wait until that is over.
+            if stack.multi.isInside {
+                loop.afterThisTurn { [loop] in stack.giveUp(easies, onBrokenLoop: loop.isBroken) }
+            } else {
+                stack.giveUp(easies, onBrokenLoop: loop.isBroken)
+            }
         }
     }
 
@@ -102,19 +104,19 @@ public final class Transport {
 
     // MARK: - One transfer
 
-    private var isBusy: Bool { stack?.multi.isInside ?? false }
+    private var isBusy: Bool { stacks.values.contains(where: \.multi.isInside) }
 
     func begin(_ transfer: Transfer) {
         guard !transfer.isOver else { return release(transfer) }
         do throws(Failure) {
-            let stack = if let stack { stack } else { try makeStack() }
-            self.stack = stack
-            let easy = try stack.handles.take(caFile: transfer.request.caFile)
-            let credentials = transfer.takeCredentials()
+            let (route, credentials) = try transfer.takeWay()
+            let stack = try stack(of: ConnectionIdentity(transfer.request, route, credentials))
+            let easy = try stack.handles.take()
             // Unsafe: curl hands this pointer back only between `add` and `remove`, and `active` keeps the transfer so
             // long.
             try easy.prepare(
-                url: transfer.url, isEncrypted: transfer.origin.scheme == "https", caFile: transfer.request.caFile,
+                url: transfer.url, version: transfer.request.httpVersion,
+                isEncrypted: transfer.origin.scheme == "https",
                 timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds,
                 headers: transfer.headerLines(with: credentials), credentials: credentials,
                 receiver: Unmanaged.passUnretained(transfer).toOpaque())
@@ -122,12 +124,11 @@ public final class Transport {
             try easy.prepare(
                 transfer.sending, canBeRepeated: transfer.request.canBeRepeated,
                 receiver: Unmanaged.passUnretained(transfer).toOpaque())
-            stack.multi.expect(transfers: active.count)
-            transfer.easy = easy
-            transfer.lastHeardAt = loop.now
+            stack.multi.expect(transfers: stack.count + 1)
+            transfer.enterCurl(stack, easy, now: loop.now)
             let result = stack.multi.add(easy)
             guard result == CURLM_OK else {
-                transfer.easy = nil
+                transfer.leaveCurl()
                 throw Failure(
                     .outOfResources, "libcurl takes no transfer: \(String(cString: curl_multi_strerror(result)))",
                     domain: .curl, detail: Int64(result.rawValue))
@@ -175,7 +176,8 @@ public final class Transport {
         do throws(Failure) {
             let redirect = try Redirect.decide(
                 location, from: transfer.url, transfer.origin, keepsHeaders: transfer.keepsHeaders,
-                count: transfer.redirects, limit: transfer.request.maximumRedirects, without: transfer.secrets)
+                count: transfer.redirects, limit: transfer.request.maximumRedirects,
+                policy: transfer.request.redirects, without: transfer.secrets)
             transfer.follow(redirect)
             begin(transfer)
         } catch {
@@ -191,15 +193,14 @@ public final class Transport {
     func release(_ transfer: Transfer) {
         detach(transfer)
         active[ObjectIdentifier(transfer)] = nil
-        if active.isEmpty { idleSince = loop.now }
     }
 
     private func detach(_ transfer: Transfer) {
         // A broken loop's stack is left as it is.
-        guard let easy = transfer.easy, !loop.isBroken else { return }
-        transfer.easy = nil
-        stack?.multi.remove(easy)
-        stack?.handles.giveBack(easy)
+        guard let easy = transfer.easy, let stack = transfer.stack, !loop.isBroken else { return }
+        transfer.leaveCurl()
+        stack.multi.remove(easy)
+        stack.handles.giveBack(easy)
     }
 
     // MARK: - Silence
@@ -207,19 +208,12 @@ public final class Transport {
     /// Ends the transfers whose servers are silent for too long, and says when to look again. libcurl's own limits are
     /// not all of them, and count time in which it only waits for a connection.
     func endSilent() -> Int64? {
-        if active.isEmpty {
-            let due = idleSince + Transport.idleMilliseconds
-            if due > loop.now { return due }
-            // Servers close connections that nobody uses; each would keep a descriptor here.
-            stack?.giveUp([], onBrokenLoop: loop.isBroken)
-            stack = nil
-            return nil
+        var next = closeIdle() ?? .max
+        if active.isEmpty { return next == .max ? nil : next }
+        for stack in stacks.values where !stack.handles.socketsAreOurs {
+            startAnew(stack, Failure(.connectionLost, "the host has closed connections that are not its own"))
         }
-        guard stack?.handles.socketsAreOurs ?? true else {
-            startAnew(Failure(.connectionLost, "the host has closed connections that are not its own"))
-            return loop.now + Transport.watchMilliseconds
-        }
-        var next = loop.now + Transport.watchMilliseconds
+        next = min(next, loop.now + Transport.watchMilliseconds)
         for transfer in Array(active.values) where !transfer.isPaused && !transfer.sending.isPaused && !transfer.isOver {
             let due = transfer.silentAt
             if due > loop.now {
@@ -232,5 +226,20 @@ public final class Transport {
             end(transfer, .failed(Failure(.requestTimeout, message), isTransient: true))
         }
         return isClosed ? nil : next
+    }
+
+    /// Servers close connections that nobody uses; each would keep a descriptor here. When to look again, or nil.
+    private func closeIdle() -> Int64? {
+        var next: Int64?
+        for stack in stacks.values where stack.count == 0 {
+            let due = stack.idleSince + Transport.idleMilliseconds
+            if due > loop.now {
+                next = min(next ?? due, due)
+            } else {
+                stacks[stack.identity] = nil
+                stack.giveUp([], onBrokenLoop: loop.isBroken)
+            }
+        }
+        return next
     }
 }

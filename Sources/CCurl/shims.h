@@ -35,6 +35,9 @@ static inline CURLcode bhl_easy_set_close_socket(CURL *easy, curl_closesocket_ca
     CURLcode result = (curl_easy_setopt)(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
     return result ? result : (curl_easy_setopt)(easy, CURLOPT_CLOSESOCKETDATA, data);
 }
+static inline CURLcode bhl_easy_set_before_request(CURL *easy, curl_prereq_callback function) {
+    return (curl_easy_setopt)(easy, CURLOPT_PREREQFUNCTION, function);
+}
 
 static inline CURLcode bhl_easy_get_pointer(CURL *easy, CURLINFO info, void **value) {
     return (curl_easy_getinfo)(easy, info, value);

@@ -43,7 +43,7 @@ public struct SessionConfiguration: Equatable, Sendable {
 }
 
 /// How a session reaches its servers.
-public struct ProxyConfiguration: Equatable, Sendable {
+public struct ProxyConfiguration: Hashable, Sendable {
     /// Nil: as the environment says. "none": no proxy.
     public var url: String?
     public var user: String?
@@ -64,7 +64,7 @@ public enum CookiePolicy: Int32, Sendable, CaseIterable {
     case persistent = 3
 }
 
-public struct TLSConfiguration: Equatable, Sendable {
+public struct TLSConfiguration: Hashable, Sendable {
     /// `BH_TLS_…`
     public enum Version: Int32, Sendable, CaseIterable {
         case tls12 = 12

@@ -1,0 +1,24 @@
+internal import BackhaulModel
+
+/// What a connection was made with. Requests share connections only where all of it is the same: libcurl compares
+/// less when it looks for one (neither the key of a client certificate nor the password for an HTTP proxy's tunnel, and
+/// a request for HTTP/1.1 is given one of HTTP/2), so each identity has a multi handle of its own.
+struct ConnectionIdentity: Hashable {
+    var caFile: String?
+    var tls: TLSConfiguration
+    var httpVersion: HTTPVersion
+    var proxy: ProxyRoute?
+    /// Fields that the proxy is sent, from the answer to its challenge.
+    var proxyLines: [String]
+}
+
+extension ConnectionIdentity {
+    init(_ request: TransferRequest, _ route: ProxyRoute?, _ credentials: HopCredentials) {
+        var proxy = route
+        proxy?.user = credentials.proxyUser
+        proxy?.password = credentials.proxyPassword
+        self.init(
+            caFile: request.caFile, tls: request.tls, httpVersion: request.httpVersion, proxy: proxy,
+            proxyLines: route == nil ? [] : credentials.proxyLines)
+    }
+}

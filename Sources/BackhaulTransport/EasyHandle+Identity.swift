@@ -1,0 +1,51 @@
+internal import BackhaulModel
+internal import CCurl
+
+extension EasyHandle {
+    /// The options that belong to all requests of an identity.
+    func set(_ identity: ConnectionIdentity) throws(Failure) {
+        if let file = identity.caFile {
+            try set(CURLOPT_CAINFO, file)
+            try set(CURLOPT_PROXY_CAINFO, file)
+            // The directory is the system's, too.
+            try set(CURLOPT_CAPATH, nil)
+            try set(CURLOPT_PROXY_CAPATH, nil)
+        }
+        let tls = identity.tls
+        let minimum = tls.minimum == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
+        set(CURLOPT_SSLVERSION, Int(minimum))
+        set(CURLOPT_PROXY_SSLVERSION, Int(minimum))
+        if let file = tls.clientCertificate {
+            try set(CURLOPT_SSLCERT, file)
+            try set(CURLOPT_SSLKEY, tls.clientKey ?? file)
+            // Without one OpenSSL would ask for the password of an encrypted key at the host's terminal.
+            try set(CURLOPT_KEYPASSWD, "")
+        }
+        try set(CURLOPT_PINNEDPUBLICKEY, tls.pinnedPublicKeys)
+        // An empty text keeps libcurl from looking into the environment.
+        try set(CURLOPT_PROXY, identity.proxy?.url ?? "")
+        try set(CURLOPT_NOPROXY, "")
+    }
+
+    func set(_ version: HTTPVersion, isEncrypted: Bool) {
+        // Waiting for a connection that may be shared costs a round trip; where none can be, there is none to wait for.
+        let mayShare = isEncrypted ? version != .http1 : version == .http2PriorKnowledge
+        set(CURLOPT_PIPEWAIT, mayShare ? 1 : 0)
+        let value =
+            switch (version, isEncrypted) {
+            case (.http1, _), (.standard, false): CURL_HTTP_VERSION_1_1
+            case (.standard, true), (.http2, true), (.http2PriorKnowledge, true): CURL_HTTP_VERSION_2TLS
+            case (.http2, false): CURL_HTTP_VERSION_2_0
+            case (.http2PriorKnowledge, false): CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+            }
+        set(CURLOPT_HTTP_VERSION, Int(value))
+    }
+
+    func set(_ option: CURLoption, _ number: Int) { bhl_easy_set_long(handle, option, number) }
+
+    func set(_ option: CURLoption, _ text: String?) throws(Failure) {
+        guard bhl_easy_set_string(handle, option, text) == CURLE_OK else {
+            throw Failure(.outOfResources, "no memory is left for a transfer")
+        }
+    }
+}

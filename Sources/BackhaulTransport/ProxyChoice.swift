@@ -1,0 +1,81 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import CCurl
+
+/// The proxy that a request goes through.
+struct ProxyRoute: Hashable {
+    /// As libcurl takes it, without user and password: "http://proxy.example.org:3128", "socks5h://[::1]:1080".
+    var url: String
+    var user: String?
+    var password: String?
+
+    /// Its name in challenges; nil for a SOCKS proxy, which asks in no answer of HTTP.
+    var origin: String? { url.utf8.starts(with: "http".utf8) ? url : nil }
+}
+
+/// Which proxy a request goes through. Decided here and not by libcurl, whose rules for NO_PROXY changed between its
+/// versions, and which does not tell what it chose before version 8.7: a challenge has to name the proxy.
+enum ProxyChoice {
+    /// Nil: straight to the server. The configuration goes before the environment (libcurl-env(3)).
+    static func route(
+        to origin: Origin, _ configuration: ProxyConfiguration,
+        variable: (String) -> String? = Environment.variable
+    ) throws(Failure) -> ProxyRoute? {
+        if configuration.url == "none" { return nil }
+        let exceptions: String?
+        let named: (name: String, text: String)
+        if let url = configuration.url {
+            named = ("the session's configuration", url)
+            exceptions = configuration.exceptions
+        } else {
+            // HTTP_PROXY in capitals may come from a request to a CGI program, so libcurl does not look at it.
+            let names = origin.scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
+            guard let found = first(names + ["all_proxy", "ALL_PROXY"], variable) else { return nil }
+            named = found
+            exceptions = configuration.exceptions ?? first(["no_proxy", "NO_PROXY"], variable)?.text
+        }
+        if let exceptions, ProxyExceptions(exceptions).contains(origin.server) { return nil }
+        guard var route = read(named.text) else {
+            throw Failure(
+                .connectionFailed, "the proxy in \(named.name) is no URL of a proxy; write http://proxy.example:3128")
+        }
+        if let user = configuration.user { (route.user, route.password) = (user, configuration.password) }
+        return route
+    }
+
+    private static func first(
+        _ names: [String], _ variable: (String) -> String?
+    ) -> (name: String, text: String)? {
+        for name in names { if let text = variable(name), !text.isEmpty { return (name, text) } }
+        return nil
+    }
+
+    private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+
+    private static func read(_ text: String) -> ProxyRoute? {
+        guard let handle = curl_url() else { return nil }
+        // Unsafe: curl's URL handle and the strings that it gives live within this call.
+        defer { curl_url_cleanup(handle) }
+        // As libcurl reads it: http when no scheme is named.
+        let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME)
+        guard curl_url_set(handle, CURLUPART_URL, text, flags) == CURLUE_OK,
+            let guessed = part(handle, CURLUPART_SCHEME), let server = part(handle, CURLUPART_HOST)
+        else { return nil }
+        // The guess is made from the name, too: "ftp.example.org" would be an FTP proxy.
+        let scheme = text.utf8.contains(0x2F) && text.contains("://") ? guessed : "http"
+        guard schemes.contains(scheme) else { return nil }
+        let port = part(handle, CURLUPART_PORT) ?? (scheme == "https" ? "443" : "1080")
+        let decode = UInt32(CURLU_URLDECODE)
+        return ProxyRoute(
+            url: "\(scheme)://\(server.lowercased()):\(port)", user: part(handle, CURLUPART_USER, decode),
+            password: part(handle, CURLUPART_PASSWORD, decode))
+    }
+
+    private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: UInt32 = 0) -> String? {
+        // Unsafe: as above; copied before it is freed.
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+}

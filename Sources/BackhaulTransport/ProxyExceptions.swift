@@ -1,0 +1,63 @@
+internal import Glibc
+
+/// The servers that need no proxy, as `no_proxy` lists them (CURLOPT_NOPROXY(3)): names with all that is below them,
+/// addresses, networks as "10.0.0.0/8", or "*" for all; divided by commas or blanks.
+///
+/// Written by hand because libcurl does not tell what it makes of the list.
+struct ProxyExceptions {
+    private let entries: [Substring]
+
+    init(_ text: String) {
+        entries = text.split { $0 == "," || $0 == " " || $0 == "\t" }
+    }
+
+    /// - server: lower case, an IPv6 address in brackets. A name is not resolved to be compared with addresses.
+    func contains(_ server: String) -> Bool {
+        if entries == ["*"] { return true }
+        let address = Address(server)
+        let name = ProxyExceptions.withoutDots(Substring(server))
+        return entries.contains { entry in
+            if let address { return ProxyExceptions.network(entry, holds: address) }
+            let suffix = ProxyExceptions.withoutDots(Substring(entry.lowercased()))
+            return !suffix.isEmpty && (name == suffix || name.hasSuffix("." + suffix))
+        }
+    }
+
+    /// One dot before a name (".example.org") and one behind it mean nothing.
+    private static func withoutDots(_ name: Substring) -> Substring {
+        let rest = name.first == "." ? name.dropFirst() : name
+        return rest.last == "." ? rest.dropLast() : rest
+    }
+
+    private static func network(_ entry: Substring, holds address: Address) -> Bool {
+        let parts = entry.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let text = parts.first, let network = Address(String(text)),
+            network.bytes.count == address.bytes.count
+        else { return false }
+        guard parts.count == 2 else { return network == address }
+        guard let bits = Int(parts[1]), bits >= 0, bits <= address.bytes.count * 8 else { return false }
+        let whole = bits / 8
+        guard network.bytes.prefix(whole) == address.bytes.prefix(whole) else { return false }
+        guard bits % 8 > 0 else { return true }
+        let mask = UInt8(truncatingIfNeeded: 0xFF << (8 - bits % 8))
+        return network.bytes[whole] & mask == address.bytes[whole] & mask
+    }
+
+    private struct Address: Equatable {
+        var bytes: [UInt8]
+
+        init?(_ text: String) {
+            let isBracketed = text.first == "[" && text.last == "]"
+            // A zone ("fe80::1%25eth0") is no part of the address.
+            let plain = String((isBracketed ? text.dropFirst().dropLast() : Substring(text)).prefix { $0 != "%" })
+            for (family, size) in [(AF_INET, 4), (AF_INET6, 16)] {
+                var bytes = [UInt8](repeating: 0, count: size)
+                if inet_pton(family, plain, &bytes) == 1 {
+                    self.bytes = bytes
+                    return
+                }
+            }
+            return nil
+        }
+    }
+}
