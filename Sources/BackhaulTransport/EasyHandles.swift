@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// The easy handles of an identity that are not in use, some of which are kept for the next requests, and the sockets of all.
+/// The easy handles of an identity that are not in use, some of which are kept for the next requests, and the sockets
+/// of all.
 final class EasyHandles {
     private let sockets = SocketTable()
     private let identity: ConnectionIdentity

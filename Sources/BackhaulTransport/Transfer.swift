@@ -47,7 +47,7 @@ public final class Transfer {
     var sending: Sending
     private(set) var easy: EasyHandle?
     private(set) var stack: CurlStack?
-    /// The request, or a first part of it, may have been sent.
+    /// The request, or a first part of it, may have been sent to a server that acts on it.
     private(set) var mayHaveBeenSent = false
     private weak var delegate: (any TransferDelegate)?
     private weak var transport: Transport?
@@ -145,6 +145,8 @@ public final class Transfer {
         origin = redirect.origin
         keepsHeaders = redirect.keepsHeaders
         redirects += 1
+        // After any other redirect the first server may have done what was asked of it.
+        if [307, 308].contains(head.status) { mayHaveBeenSent = false }
         head = HeadCollector()
         phase = .waitingForHead
     }

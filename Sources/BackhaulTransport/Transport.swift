@@ -143,7 +143,8 @@ public final class Transport {
     /// libcurl is through with a request of the transfer.
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
         let reason = transfer.secrets.redacted(transfer.easy?.reason ?? "")
-        let circumstances = FailureCircumstances(systemError: transfer.easy?.systemError ?? 0)
+        let circumstances = FailureCircumstances(
+            surelyNotProcessed: !transfer.mayHaveBeenSent, systemError: transfer.easy?.systemError ?? 0)
         if let easy = transfer.easy { transfer.takeMetrics(of: easy) }
         detach(transfer)
         switch transfer.phase {
