@@ -7,16 +7,20 @@ import pytest
 
 from backhaul import (
     Attention,
+    Cookies,
     EventsOutstanding,
     Invalidated,
     InUse,
     InvalidArgument,
     NotFound,
     Reason,
+    Redirects,
     Request,
+    RetryErrors,
     Role,
     SessionConfiguration,
     TaskState,
+    TLSVersion,
     WrongState,
 )
 from hosts.host import until
@@ -38,7 +42,10 @@ def test_the_configuration_is_remembered_and_attach_needs_the_identifier_alone(h
     assert remembered == SessionConfiguration(
         "gallery", connections_per_origin=3, maximum_running_tasks=64, maximum_attempts=0, first_retry_delay_ms=1_000,
         longest_retry_delay_ms=600_000, request_timeout_ms=5_000, resource_timeout_ms=604_800_000, ca_file=None,
-        sends_launch_events=True, asks_for_credentials=False, launch_if_stopped_ms=0)
+        sends_launch_events=True, asks_for_credentials=False, launch_if_stopped_ms=0, retry_jitter_percent=50,
+        retry_errors=RetryErrors(63), retries_unsafe_methods=False, retry_statuses="408,429,500,502-504",
+        accepted_statuses="200-299", redirects=Redirects.FOLLOW, maximum_redirects=20, cookies=Cookies.NONE,
+        minimum_tls=TLSVersion.TLS_1_2, history_limit=1_000)
 
 
 def test_creating_a_session_that_exists_attaches_and_changes_nothing(host):

@@ -63,6 +63,12 @@ class Hands:
     def attention(self, timeout=0):
         return self.application.poll(timeout=timeout)
 
+    def limits(self):
+        return self.application.limits()
+
+    def set_limits(self, limits):
+        self.application.set_limits(limits)
+
     def launches(self):
         return self.application.launches()
 

@@ -1,0 +1,198 @@
+"""What sessions, requests and the store may be told about transfers: it arrives, stays, and is refused when it
+contradicts itself."""
+
+import dataclasses
+
+import pytest
+
+from backhaul import (
+    HISTORY_NONE,
+    PRIORITY_NOW,
+    BackhaulError,
+    Conflict,
+    Cookies,
+    HTTPVersion,
+    InvalidArgument,
+    Limits,
+    NotFound,
+    Part,
+    Policy,
+    Redirects,
+    Request,
+    RetryErrors,
+    SessionConfiguration,
+    Status,
+    TaskKind,
+    TLSVersion,
+)
+
+URL = "http://127.0.0.1:9/never"
+SHA_256 = "sha-256:" + "0" * 64
+PIN = "sha256//" + "A" * 43 + "="
+
+
+@pytest.mark.both_hostings
+def test_every_setting_of_a_session_is_remembered(host):
+    given = SessionConfiguration(
+        "gallery", 1, 2, 3, 4, 5, 6, 7, None, False, True, 8, retry_jitter_percent=9,
+        retry_errors=RetryErrors.NAME | RetryErrors.BAD_RESPONSE, retries_unsafe_methods=True,
+        retry_statuses="503,520-529", accepted_statuses="200,404", http_version=HTTPVersion.HTTP_1_1,
+        redirects=Redirects.SAME_ORIGIN, maximum_redirects=10, maximum_size=11, headers=(("Accept", "image/*"), ("X-Title", "Gr\u00fc\u00dfe")),
+        bytes_per_second=12, proxy="socks5h://proxy.example:1080", proxy_user="me", proxy_password="secret",
+        no_proxy="localhost,10.0.0.0/8", cookies=Cookies.PERSISTENT, minimum_tls=TLSVersion.TLS_1_3,
+        client_certificate="/c.pem", client_key="/k.pem", pinned_public_keys=PIN + ";" + PIN, history_limit=13)
+    one = host()
+    one.session(**{name: value for name, value in vars(given).items() if name != "identifier"})
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    assert again.configuration() == given
+    again.update(again.configuration())
+    assert again.configuration() == given
+
+
+def test_a_session_may_have_no_history(host):
+    one = host()
+    one.session(history_limit=HISTORY_NONE)
+    assert one.configuration().history_limit == HISTORY_NONE
+
+
+@pytest.mark.both_hostings
+def test_the_limits_of_the_store_are_remembered_with_it(host):
+    one = host()
+    assert one.limits() == Limits(0, 256, 256, 0)
+    one.set_limits(Limits(1_000_000, 1, 2, 3))
+    one.kill_with_engine()
+    assert host().limits() == Limits(1_000_000, 1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [Limits(maximum_running_tasks=1_025), Limits(maximum_connections=1_025), Limits(connections_per_origin=257)],
+    ids=str,
+)
+def test_limits_that_cannot_be_are_refused_by_name(host, limits):
+    one = host()
+    name = next(name for name, value in vars(limits).items() if value)
+    with pytest.raises(InvalidArgument, match=name):
+        one.set_limits(limits)
+    assert one.limits() == Limits(0, 256, 256, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "both"),
+    [
+        ({"policy": Policy(first_retry_delay_ms=2, longest_retry_delay_ms=1)},
+         ("first_retry_delay_ms", "longest_retry_delay_ms")),
+        ({"policy": Policy(retry_errors=RetryErrors.NOTHING, maximum_attempts=3)},
+         ("BH_RETRY_NOTHING", "maximum_attempts")),
+        ({"policy": Policy(redirects="none", maximum_redirects=3)}, ("BH_REDIRECTS_NONE", "maximum_redirects")),
+        ({"policy": Policy(accepted_statuses="500", retry_statuses="500-599")},
+         ("accepted_statuses", "retry_statuses")),
+        ({"policy": Policy(maximum_size=1), "expected_size": 2}, ("maximum_size", "expected_size")),
+        ({"body": b"a", "parts": [Part("b", "c")]}, ("body", "parts")),
+        ({"parts": [Part("b", "c")], "headers": {"Content-Type": "text/plain"}}, ("parts", "Content-Type")),
+        ({"body": b"a", "checksum": SHA_256}, ("body", "checksum")),
+        ({"if_exists": "skip"}, ("BH_IF_EXISTS_SKIP", "checksum")),
+        ({"if_changed": True}, ("BH_REQUEST_IF_CHANGED", "BH_IF_EXISTS_REPLACE")),
+        ({"named_by_server": True}, ("BH_REQUEST_NAMED_BY_SERVER", "destination")),
+        ({"expires": 1_900_000_000}, ("expires_ms", "BH_REFRESH_NONE")),
+        ({"body_source": "consume"}, ("body_source", "body_file")),
+    ],
+    ids=lambda value: str(value)[:50],
+)
+def test_options_that_contradict_each_other_are_refused_with_both_named(host, options, both):
+    one = host()
+    one.session()
+    with pytest.raises(InvalidArgument) as caught:
+        one.enqueue([Request(URL, **options)])
+    assert all(name in str(caught.value) for name in both), caught.value
+    assert caught.value.index == 0
+    assert one.tasks() == []
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"method": "TRACE"}, "method"), ({"method": "GET /"}, "method"), ({"group": ""}, "group"),
+        ({"group": "g" * 256}, "group"), ({"checksum": "md5:00"}, "checksum"), ({"checksum": SHA_256[:-1]}, "checksum"),
+        ({"body": b"b" * (2**20 + 1)}, "body"), ({"parts": [Part("")]}, "name"),
+        ({"parts": [Part("a\r\n", "b")]}, "name"), ({"parts": [Part("a", "b")] * 1_001}, "part_count"),
+        ({"policy": Policy(accepted_statuses="2xx")}, "accepted_statuses"),
+        ({"policy": Policy(retry_errors=256)}, "retry_errors"), ({"policy": Policy(http_version=9)}, "http_version"),
+        ({"policy": Policy(retry_jitter_percent=101)}, "retry_jitter_percent"),
+        ({"policy": Policy(maximum_redirects=101)}, "maximum_redirects"), ({"refresh": 7}, "refresh"),
+    ],
+    ids=lambda value: str(value)[:50],
+)
+def test_an_option_is_checked_and_named(host, options, name):
+    one = host()
+    one.session()
+    with pytest.raises(InvalidArgument, match=name):
+        one.enqueue([Request(URL, **options)])
+    assert one.tasks() == []
+
+
+@pytest.mark.parametrize("kind", ["missing", "directory", "relative"])
+def test_a_body_that_is_no_file_is_refused(host, place, kind):
+    one = host()
+    one.session()
+    path = {"missing": place / "nowhere", "directory": place, "relative": "file"}[kind]
+    with pytest.raises(BackhaulError) as caught:
+        one.upload(URL, path)
+    assert caught.value.status in (Status.BODY_UNAVAILABLE, Status.INVALID_ARGUMENT)
+    assert one.tasks() == []
+
+
+def test_what_a_task_was_given_is_listed(host, place):
+    file = place / "body"
+    file.write_bytes(b"b" * 1_000)
+    one = host()
+    one.session()
+    now = one.download(URL, group="photos", priority=PRIORITY_NOW, suspended=True)
+    upload = one.upload(URL, file, group="photos", suspended=True)
+    other = one.download(URL, suspended=True)
+    assert [task.id for task in one.tasks(group="photos")] == [now, upload]
+    assert [task.id for task in one.tasks()] == [now, upload, other]
+    first, second, third = one.tasks()
+    assert (first.kind, first.group, first.priority) == (TaskKind.DOWNLOAD, "photos", PRIORITY_NOW)
+    assert (second.kind, second.group) == (TaskKind.UPLOAD, "photos")
+    assert (third.kind, third.group, third.ended) == (TaskKind.DOWNLOAD, None, None)
+
+
+def test_a_group_is_controlled_as_one(host):
+    one = host()
+    one.session()
+    for group in ("a", "a", "b", None):
+        one.download(URL, group=group, suspended=True)
+    assert one.set_priority(5, group="a") == 2
+    assert [task.priority for task in one.tasks()] == [5, 5, 0, 0]
+    assert one.set_rate(1_000, group="b") == 1
+    assert one.cancel(group="nobody's") == 0
+    assert one.cancel(group="a") == 2
+
+
+def test_a_key_that_comes_again_with_another_option_is_a_conflict_that_names_it(host):
+    one = host()
+    one.session()
+    one.download(URL, key="k", checksum=SHA_256, suspended=True)
+    with pytest.raises(Conflict, match="checksum"):
+        one.download(URL, key="k", checksum=SHA_256.replace("0", "1"), suspended=True)
+    again = one.enqueue([Request(URL, key="k", checksum=SHA_256, suspended=True)])
+    assert not again[0].is_new
+
+
+def test_nobody_s_attempts_are_not_found(host):
+    one = host()
+    one.session()
+    with pytest.raises(NotFound):
+        one.attempts(4711)
+    assert one.history() == []
+
+
+def test_a_replaced_configuration_keeps_the_rest(host):
+    one = host()
+    one.session(proxy="http://127.0.0.1:3128", headers={"A": "b"})
+    one.update(dataclasses.replace(one.configuration(), bytes_per_second=7))
+    changed = one.configuration()
+    assert (changed.bytes_per_second, changed.proxy, changed.headers) == (7, "http://127.0.0.1:3128", (("A", "b"),))

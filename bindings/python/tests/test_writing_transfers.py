@@ -1,0 +1,191 @@
+"""Requests, policies, configurations and limits on their way into C: every field arrives as it was given."""
+
+import gc
+from ctypes import string_at
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from backhaul import (
+    HISTORY_NONE,
+    PRIORITY_NOW,
+    BodySource,
+    Cookies,
+    HTTPVersion,
+    InvalidArgument,
+    Limits,
+    Part,
+    Policy,
+    Redirects,
+    Refresh,
+    Request,
+    RetryErrors,
+    SessionConfiguration,
+    TLSVersion,
+    _writing,
+    _writing_transfers,
+)
+
+
+def one(**options):
+    array = _writing_transfers.requests([Request("http://a/", **options)])
+    gc.collect()
+    return array, array[0]
+
+
+def test_what_a_request_may_say_arrives():
+    _array, raw = one(
+        destination=Path("/d"), method="GET", group="g", checksum="sha-256:00", expected_size=2**63,
+        priority=PRIORITY_NOW, if_exists="skip", if_changed=True, named_by_server=True, ignores_digests=True,
+        suspended=True,
+    )
+    assert (raw.method, raw.group, raw.checksum, raw.expected_size) == (b"GET", b"g", b"sha-256:00", 2**63)
+    assert (raw.priority, raw.if_exists, raw.flags) == (101, 2, 1 | 2 | 4 | 8)
+
+
+def test_a_plain_request_says_nothing_more():
+    _array, raw = one()
+    assert (raw.method, raw.group, raw.checksum, raw.body_file, raw.body) == (None, None, None, None, None)
+    assert (raw.expected_size, raw.body_size, raw.part_count, raw.body_source) == (0, 0, 0, 0)
+    assert (raw.refresh, raw.expires_ms, raw.flags) == (0, 0, 0)
+    assert not raw.parts and not raw.policy
+
+
+def test_a_file_as_a_body_arrives_with_what_it_is_to_the_engine():
+    _array, raw = one(body_file=Path("/photo.jpg"), body_source="consume", method="POST")
+    assert (raw.body_file, raw.body_source, raw.method) == (b"/photo.jpg", 2, b"POST")
+    assert one(body_file="/a", body_source=BodySource.SNAPSHOT)[1].body_source == 1
+
+
+@pytest.mark.parametrize("body", [b"", b"\0\1\2", bytearray(b"ab"), memoryview(b"cd")])
+def test_bytes_as_a_body_arrive_even_when_they_are_none(body):
+    _array, raw = one(body=body)
+    assert raw.body is not None
+    assert string_at(raw.body, raw.body_size) == bytes(body)
+
+
+def test_the_parts_of_a_form_arrive():
+    _array, raw = one(parts=[
+        Part("title", "Grüße"), Part("blob", b"\0\1", media_type="image/png", file_name="x.png"),
+        Part("photo", file=Path("/p.jpg")), Part("empty", ""),
+    ])
+    title, blob, photo, empty = (raw.parts[index] for index in range(raw.part_count))
+    assert (title.name, string_at(title.value, title.value_size), title.file) == (b"title", "Grüße".encode(), None)
+    assert string_at(blob.value, blob.value_size) == b"\0\1"
+    assert (blob.media_type, blob.file_name) == (b"image/png", b"x.png")
+    assert (photo.file, photo.value, photo.file_name) == (b"/p.jpg", None, None)
+    assert (empty.name, empty.value_size) == (b"empty", 0)
+
+
+def test_what_expires_arrives_in_milliseconds():
+    moment = datetime(2030, 1, 1, tzinfo=timezone(timedelta(hours=2)))
+    for given in (moment, moment.timestamp()):
+        _array, raw = one(refresh="url", expires=given)
+        assert (raw.refresh, raw.expires_ms) == (2, int(moment.timestamp() * 1000))
+    assert one(refresh=Refresh.HEADERS)[1].refresh == 1
+
+
+POLICY = Policy(
+    maximum_attempts=1, first_retry_delay_ms=2, longest_retry_delay_ms=3, retry_jitter_percent=4,
+    retry_errors=RetryErrors.NAME | RetryErrors.LOST, retries_unsafe_methods=True, retry_statuses="500-599",
+    accepted_statuses="200,404", request_timeout_ms=5, resource_timeout_ms=2**40, http_version=HTTPVersion.HTTP_2,
+    redirects="same_origin", maximum_redirects=6, maximum_size=2**41, bytes_per_second=2**42,
+)
+
+
+def same_policy(raw):
+    assert (raw.maximum_attempts, raw.first_retry_delay_ms, raw.longest_retry_delay_ms) == (1, 2, 3)
+    assert (raw.retry_jitter_percent, raw.retry_errors, raw.retries_unsafe_methods) == (4, 1 | 4, 1)
+    assert (raw.retry_statuses, raw.accepted_statuses) == (b"500-599", b"200,404")
+    assert (raw.request_timeout_ms, raw.resource_timeout_ms, raw.http_version) == (5, 2**40, 2)
+    assert (raw.redirects, raw.maximum_redirects, raw.maximum_size, raw.bytes_per_second) == (2, 6, 2**41, 2**42)
+
+
+def test_a_policy_arrives_and_is_shared_by_those_that_have_it():
+    array = _writing_transfers.requests([Request("http://a/", policy=POLICY), Request("http://b/", policy=POLICY)])
+    gc.collect()
+    same_policy(array[0].policy.contents)
+    same_policy(array[1].policy.contents)
+
+
+def test_an_empty_policy_is_that_of_the_session():
+    raw = _writing_transfers.policy(Policy())
+    fields = [name for name, _ in raw._fields_ if name != "struct_size"]
+    assert not any(getattr(raw, name) for name in fields)
+
+
+def test_a_configuration_arrives():
+    names = POLICY.__dataclass_fields__
+    raw = _writing_transfers.configuration(SessionConfiguration(
+        "s", **{name: getattr(POLICY, name) for name in names}, headers={"A": "b"}, proxy="http://p:1", proxy_user="u",
+        proxy_password="w", no_proxy="localhost", cookies="persistent", minimum_tls=TLSVersion.TLS_1_3,
+        client_certificate=Path("/c.pem"), client_key="/k.pem", pinned_public_keys="sha256//x",
+        history_limit=HISTORY_NONE,
+    ))
+    gc.collect()
+    same_policy(raw)
+    assert (raw.headers[0].name, raw.headers[0].value, raw.header_count) == (b"A", b"b", 1)
+    assert (raw.proxy, raw.proxy_user, raw.proxy_password, raw.no_proxy) == (b"http://p:1", b"u", b"w", b"localhost")
+    assert (raw.cookies, raw.minimum_tls, raw.history_limit) == (Cookies.PERSISTENT, 13, 2**32 - 1)
+    assert (raw.client_certificate, raw.client_key, raw.pinned_public_keys) == (b"/c.pem", b"/k.pem", b"sha256//x")
+
+
+def test_limits_arrive():
+    raw = _writing_transfers.limits(Limits(2**40, 1, 2, 3))
+    assert (raw.bytes_per_second, raw.maximum_running_tasks) == (2**40, 1)
+    assert (raw.maximum_connections, raw.connections_per_origin) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"body": "text"}, "body is a str instead of bytes"),
+        ({"parts": [Part("n", 7)]}, "value of the part n is a int instead of bytes"),
+        ({"parts": [Part("n\0")]}, "name of a part contains a NUL"),
+        ({"body_source": "hardlink"}, "say 'reference' or 'snapshot' or 'consume'"),
+        ({"refresh": "all"}, "say 'none' or 'headers' or 'url'"),
+        ({"expires": datetime(2030, 1, 1)}, "without a time zone"),
+        ({"expires": 1.9e12}, "no Unix seconds"),
+        ({"expires": 0}, "no Unix seconds"),
+        ({"expires": "soon"}, "give a datetime or Unix seconds"),
+        ({"expires": float("nan")}, "give a datetime or Unix seconds"),
+        ({"expected_size": -1}, "expected size is -1"),
+        ({"policy": Policy(maximum_attempts=-1)}, "maximum_attempts is -1"),
+        ({"policy": Policy(retries_unsafe_methods=1)}, "retries_unsafe_methods is 1"),
+        ({"policy": Policy(redirects="some")}, "say 'follow' or 'same_origin' or 'none'"),
+        ({"policy": Policy(accepted_statuses="\0")}, "accepted_statuses contains a NUL"),
+        ({"method": b"GET"}, "method is a bytes instead of a str"),
+    ],
+)
+def test_what_c_could_not_be_told_is_refused_with_its_number(options, words):
+    with pytest.raises(InvalidArgument, match=words) as caught:
+        _writing_transfers.requests([Request("http://a/"), Request("http://b/", **options)], first=5)
+    assert caught.value.index == 6
+
+
+def test_secrets_are_not_shown():
+    told = repr(Request("http://a/", headers={"Authorization": "Bearer secret"}, body=b"secret"))
+    told += repr(SessionConfiguration("s", headers={"A": "secret"}, proxy_user="u", proxy_password="secret"))
+    assert "secret" not in told and "http://a/" in told
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ({"default": True}, (4, None, 0, 0)),
+        ({"url": "http://a/?signed"}, (5, b"http://a/?signed", 0, 0)),
+        ({"refuse": True, "keep": True}, (1, None, 0, 1)),
+        ({"user": "", "password": "", "expires": 1_900_000_000}, (2, None, 1_900_000_000_000, 0)),
+    ],
+)
+def test_an_answer_to_a_challenge_arrives(answer, expected):
+    raw = _writing.response(**answer)
+    assert (raw.kind, raw.url, raw.expires_ms, raw.flags) == expected
+
+
+def test_a_selection_may_be_a_group():
+    chosen = _writing.selection(None, (), "photos").contents
+    assert (chosen.group, chosen.id_count, chosen.states) == (b"photos", 0, 0)
+    with pytest.raises(TypeError):
+        _writing.selection(None, state=[1])
