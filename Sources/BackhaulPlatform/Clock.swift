@@ -39,6 +39,9 @@ public enum Clock {
     /// Milliseconds since boot, sleep included: for durations.
     public static var bootMilliseconds: Int64 { Int64(read(CLOCK_BOOTTIME) / 1_000_000) }
 
+    /// The same clock, for measuring.
+    public static var bootMicroseconds: Int64 { Int64(read(CLOCK_BOOTTIME) / 1_000) }
+
     #if DEBUG
     // Unsafe: the address of a page of the file that BACKHAUL_CLOCK names, mapped for as long as the process lives: in
     // debug builds tests move the calendar by the milliseconds in its first eight bytes, while the process runs.

@@ -27,4 +27,17 @@ enum CurlLibrary {
         }
         return nil
     }()
+
+    /// Nil where libcurl uses no OpenSSL.
+    static let openSSL: bhl_tls? = {
+        guard let text = bhl_version()?.pointee.ssl_version else { return nil }
+        // "OpenSSL/3.0.22"; before version 3 the library's name had two numbers.
+        let words = String(cString: text).split(separator: "/")
+        guard words.count == 2, words[0] == "OpenSSL" else { return nil }
+        let numbers = words[1].split(separator: ".")
+        guard let major = numbers.first.flatMap({ Int($0) }) else { return nil }
+        let version = major >= 3 ? "\(major)" : numbers.prefix(2).joined(separator: ".")
+        var functions = bhl_tls()
+        return bhl_tls_load(&functions, "libssl.so.\(version)") == 1 ? functions : nil
+    }()
 }

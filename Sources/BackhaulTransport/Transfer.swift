@@ -8,16 +8,16 @@ public final class Transfer {
     /// Body bytes handed to the delegate.
     public private(set) var bytesReceived: UInt64 = 0
     /// As far as it is known.
-    public private(set) var metrics = TransferMetrics()
+    public internal(set) var metrics = TransferMetrics()
     public var isHTTP2: Bool { head.isHTTP2 }
     /// The numbers of the answers to challenges that the last request carried, if any.
-    public private(set) var sentToServer: UInt64?
-    public private(set) var sentToProxy: UInt64?
+    public internal(set) var sentToServer: UInt64?
+    public internal(set) var sentToProxy: UInt64?
     /// Of answers that were sent and not asked for again.
-    public private(set) var acceptedAnswers: [UInt64] = []
+    public internal(set) var acceptedAnswers: [UInt64] = []
 
     /// What all requests of this transfer have carried of answers.
-    public private(set) var secrets = SentSecrets()
+    public internal(set) var secrets = SentSecrets()
 
     enum Phase {
         case waitingForHead
@@ -54,13 +54,15 @@ public final class Transfer {
     private var head = HeadCollector()
     /// What a proxy said that refuses a tunnel for want of a credential.
     private(set) var tunnelRefusal: [HeaderField]?
-    private var proxy: String?
+    /// In challenges: of the HTTP proxy of this hop, if any.
+    var proxy: String?
+    var timing = HopTiming()
 
     private static let skippedBodyLimit = 64 * 1024
 
     init(
-        _ request: TransferRequest, _ body: (any TransferBody)?, _ delegate: any TransferDelegate, _ transport: Transport,
-        now: Int64
+        _ request: TransferRequest, _ body: (any TransferBody)?, _ delegate: any TransferDelegate,
+        _ transport: Transport, now: Int64
     ) {
         self.request = request
         sending = Sending(method: request.method, body: body, expectation: request.expectation)
@@ -74,6 +76,7 @@ public final class Transfer {
     /// Ends the transfer; the delegate hears nothing more of it.
     public func cancel() {
         guard !isOver else { return }
+        takeMetrics()
         end()
         transport?.discard(self)
     }
@@ -101,6 +104,9 @@ public final class Transfer {
 
     var isOver: Bool { if case .over = phase { true } else { false } }
 
+    /// Paused by us, in one direction at least.
+    var isWaiting: Bool { isPaused || sending.isPaused }
+
     /// When the server has been silent for too long, in boot-clock milliseconds.
     var silentAt: Int64 { lastHeardAt + Int64(request.requestTimeoutMilliseconds) }
 
@@ -126,17 +132,13 @@ public final class Transfer {
     func enterCurl(_ stack: CurlStack, _ easy: EasyHandle, now: Int64) {
         stack.began()
         (self.stack, self.easy) = (stack, easy)
+        timing = HopTiming(isProxied: stack.identity.proxy != nil)
         lastHeardAt = now
     }
 
     func leaveCurl() {
         stack?.ended(now: transport?.now ?? lastHeardAt)
         (stack, easy) = (nil, nil)
-    }
-
-    func takeMetrics(of easy: EasyHandle) {
-        metrics = easy.metrics
-        metrics.redirects = UInt32(clamping: redirects)
     }
 
     func follow(_ redirect: Redirect) {
@@ -156,53 +158,12 @@ public final class Transfer {
         phase = .waitingForHead
     }
 
-    /// The proxy of this hop, and the answers for its server and proxy.
-    func takeWay() throws(Failure) -> (ProxyRoute?, HopCredentials) {
-        let route = try ProxyChoice.route(to: origin, request.proxy)
-        proxy = route?.origin
-        let server = request.credentials?.answer(server: origin.text, url: url)
-        let proxyAnswer = proxy.flatMap { request.credentials?.answer(proxy: $0) }
-        (sentToServer, sentToProxy) = (server?.number, proxyAnswer?.number)
-        for answer in [server, proxyAnswer] { if let answer { secrets.add(answer.response) } }
-        if let user = route?.user { secrets.add(.credential(user: user, password: route?.password ?? "")) }
-        return (route, HopCredentials(server: server?.response, proxy: proxyAnswer?.response, through: route))
-    }
-
-    /// An answer that a server gives without a proxy, or through its tunnel, says nothing in the proxy's name.
-    private func noteAccepted(_ status: Int32) {
-        let isTunnelled = origin.scheme == "https"
-        if status != 401, status != 407, let sentToServer { acceptedAnswers.append(sentToServer) }
-        if status != 407 || isTunnelled, let sentToProxy { acceptedAnswers.append(sentToProxy) }
-        if isTunnelled { proxy = nil }
-    }
-
-    /// Lines for libcurl's list: the host's for its origin, those of an answer for its server, ours for everyone.
-    func headerLines(with credentials: HopCredentials) -> [String] {
-        var headers = credentials.merged(into: keepsHeaders ? request.headers : [])
-        if request.method != sending.method {
-            headers = headers.filter { !Sending.bodyFields.contains($0.name.lowercased()) }
-        }
-        // "Name;" is libcurl's spelling of an empty field; "Name:" would take one of its own away.
-        var lines = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
-        if sending.body != nil {
-            switch sending.expectation {
-            case .whenLarge: break
-            case .always: lines.append("Expect: 100-continue")
-            case .never: lines.append("Expect:")
-            }
-        }
-        if request.offset > 0 {
-            lines.append("Range: bytes=\(request.offset)-")
-            if let validator = request.ifRange { lines.append("If-Range: \(validator)") }
-        }
-        return lines
-    }
-
     // MARK: - libcurl's call-backs
 
     /// A connection is there, and the request goes out next. False ends the transfer.
     func requestBegins() -> Bool {
         mayHaveBeenSent = true
+        timing.requestBegan(easy?.tlsAgreement)
         return true
     }
 
@@ -266,7 +227,9 @@ public final class Transfer {
         guard !isOver, !room.isEmpty else { return Int(CURL_READFUNC_ABORT) }
         heard()
         var bytes = room.mutableBytes
-        return sending.read(into: &bytes) ?? Int(CURL_READFUNC_PAUSE)
+        guard let count = sending.read(into: &bytes) else { return Int(CURL_READFUNC_PAUSE) }
+        if sending.sent == sending.bodySize { timing.bodyEnded() }
+        return count
     }
 
     func rewind() {

@@ -145,7 +145,7 @@ public final class Transport {
         let reason = transfer.secrets.redacted(transfer.easy?.reason ?? "")
         let circumstances = FailureCircumstances(
             surelyNotProcessed: !transfer.mayHaveBeenSent, systemError: transfer.easy?.systemError ?? 0)
-        if let easy = transfer.easy { transfer.takeMetrics(of: easy) }
+        transfer.takeMetrics()
         detach(transfer)
         switch transfer.phase {
         case .over:
@@ -215,13 +215,13 @@ public final class Transport {
             startAnew(stack, Failure(.connectionLost, "the host has closed connections that are not its own"))
         }
         next = min(next, loop.now + Transport.watchMilliseconds)
-        for transfer in Array(active.values) where !transfer.isPaused && !transfer.sending.isPaused && !transfer.isOver {
+        for transfer in Array(active.values) where !transfer.isWaiting && !transfer.isOver {
             let due = transfer.silentAt
             if due > loop.now {
                 next = min(next, due)
                 continue
             }
-            if let easy = transfer.easy { transfer.takeMetrics(of: easy) }
+            transfer.takeMetrics()
             let limit = transfer.request.requestTimeoutMilliseconds
             let message = "\(transfer.origin.text) sent nothing for \(limit) ms; try again later"
             end(transfer, .failed(Failure(.requestTimeout, message), isTransient: true))

@@ -1,0 +1,46 @@
+internal import BackhaulModel
+
+/// What a hop of a transfer carries, and by way of whom.
+extension Transfer {
+    /// The proxy of this hop, and the answers for its server and proxy.
+    func takeWay() throws(Failure) -> (ProxyRoute?, HopCredentials) {
+        let route = try ProxyChoice.route(to: origin, request.proxy)
+        proxy = route?.origin
+        let server = request.credentials?.answer(server: origin.text, url: url)
+        let proxyAnswer = proxy.flatMap { request.credentials?.answer(proxy: $0) }
+        (sentToServer, sentToProxy) = (server?.number, proxyAnswer?.number)
+        for answer in [server, proxyAnswer] { if let answer { secrets.add(answer.response) } }
+        if let user = route?.user { secrets.add(.credential(user: user, password: route?.password ?? "")) }
+        return (route, HopCredentials(server: server?.response, proxy: proxyAnswer?.response, through: route))
+    }
+
+    /// An answer that a server gives without a proxy, or through its tunnel, says nothing in the proxy's name.
+    func noteAccepted(_ status: Int32) {
+        let isTunnelled = origin.scheme == "https"
+        if status != 401, status != 407, let sentToServer { acceptedAnswers.append(sentToServer) }
+        if status != 407 || isTunnelled, let sentToProxy { acceptedAnswers.append(sentToProxy) }
+        if isTunnelled { proxy = nil }
+    }
+
+    /// Lines for libcurl's list: the host's for its origin, those of an answer for its server, ours for everyone.
+    func headerLines(with credentials: HopCredentials) -> [String] {
+        var headers = credentials.merged(into: keepsHeaders ? request.headers : [])
+        if request.method != sending.method {
+            headers = headers.filter { !Sending.bodyFields.contains($0.name.lowercased()) }
+        }
+        // "Name;" is libcurl's spelling of an empty field; "Name:" would take one of its own away.
+        var lines = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        if sending.body != nil {
+            switch sending.expectation {
+            case .whenLarge: break
+            case .always: lines.append("Expect: 100-continue")
+            case .never: lines.append("Expect:")
+            }
+        }
+        if request.offset > 0 {
+            lines.append("Range: bytes=\(request.offset)-")
+            if let validator = request.ifRange { lines.append("If-Range: \(validator)") }
+        }
+        return lines
+    }
+}

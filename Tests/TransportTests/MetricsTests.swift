@@ -1,0 +1,71 @@
+import BackhaulModel
+import BackhaulTransport
+import Testing
+
+@Suite("What is measured of a request", .enabled(if: Nginx.isInstalled, "nginx is not installed"))
+struct MetricsTests {
+    @Test("a first request has all its phases in order, addresses and bytes")
+    func first() async throws {
+        try await withNginx(["small": pattern(1_000)]) { nginx, browser in
+            let record = await browser.fetch(request(nginx.tlsURL + "/small", caFile: nginx.caFile))
+            let metrics = record.metrics
+            let times = [
+                metrics.domainLookup, metrics.connect, metrics.secureConnection, metrics.requestStart,
+                metrics.requestEnd, metrics.responseStart, metrics.responseEnd,
+            ].compactMap(\.self)
+            #expect(times.count == 7 && times == times.sorted())
+            #expect(metrics.startedMilliseconds > 1_600_000_000_000)
+            #expect(metrics.url == nginx.tlsURL + "/small" && metrics.redirects == 0)
+            #expect(metrics.networkProtocol == "h2" && !metrics.reusedConnection && !metrics.proxyConnection)
+            #expect(metrics.localAddress == "127.0.0.1" && metrics.remoteAddress == "127.0.0.1")
+            #expect(metrics.remotePort == nginx.tlsPort && metrics.localPort > 0)
+            #expect(metrics.tlsVersion == "TLSv1.2" && metrics.tlsCipher?.hasPrefix("ECDHE-") == true)
+            #expect(metrics.responseBodyBytes == 1_000 && metrics.requestBodyBytes == 0)
+            #expect(metrics.requestHeaderBytes > 0 && metrics.responseHeaderBytes > 0)
+        }
+    }
+
+    @Test("a connection that is used again was neither looked up nor made")
+    func reused() async throws {
+        try await withNginx(["small": pattern(1_000)]) { nginx, browser in
+            let one = request(nginx.tlsURL + "/small", caFile: nginx.caFile)
+            _ = await browser.fetch(one)
+            let metrics = await browser.fetch(one).metrics
+            #expect(metrics.reusedConnection)
+            #expect(metrics.domainLookup == nil && metrics.connect == nil && metrics.secureConnection == nil)
+            #expect(metrics.requestStart != nil && metrics.responseEnd != nil)
+            #expect(metrics.tlsVersion == "TLSv1.2" && metrics.remotePort == nginx.tlsPort)
+        }
+    }
+
+    @Test("without TLS there is none to tell")
+    func plain() async throws {
+        try await withNginx(["small": pattern(10)]) { nginx, browser in
+            let metrics = await browser.fetch(nginx.url + "/small").metrics
+            #expect(metrics.networkProtocol == "http/1.1" && metrics.tlsVersion == nil && metrics.tlsCipher == nil)
+            #expect(metrics.secureConnection == nil && metrics.connect != nil)
+        }
+    }
+
+    @Test("the last of the redirects is told, with their number")
+    func redirected() async throws {
+        try await withNginx(["small": pattern(10)]) { nginx, browser in
+            let metrics = await browser.fetch(nginx.url + "/down").metrics
+            #expect(metrics.redirects == 1 && metrics.url == nginx.url + "/small")
+        }
+    }
+
+    @Test("a connection that is refused was not used again, and nothing was sent over it")
+    func refused() async throws {
+        let browser = try Browser()
+        defer { browser.close() }
+        let record = await browser.fetch("http://127.0.0.1:1/")
+        #expect(!record.metrics.reusedConnection && record.metrics.requestStart == nil)
+        #expect(record.metrics.responseStart == nil && record.metrics.requestHeaderBytes == 0)
+        guard case .failed(_, _, let circumstances) = record.end else {
+            Issue.record("it does not fail")
+            return
+        }
+        #expect(circumstances.surelyNotProcessed)
+    }
+}
