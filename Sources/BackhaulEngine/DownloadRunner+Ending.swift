@@ -13,8 +13,12 @@ extension DownloadRunner {
             outcome.size = machine.size ?? machine.offset
             end(outcome)
         case .failed(let failure): end(Outcome(state: .failed, failure: failure))
-        case .retry(let failure, let reason, let retryAfter, _):
-            retry(failure, reason, retryAfter, checkpoint)
+        case .retry(let failure, let reason, let retryAfter, let fromZero):
+            var failed = FailedAttempt(failure)
+            failed.reason = reason
+            failed.fromZero = fromZero
+            failed.retryAfterSeconds = retryAfter
+            retry(failed, checkpoint)
         case .credential(let demand): park(demand, checkpoint)
         case .left:
             record(
@@ -45,7 +49,7 @@ extension TaskRunner {
             case .success(let change):
                 CrashPoint.afterEnd.reach()
                 core.runners[id]?.take(.concluded)
-                core.credentialRepeats[id] = nil
+                core.forgetRepeats(of: id)
                 if let change {
                     core.forgetClosed(change)
                     core.announce(change)
@@ -53,49 +57,6 @@ extension TaskRunner {
             case .failure:
                 guard let runner = core.runners[id] else { return }
                 runner.again { [unowned runner] in runner.end(final) }
-            }
-        })
-    }
-
-    func retry(_ failure: Failure, _ reason: WaitReason, _ retryAfter: Int64?, _ checkpoint: Checkpoint?) {
-        let fruitless = madeProgress ? 0 : task.attemptsWithoutProgress &+ 1
-        let delay = RetryPolicy(configuration).delay(
-            attemptsWithoutProgress: fruitless, retryAfterSeconds: retryAfter, jitter: .random(in: 0..<1))
-        // A full disk is a reason to wait, however long.
-        guard let delay = reason == .diskFull ? max(delay ?? 0, 5_000) : delay else {
-            take(.retryRefused)
-            return
-        }
-        // Looked at again when its time is over, at the latest: then it fails.
-        let wait = min(delay, max(0, Int64(clamping: configuration.resourceTimeoutMilliseconds) - age))
-        record(
-            AttemptRecord(
-                attempts: task.attempts &+ requests,
-                attemptsWithoutProgress: reason == .diskFull ? task.attemptsWithoutProgress : fruitless,
-                bytesReceived: bytesReceived, failure: failure, httpStatus: head?.status ?? 0,
-                nextAttempt: Clock.bootMilliseconds + wait, reason: reason, checkpoint: checkpoint))
-    }
-
-    func record(_ attempt: AttemptRecord) {
-        var attempt = attempt
-        attempt.furthestOffset = furthest
-        write(attempt)
-    }
-
-    private func write(_ attempt: AttemptRecord) {
-        let (id, lane) = (task.id, task.lane)
-        if attempt.nextAttempt != nil || attempt.reason != .none { left = (.waiting, attempt.reason) }
-        core.store({ (transaction) throws(Failure) in
-            try transaction.recordAttempt(id, attempt)
-        }, then: { core, result in
-            guard let runner = core.runners[id] else { return }
-            switch result {
-            case .success:
-                runner.take(.concluded)
-                core.due(at: attempt.nextAttempt)
-                // Without a delay it waits for its turn again, unless it is suspended or has ended.
-                if attempt.nextAttempt == nil { core.tasksWait(in: [lane], reload: false) }
-            case .failure: runner.again { [unowned runner] in runner.write(attempt) }
             }
         })
     }

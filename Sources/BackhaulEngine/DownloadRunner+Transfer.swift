@@ -34,7 +34,9 @@ extension DownloadRunner: TransferDelegate {
         self.transfer = nil
         switch end {
         case .complete, .refused: handle(.transferComplete)
-        case .failed(let failure, let isTransient, _): handle(.transferFailed(failure, isTransient: isTransient))
+        case .failed(let failure, let isTransient, let circumstances):
+            self.circumstances = circumstances
+            handle(.transferFailed(failure, isTransient: isTransient))
         }
     }
 

@@ -17,7 +17,8 @@ final class DownloadRunner: TaskRunner {
         part = core.services.disk.partFile(location)
         machine = DownloadMachine(
             checkpoint: task.checkpoint, intent: task.intent, bootID: ProcessIdentity.currentBootID,
-            asksForCredentials: configuration.asksForCredentials, furthest: task.furthestOffset)
+            asksForCredentials: configuration.asksForCredentials, furthest: task.furthestOffset,
+            policy: TransferPolicy(configuration, task.request.options.policy))
         super.init(task: task, configuration: configuration, core: core, holdsTurn: holdsTurn)
     }
 
@@ -144,8 +145,7 @@ final class DownloadRunner: TaskRunner {
         lastByte = core.loop.now
         var request = TransferRequest(
             url: task.request.url, headers: task.request.headers, origin: task.origin, session: configuration,
-            policy: TransferPolicy(configuration, task.request.options.policy),
-            credentials: core.credentials[task.session])
+            policy: policy, credentials: core.credentials[task.session])
         request.offset = offset
         request.ifRange = ifRange
         do {

@@ -26,7 +26,7 @@ extension EngineCore {
     func apply(_ change: Change, tasksEndedOrStopped: RunnerEvent? = nil) {
         if let event = tasksEndedOrStopped {
             for id in change.tasks {
-                credentialRepeats[id] = nil
+                forgetRepeats(of: id)
                 if let runner = runners[id] {
                     event == .cancel ? runner.cancel() : runner.take(event)
                 } else if let task = ready.removeValue(forKey: id) {

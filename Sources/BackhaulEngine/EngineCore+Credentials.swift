@@ -148,7 +148,7 @@ extension TaskRunner {
             core.credentialRepeats[task.id] = repeats
             // A server that names another realm each time is not asked without a pause.
             if repeats.count > Self.repeatLimit {
-                retry(demand.failure, .retry, nil, checkpoint)
+                retry(FailedAttempt(demand.failure), checkpoint)
             } else {
                 record(attempt)
             }

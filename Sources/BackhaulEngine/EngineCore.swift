@@ -21,6 +21,8 @@ final class EngineCore {
     var credentials: [SessionID: SessionCredentials] = [:]
     /// How often in a row a task was sent again because another answer was there.
     var credentialRepeats: [TaskID: CredentialRepeats] = [:]
+    /// How often in a row a task was sent again at once.
+    var immediateRepeats: [TaskID: UInt32] = [:]
     /// Their waiting tasks could not be written down when they were to wait for a challenge.
     var lanesToReload: Set<LaneID> = []
     var server: SocketServer?

@@ -27,6 +27,7 @@ class TaskRunner {
     /// Tells this runner from an earlier one of the same task, whose answers may still be on their way.
     let attempt: UInt64
     let configuration: SessionConfiguration
+    let policy: TransferPolicy
     unowned let core: EngineCore
     var transfer: Transfer?
     var errorBody: [UInt8] = []
@@ -43,6 +44,8 @@ class TaskRunner {
     var sentAnswer: UInt64?
     /// Not to be kept, although a server may repeat it.
     var secrets = SentSecrets()
+    /// Of the transfer that failed.
+    var circumstances = FailureCircumstances()
     private(set) var wasCancelled = false
     /// What it is when it runs no more.
     var left: (TaskState, WaitReason) = (.suspended, .suspended)
@@ -51,6 +54,7 @@ class TaskRunner {
         self.task = task
         attempt = core.nextAttempt()
         self.configuration = configuration
+        policy = TransferPolicy(configuration, task.request.options.policy)
         self.core = core
         self.holdsTurn = holdsTurn
         lastByte = core.loop.now
@@ -94,14 +98,15 @@ class TaskRunner {
         take(.cancel)
     }
 
-    private var timeIsOver: Bool {
-        age >= Int64(clamping: configuration.resourceTimeoutMilliseconds)
-    }
+    private var timeIsOver: Bool { remainingMilliseconds <= 0 }
+
+    /// Until the resource time-out.
+    var remainingMilliseconds: Int64 { Int64(clamping: policy.resourceTimeoutMilliseconds) - age }
 
     var age: Int64 { core.calendarMilliseconds - task.enqueuedMilliseconds }
 
     private static let timeOver = Failure(
-        .resourceTimeout, "the task did not end within the session's resource time-out")
+        .resourceTimeout, "the task did not end within its resource time-out")
 
     var bytesReceived: UInt64 { task.bytesReceived &+ receivedInAttempt }
 

@@ -33,7 +33,7 @@ public enum ResponsePlan: Equatable, Sendable {
             let failure = Failure(
                 .httpStatus, "the server answered with status \(head.status)", domain: .http,
                 detail: Int64(head.status))
-            return RetryPolicy.isTransient(httpStatus: head.status) ? .retry(failure, fromZero: false) : .fail(failure)
+            return StatusList.transient.contains(head.status) ? .retry(failure, fromZero: false) : .fail(failure)
         }
     }
 

@@ -16,7 +16,7 @@ extension DownloadMachine {
         transferIsOver = true
         switch phase {
         case .requesting, .forgetting, .receiving:
-            guard isTransient else { return endTransfer() + discard(.failed(failure)) }
+            guard isTransient || policy.retriesLasting(failure) else { return endTransfer() + discard(.failed(failure)) }
             return keepForLater(.retry(failure, reason: .retry, retryAfterSeconds: nil, fromZero: false))
         case .receivingErrorBody:
             return refuse()
@@ -30,6 +30,7 @@ extension DownloadMachine {
         switch refusal {
         case .again(let failure): retry(failure, fromZero: false)
         case .credential(let demand): keepForLater(.credential(demand))
+        case .final(let failure) where policy.retriesLasting(failure): retry(failure, fromZero: false)
         case .final(let failure): endTransfer() + discard(.failed(failure))
         case nil: endTransfer() + discard(.failed(Failure(.badResponse, "the server's answer cannot be used")))
         }

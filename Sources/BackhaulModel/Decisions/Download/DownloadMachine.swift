@@ -23,6 +23,7 @@ public struct DownloadMachine: Sendable {
     let intent: FinishIntent?
     let bootID: String
     let asksForCredentials: Bool
+    let policy: TransferPolicy
     let limits: BufferLimits
     /// In the buffer: received, not yet handed to the disk.
     var buffered: UInt64 = 0
@@ -62,16 +63,19 @@ public struct DownloadMachine: Sendable {
     var partIsGone = false
 
     /// `intent`: the file was sealed before a crash and lies as part or under its final name. `asksForCredentials`: a
-    /// 401 or 407 is no failure but a question. `furthest`: how far earlier attempts have come.
+    /// 401 or 407 is no failure but a question. `furthest`: how far earlier attempts have come. `policy`: what is no
+    /// lasting failure to the host, of those that are concluded as `retry`; it decides about all of them in the end.
     public init(
         checkpoint: Checkpoint?, intent: FinishIntent?, bootID: String, asksForCredentials: Bool = false,
-        furthest: UInt64 = 0, limits: BufferLimits = BufferLimits()
+        furthest: UInt64 = 0, policy: TransferPolicy = TransferPolicy(SessionConfiguration(identifier: "")),
+        limits: BufferLimits = BufferLimits()
     ) {
         self.checkpoint = checkpoint
         self.intent = intent
         self.bootID = bootID
         self.asksForCredentials = asksForCredentials
         self.furthest = furthest
+        self.policy = policy
         self.limits = limits
     }
 

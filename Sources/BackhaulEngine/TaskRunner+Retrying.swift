@@ -1,0 +1,73 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+internal import BackhaulTransport
+
+/// How an attempt that failed leaves its task: to be tried again, or to fail.
+extension TaskRunner {
+    /// `failed`: what the runner knows of its failure; the rest is added here.
+    func retry(_ failed: FailedAttempt, _ checkpoint: Checkpoint?) {
+        var failed = failed
+        failed.method = task.request.method
+        failed.surelyNotProcessed = circumstances.surelyNotProcessed
+        failed.madeProgress = madeProgress
+        failed.fruitless = task.attemptsWithoutProgress
+        failed.immediate = core.immediateRepeats[task.id] ?? 0
+        failed.remainingMilliseconds = remainingMilliseconds
+        let decision = RetryDecision.decide(failed, policy, jitter: .random(in: 0..<1))
+        core.immediateRepeats[task.id] = decision == .atOnce ? failed.immediate + 1 : nil
+        var attempt = AttemptRecord(
+            attempts: task.attempts &+ requests, attemptsWithoutProgress: task.attemptsWithoutProgress,
+            bytesReceived: bytesReceived, failure: failed.failure, httpStatus: head?.status ?? 0,
+            checkpoint: checkpoint)
+        switch decision {
+        case .end: return take(.retryRefused)
+        case .atOnce: break
+        case .later(let milliseconds, let fruitless):
+            attempt.attemptsWithoutProgress = fruitless
+            attempt.wait(milliseconds, for: .retry)
+        case .whenThereIsSpace(let milliseconds): attempt.wait(milliseconds, for: .diskFull)
+        case .whenConnected: attempt.wait(5_000, for: .connectivity)
+        }
+        record(attempt)
+    }
+
+    func record(_ attempt: AttemptRecord) {
+        var attempt = attempt
+        attempt.furthestOffset = furthest
+        write(attempt)
+    }
+
+    private func write(_ attempt: AttemptRecord) {
+        let (id, lane) = (task.id, task.lane)
+        if attempt.nextAttempt != nil || attempt.reason != .none { left = (.waiting, attempt.reason) }
+        core.store({ (transaction) throws(Failure) in
+            try transaction.recordAttempt(id, attempt)
+        }, then: { core, result in
+            guard let runner = core.runners[id] else { return }
+            switch result {
+            case .success:
+                runner.take(.concluded)
+                core.due(at: attempt.nextAttempt)
+                // Without a delay it waits for its turn again, unless it is suspended or has ended.
+                if attempt.nextAttempt == nil { core.tasksWait(in: [lane], reload: false) }
+            case .failure: runner.again { [unowned runner] in runner.write(attempt) }
+            }
+        })
+    }
+}
+
+extension AttemptRecord {
+    fileprivate mutating func wait(_ milliseconds: Int64, for reason: WaitReason) {
+        nextAttempt = Clock.bootMilliseconds + milliseconds
+        self.reason = reason
+    }
+}
+
+extension EngineCore {
+    /// The task has ended, or the host has done something with it.
+    func forgetRepeats(of task: TaskID) {
+        credentialRepeats[task] = nil
+        immediateRepeats[task] = nil
+    }
+}

@@ -1,0 +1,146 @@
+/// What is known of an attempt that has not brought its task to an end.
+public struct FailedAttempt: Equatable, Sendable {
+    public var failure: Failure
+    public var method = "GET"
+    /// `retry`, or `diskFull`: there is no space for now.
+    public var reason = WaitReason.retry
+    /// What is there cannot be continued: the next attempt begins at the first byte.
+    public var fromZero = false
+    /// No server has acted on the request: nothing of it was sent, or the server has said so.
+    public var surelyNotProcessed = false
+    /// No route leads to the server, or its name cannot be looked up because no name server can be reached.
+    public var hasNoWay = false
+    /// This attempt made bytes durable that no earlier one had.
+    public var madeProgress = false
+    /// Tries in a row before this one that did not.
+    public var fruitless: UInt32 = 0
+    /// Tries in a row before this one that were made at once.
+    public var immediate: UInt32 = 0
+    /// What the server asked for: the least delay, up to a day.
+    public var retryAfterSeconds: Int64?
+    /// Until the task's resource time-out.
+    public var remainingMilliseconds = Int64.max
+
+    public init(_ failure: Failure) { self.failure = failure }
+}
+
+/// Whether and when a task is tried again.
+public enum RetryDecision: Equatable, Sendable {
+    /// The task fails.
+    case end
+    /// It does not count as a try.
+    case atOnce
+    /// `fruitless`: tries in a row, this one included, that made no new byte durable.
+    case later(milliseconds: Int64, fruitless: UInt32)
+    /// There is no space on the disk. It does not count as a try.
+    case whenThereIsSpace(lookAgainMilliseconds: Int64)
+    /// There is no way to the server. It does not count as a try.
+    case whenConnected
+
+    /// Tries at once in a row: a server that refuses more than so many streams is one that fails.
+    static let immediateLimit: UInt32 = 5
+    /// The longest that a server may make a task wait.
+    static let retryAfterLimit: Int64 = 86_400
+    /// A disk does not get empty at once.
+    static let diskFullMilliseconds: Int64 = 5_000
+
+    /// `jitter`: a random number of 0..<1; others count as the nearest.
+    public static func decide(_ attempt: FailedAttempt, _ policy: TransferPolicy, jitter: Double) -> RetryDecision {
+        let fruitless = attempt.madeProgress ? 0 : attempt.fruitless.addingSaturating(1)
+        let delay = policy.delay(fruitless: fruitless, retryAfterSeconds: attempt.retryAfterSeconds, jitter: jitter)
+        // Looked at again when its time is over, at the latest: then it ends.
+        let remaining = max(0, attempt.remainingMilliseconds)
+        if attempt.reason == .diskFull {
+            return .whenThereIsSpace(lookAgainMilliseconds: min(max(delay, diskFullMilliseconds), remaining))
+        }
+        // A stream that the server has not looked at (RFC 9113, section 8.7): no error of the kind that a policy is for.
+        if attempt.failure.status == .connectionLost, attempt.surelyNotProcessed, attempt.immediate < immediateLimit {
+            return .atOnce
+        }
+        guard policy.retries(attempt.failure) || attempt.isNewBeginning, policy.mayRepeat(attempt) else { return .end }
+        if attempt.hasNoWay { return .whenConnected }
+        if let maximum = policy.maximumAttempts, fruitless >= maximum { return .end }
+        return .later(milliseconds: min(delay, remaining), fruitless: fruitless)
+    }
+}
+
+extension FailedAttempt {
+    /// The bytes that were there turned out to be of no use, which is no fault of the request for them.
+    fileprivate var isNewBeginning: Bool { fromZero && failure.status != .httpStatus }
+}
+
+extension TransferPolicy {
+    /// Whether `retry_errors` and `retry_statuses` have the failure. For those that no bit is for, such as one of the
+    /// disk, whoever met it has found that it may pass.
+    public func retries(_ failure: Failure) -> Bool {
+        switch failure.status {
+        case .nameNotResolved: retryErrors.contains(.name)
+        case .connectionFailed: retryErrors.contains(.connection)
+        case .connectionLost: retryErrors.contains(.lost)
+        case .requestTimeout: retryErrors.contains(.timeout)
+        case .tlsFailed: retryErrors.contains(.tls)
+        case .badResponse: retryErrors.contains(.badResponse)
+        case .httpStatus:
+            retryErrors.contains(.status) && retryStatuses.contains(Int32(clamping: failure.detail))
+        default: !retryErrors.contains(.nothing)
+        }
+    }
+
+    /// Whether the policy wants a try after a failure that trying again is not known to cure.
+    public func retriesLasting(_ failure: Failure) -> Bool {
+        (failure.status == .httpStatus || failure.status == .badResponse) && retries(failure)
+    }
+
+    /// A request whose effect may have happened is not sent twice, unless that does no harm.
+    fileprivate func mayRepeat(_ attempt: FailedAttempt) -> Bool {
+        retriesUnsafeMethods || attempt.surelyNotProcessed || attempt.failure.tellsNotProcessed
+            || HTTPMethod.isIdempotent(attempt.method)
+    }
+
+    /// `first_retry_delay_ms`, doubled with each try in a row up to `longest_retry_delay_ms`. `retry_jitter_percent` of
+    /// it are random, so that many tasks that failed together do not come back together.
+    func delay(fruitless: UInt32, retryAfterSeconds: Int64?, jitter: Double) -> Int64 {
+        let doublings = min(max(1, fruitless) - 1, 31)
+        let step = min(UInt64(firstRetryDelayMilliseconds) << UInt64(doublings), UInt64(longestRetryDelayMilliseconds))
+        let random = jitter.isNaN ? 0 : min(max(jitter, 0), 1)
+        let share = Double(min(retryJitterPercent, 100)) / 100
+        let jittered = Int64((Double(step) * (1 - share + share * random)).rounded())
+        guard let retryAfterSeconds else { return jittered }
+        return max(jittered, min(max(0, retryAfterSeconds), RetryDecision.retryAfterLimit) * 1_000)
+    }
+}
+
+extension Failure {
+    /// That no server has acted on the request can be told from the failure alone: there was no connection to send it
+    /// over, or the status says so. 408: it had not come whole (RFC 9110, section 15.5.9); 421: the server is not the
+    /// one (section 15.5.20); 425: it came too early (RFC 8470, section 5.2).
+    fileprivate var tellsNotProcessed: Bool {
+        switch status {
+        case .nameNotResolved, .connectionFailed, .tlsFailed: true
+        case .httpStatus: detail == 408 || detail == 421 || detail == 425
+        default: false
+        }
+    }
+}
+
+/// What the registry of methods says of them (https://www.iana.org/assignments/http-methods).
+public enum HTTPMethod {
+    private static let idempotent: Set<String> = [
+        "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY", "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN",
+        "CHECKOUT", "COPY", "LABEL", "LINK", "MERGE", "MKACTIVITY", "MKCALENDAR", "MKCOL", "MKREDIRECTREF",
+        "MKWORKSPACE", "MOVE", "ORDERPATCH", "PROPFIND", "PROPPATCH", "REBIND", "REPORT", "SEARCH", "UNBIND",
+        "UNCHECKOUT", "UNLINK", "UNLOCK", "UPDATE", "UPDATEREDIRECTREF", "VERSION-CONTROL",
+    ]
+
+    /// Sent twice it does what it does once (RFC 9110, section 9.2.2). A method that is not known is taken for one that
+    /// does not.
+    public static func isIdempotent(_ method: String) -> Bool { idempotent.contains(method) }
+}
+
+extension UInt32 {
+    /// The sum, or the largest number.
+    fileprivate func addingSaturating(_ other: UInt32) -> UInt32 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}
