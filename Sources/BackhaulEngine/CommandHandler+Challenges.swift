@@ -1,6 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
+internal import BackhaulTransport
 
 extension CommandHandler {
     /// They fit in one reply, however long their realms are.
@@ -12,28 +13,52 @@ extension CommandHandler {
         }
     }
 
-    /// The answer stays in this closure and in the engine's memory: what is stored of the command is its reply.
+    /// What is stored of the command is its reply. The answer is stored only where the host wants it, and where it takes
+    /// the place of what a request was stored with.
     func respond(
         _ id: ChallengeID, _ response: ChallengeResponse, _ life: AnswerLife, in session: SessionID
     ) throws(Failure) {
-        try ResponseCheck.check(response, life)
+        let now = Clock.wallMilliseconds
+        try ResponseCheck.check(response, life, now: now)
+        var origin: Origin?
+        if case .url(let url) = response { origin = try WebAddress.origin(of: url) }
         let answered = Lock<Challenge?>(nil)
-        once({ (transaction) throws(Failure) in
+        once({ [origin] (transaction) throws(Failure) in
             let challenge = try transaction.openChallenge(id, of: session)
             try ResponseCheck.check(response, for: challenge)
             answered.withLock { $0 = challenge }
-            let change =
-                response == .refuse
-                ? try transaction.failTasks(of: challenge, in: session, now: Clock.wallMilliseconds)
-                : try transaction.freeTasks(of: challenge, in: session)
-            return (.done, change)
+            if response == .refuse {
+                return (.done, try transaction.failTasks(of: challenge, in: session, now: now))
+            }
+            try transaction.write(response, life, to: challenge, origin, of: session)
+            return (.done, try transaction.freeTasks(of: challenge, in: session))
         }, then: { core, change in
             guard let change, let challenge = answered.withLock({ $0 }) else { return }
             if response == .refuse {
                 core.refused(challenge, session, change)
             } else {
-                core.answered(challenge, response, session, change)
+                core.answered(challenge, response, life, session, change)
             }
         })
+    }
+}
+
+extension Transaction {
+    fileprivate func write(
+        _ response: ChallengeResponse, _ life: AnswerLife, to challenge: Challenge, _ origin: Origin?,
+        of session: SessionID
+    ) throws(Failure) {
+        guard challenge.space.kind == .refresh else {
+            guard life.isKept else { return try forgetKept(challenge.space, of: session) }
+            return try keep(
+                KeptAnswer(
+                    space: challenge.space, challenge: challenge.id, schemes: challenge.schemes, response: response,
+                    expiresMilliseconds: life.expiresMilliseconds), of: session)
+        }
+        var refreshed = RefreshedRequest(
+            challenge: challenge.id, expiresMilliseconds: life.expiresMilliseconds, isDeclined: response == .standard)
+        if case .headers(let headers) = response { refreshed.headers = headers }
+        if case .url(let url) = response { refreshed.url = url }
+        try refresh(challenge, with: refreshed, origin: origin, in: session)
     }
 }

@@ -41,6 +41,7 @@ extension TaskRunner {
         outcome.attempts = task.attempts &+ requests
         outcome.bytesReceived = bytesReceived
         left = (outcome.state, .none)
+        if task.refreshed?.url != nil { core.forgetAddress(of: task.id, task.session) }
         let (id, final, readsEvents) = (task.id, outcome, core.pushes(task.session))
         core.store({ (transaction) throws(Failure) in
             try transaction.end(id, final, now: Clock.wallMilliseconds, readsEvents: readsEvents)

@@ -7,6 +7,7 @@ extension DownloadRunner: TransferDelegate {
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
         lastByte = core.loop.now
         noteCredentials(head, transfer)
+        machine.question = demand.map { .demand($0) } ?? .nothing
         if head.isHTTP2 { core.becameMultiplexed(task.lane) }
         secrets = transfer.secrets
         handle(.head(secrets.redacted(head, requested: task.request.url)))
@@ -38,22 +39,6 @@ extension DownloadRunner: TransferDelegate {
             self.circumstances = circumstances
             handle(.transferFailed(failure, isTransient: isTransient))
         }
-    }
-
-    private func noteCredentials(_ head: ResponseHead, _ transfer: Transfer) {
-        if !transfer.acceptedAnswers.isEmpty { core.accepted(transfer.acceptedAnswers, task) }
-        guard configuration.asksForCredentials, demand == nil, var asked = AuthenticationDemand(head) else {
-            core.credentialRepeats[task.id] = nil
-            endProbe()
-            return
-        }
-        // A realm that is known is in the store already.
-        if core.credentials[task.session]?.knows(asked.space) != true {
-            asked.space.realm = asked.space.realm.map(transfer.secrets.redacted)
-        }
-        demand = asked
-        sentAnswer = asked.space.kind == .server ? transfer.sentToServer : transfer.sentToProxy
-        core.met(asked, task)
     }
 
     private func collectErrorBody(_ bytes: RawSpan) {

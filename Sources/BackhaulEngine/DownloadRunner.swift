@@ -148,6 +148,7 @@ final class DownloadRunner: TaskRunner {
             policy: policy, credentials: core.credentials[task.session])
         request.offset = offset
         request.ifRange = ifRange
+        request.secrets = refreshedSecrets
         do {
             transfer = try core.transport.start(request, self)
         } catch {

@@ -21,14 +21,32 @@ extension EngineCore {
         credentialsChanged(session)
     }
 
+    /// Answers that were to be kept by an earlier engine.
+    func learn(_ kept: [(session: SessionID, answer: KeptAnswer)]) {
+        for (session, answer) in kept { credentials[session, default: SessionCredentials()].learn(answer) }
+    }
+
     func accepted(_ answers: [UInt64], _ task: StoredTask) {
         if credentials[task.session]?.accepted(answers, in: task.origin.text) ?? false {
             credentialsChanged(task.session)
         }
+        if task.refreshed?.url != nil { forgetAddress(of: task.id, task.session) }
     }
 
-    func answered(_ challenge: Challenge, _ response: ChallengeResponse, _ session: SessionID, _ change: Change) {
-        credentials[session, default: SessionCredentials()].answered(challenge, response)
+    /// The URL that the host has given serves, or its task has ended.
+    func forgetAddress(of task: TaskID, _ session: SessionID) {
+        credentials[session]?.acceptedAddress(of: task)
+        if credentials[session]?.isEmpty ?? false { credentials[session] = nil }
+    }
+
+    func answered(
+        _ challenge: Challenge, _ response: ChallengeResponse, _ life: AnswerLife, _ session: SessionID,
+        _ change: Change
+    ) {
+        // What is refreshed is in the store; only who has it is known here.
+        let isRefreshed = challenge.space.kind == .refresh && response != .standard
+        credentials[session, default: SessionCredentials()].answered(
+            challenge, isRefreshed ? .headers([]) : response, expires: isRefreshed ? nil : life.expiresMilliseconds)
         credentialsChanged(session)
         tasksWait(in: change.lanes, reload: false)
         announce(change)
@@ -62,27 +80,35 @@ extension EngineCore {
 
     // MARK: Waiting without asking
 
-    /// Those that may start, and those of a directory whose files need a credential: they wait for the same challenge.
-    func divide(_ tasks: [StoredTask]) -> (startable: [StoredTask], parked: [ChallengeID: [StoredTask]]) {
+    /// Those that may start, and those that are to wait for an answer first.
+    func divide(
+        _ tasks: [StoredTask]
+    ) -> (startable: [StoredTask], parked: [SessionCredentials.Wait: [StoredTask]]) {
         var startable: [StoredTask] = []
-        var parked: [ChallengeID: [StoredTask]] = [:]
+        var parked: [SessionCredentials.Wait: [StoredTask]] = [:]
         for task in tasks {
-            if let challenge = challengeToWaitFor(task) {
-                parked[challenge, default: []].append(task)
-            } else {
-                startable.append(task)
-            }
+            if let wait = wait(before: task) { parked[wait, default: []].append(task) } else { startable.append(task) }
         }
         return (startable, parked)
     }
 
-    /// A task whose time is over starts, to end.
-    private func challengeToWaitFor(_ task: StoredTask) -> ChallengeID? {
-        guard let configuration = sessions[task.session], configuration.asksForCredentials, task.intent == nil,
+    /// What the task waits for before it is tried. One whose time is over starts, to end.
+    func wait(before task: StoredTask) -> SessionCredentials.Wait? {
+        guard let configuration = sessions[task.session], task.intent == nil,
             calendarMilliseconds - task.enqueuedMilliseconds
                 < Int64(clamping: configuration.resourceTimeoutMilliseconds)
         else { return nil }
-        return credentials[task.session]?.challenge(for: task.request.url, in: task.origin.text)
+        let now = Clock.wallMilliseconds
+        if credentials[task.session]?.expire(now: now) ?? false { credentialsChanged(task.session) }
+        if task.request.hasOptions, task.request.options.refresh != .none {
+            let (options, origin) = (task.request.options, task.origin.text)
+            let wait = (credentials[task.session] ?? SessionCredentials()).wait(
+                forRefresh: RefreshNeed.space(options.refresh, of: task.id, origin: origin),
+                isOver: RefreshNeed.isOver(options, now: now))
+            if let wait { return wait }
+        }
+        guard configuration.asksForCredentials else { return nil }
+        return credentials[task.session]?.wait(for: task.request.url, in: task.origin.text, last: task.challenge)
     }
 
     private func parkReadyTasks(of session: SessionID) {
@@ -94,108 +120,49 @@ extension EngineCore {
         park(parked)
     }
 
-    func park(_ tasks: [ChallengeID: [StoredTask]]) {
-        for (challenge, tasks) in tasks {
-            let ids = tasks.map(\.id)
-            let lanes = Set(tasks.map(\.lane))
-            let now = calendarMilliseconds
-            store({ (transaction) throws(Failure) in
-                try transaction.parkUnasked(
-                    ids, for: challenge, bootMilliseconds: Clock.bootMilliseconds, now: now)
-            }, then: { core, result in
-                guard case .success(let next) = result else {
-                    // The store cannot commit for now: the lanes are looked at again with what is due.
-                    core.lanesToReload.formUnion(lanes)
-                    core.due(at: Clock.bootMilliseconds + 1_000)
-                    return
-                }
-                core.due(at: next)
-                core.tasksWait(in: lanes, reload: false)
-            })
-        }
-    }
-}
-
-/// What a task has tried since a server or proxy asked it for a credential.
-struct CredentialRepeats {
-    /// Tries at once with an answer that was there.
-    var count = 0
-    /// The answers that were sent. One that was sent has not served, also when the next question names another realm.
-    var sent: Set<UInt64> = []
-}
-
-extension TaskRunner {
-    /// Lets the task wait for its challenge, or tries again with an answer that it has not sent.
-    func park(_ demand: AuthenticationDemand, _ checkpoint: Checkpoint?) {
-        var attempt = AttemptRecord(
-            attempts: task.attempts &+ requests, attemptsWithoutProgress: task.attemptsWithoutProgress,
-            bytesReceived: bytesReceived, failure: demand.failure, httpStatus: head?.status ?? 0,
-            checkpoint: checkpoint)
-        attempt.furthestOffset = furthest
-        guard let credentials = core.credentials[task.session], credentials.mayOpen(demand.space) else {
-            take(.retryRefused)
-            return
-        }
-        var repeats = core.credentialRepeats[task.id] ?? CredentialRepeats()
-        if let sentAnswer {
-            repeats.sent.insert(sentAnswer)
-            core.credentialRepeats[task.id] = repeats
-        }
-        switch core.credentials[task.session]?.verdict(on: demand.space, sent: repeats.sent, in: task.origin.text) {
-        case .refused: take(.retryRefused)
-        case .again:
-            repeats.count += 1
-            core.credentialRepeats[task.id] = repeats
-            // A server that names another realm each time is not asked without a pause.
-            if repeats.count > Self.repeatLimit {
-                retry(FailedAttempt(demand.failure), checkpoint)
-            } else {
-                record(attempt)
+    func park(_ tasks: [SessionCredentials.Wait: [StoredTask]]) {
+        for (wait, tasks) in tasks {
+            switch wait {
+            case .open(let challenge): park(tasks, for: challenge)
+            case .ask(let demand, let replacing): ask(demand, for: tasks, replacing)
             }
-        case .ask(let failures, let replacing): park(demand, attempt, failures, replacing)
-        case nil: park(demand, attempt, 0, nil)
         }
     }
 
-    private static let repeatLimit = 3
-
-    private func park(
-        _ demand: AuthenticationDemand, _ attempt: AttemptRecord, _ failures: UInt32, _ replacing: ChallengeID?
-    ) {
-        let (id, session, now) = (task.id, task.session, core.calendarMilliseconds)
-        core.store({ (transaction) throws(Failure) in
-            try transaction.park(
-                id, attempt, for: demand, failures: failures, replacing: replacing,
-                bootMilliseconds: Clock.bootMilliseconds, now: now)
+    private func park(_ tasks: [StoredTask], for challenge: ChallengeID) {
+        let ids = tasks.map(\.id)
+        let lanes = Set(tasks.map(\.lane))
+        let now = calendarMilliseconds
+        store({ (transaction) throws(Failure) in
+            try transaction.parkUnasked(ids, for: challenge, bootMilliseconds: Clock.bootMilliseconds, now: now)
         }, then: { core, result in
-            guard let runner = core.runners[id] else { return }
-            switch result {
-            case .success(let parked):
-                runner.demand = nil
-                core.settled(demand.space, parked?.challenge, session)
-                runner.take(.concluded)
-                guard let parked else { return }
-                core.due(at: parked.nextDue)
-                core.tasksWait(in: parked.change.lanes, reload: true)
-                if parked.isNew { core.announce(parked.change) }
-            case .failure:
-                runner.again { [unowned runner] in runner.park(demand, attempt, failures, replacing) }
-            }
+            guard case .success(let next) = result else { return core.lookAgain(at: lanes) }
+            core.due(at: next)
+            core.tasksWait(in: lanes, reload: false)
         })
     }
 
-    /// It is known how the server takes the request.
-    func endProbe() {
-        guard isProbe else { return }
-        isProbe = false
-        core.schedule.endedProbe(task.lane)
-        core.planPump()
+    /// What they carry is too old: the challenge opens before a request is made.
+    private func ask(_ demand: AuthenticationDemand, for tasks: [StoredTask], _ replacing: ChallengeID?) {
+        guard let first = tasks.first else { return }
+        let (ids, session, now) = (tasks.map(\.id), first.session, calendarMilliseconds)
+        let lanes = Set(tasks.map(\.lane))
+        met(demand, first)
+        store({ (transaction) throws(Failure) in
+            try transaction.ask(
+                demand, for: ids, replacing: replacing, bootMilliseconds: Clock.bootMilliseconds, now: now)
+        }, then: { core, result in
+            core.settled(demand.space, (try? result.get())??.challenge, session)
+            guard case .success(let parked) = result else { return core.lookAgain(at: lanes) }
+            core.due(at: parked?.nextDue)
+            core.tasksWait(in: lanes.union(parked?.change.lanes ?? []), reload: true)
+            if let parked, parked.isNew { core.announce(parked.change) }
+        })
     }
 
-    /// Nothing more comes of this runner.
-    func leaveCredentials() {
-        if let demand { core.settled(demand.space, nil, task.session) }
-        demand = nil
-        endProbe()
+    /// The store cannot commit for now: the lanes are looked at again with what is due.
+    private func lookAgain(at lanes: Set<LaneID>) {
+        lanesToReload.formUnion(lanes)
+        due(at: Clock.bootMilliseconds + 1_000)
     }
 }

@@ -54,6 +54,13 @@ extension EngineCore {
                     if isProbe { schedule.endedProbe(lane) }
                     continue
                 }
+                // Its time may be over since it was loaded.
+                if let wait = wait(before: task) {
+                    schedule.released(lane)
+                    if isProbe { schedule.endedProbe(lane) }
+                    park([wait: [task]])
+                    continue
+                }
                 run(task, holdsTurn: true, isProbe: isProbe)
             case .load(let lane, let limit): load(lane, limit)
             }

@@ -106,7 +106,8 @@ final class EngineCore {
             return Opening(
                 tag: try transaction.storeTag(), sessions: try transaction.activeSessions(),
                 lanes: try transaction.lanesWithWaitingTasks(), sealed: try transaction.tasksWithIntent(),
-                challenges: try transaction.openChallenges(), nextDue: try transaction.nextDue(),
+                challenges: try transaction.openChallenges(), kept: try transaction.keptAnswers(),
+                nextDue: try transaction.nextDue(),
                 launches: try transaction.launches())
         }, then: { core, result in
             switch result {
@@ -122,6 +123,7 @@ final class EngineCore {
         var lanes: [Lane]
         var sealed: [StoredTask]
         var challenges: [(session: SessionID, challenge: Challenge)]
+        var kept: [(session: SessionID, answer: KeptAnswer)]
         var nextDue: Int64?
         var launches: [StoredLaunch]
     }
@@ -129,6 +131,7 @@ final class EngineCore {
     private func opened(_ opening: Opening) {
         tag = opening.tag
         for session in opening.sessions { remember(session.configuration, of: session.id) }
+        learn(opening.kept)
         learn(opening.challenges)
         // Sealed before a crash: they only need their name, and take nobody's turn.
         for task in opening.sealed where runners[task.id] == nil { run(task, holdsTurn: false) }

@@ -28,6 +28,8 @@ public struct TransferRequest: Sendable {
     public var canBeRepeated = true
     /// Answers to challenges: each is sent to its own server or proxy only, whichever of them a redirect leads to.
     public var credentials: SessionCredentials?
+    /// What `headers` have of answers to challenges.
+    public var secrets = SentSecrets()
 
     public init(
         url: String, headers: [HeaderField] = [], offset: UInt64 = 0, ifRange: String? = nil,

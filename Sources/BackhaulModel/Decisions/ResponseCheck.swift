@@ -1,10 +1,15 @@
 /// Checks of what a host answers to a challenge. No message repeats what it was given: it may be a secret.
 public enum ResponseCheck {
+    /// `now`: Unix milliseconds, where an answer that is too old already is to be refused.
     public static func check(
-        _ response: ChallengeResponse, _ life: AnswerLife = AnswerLife()
+        _ response: ChallengeResponse, _ life: AnswerLife = AnswerLife(), now: Int64 = 0
     ) throws(Failure) {
-        if let expires = life.expiresMilliseconds, expires < 0 {
-            throw invalid("response.expires_ms is \(expires), not a time after 1970")
+        if let expires = life.expiresMilliseconds {
+            guard expires > 0 else { throw invalid("response.expires_ms is \(expires), not a time after 1970") }
+            // Else the host would be asked again at once, and again.
+            guard expires > now else {
+                throw invalid("response.expires_ms is \(expires), which has passed; give an answer that is still good")
+            }
         }
         switch response {
         case .refuse, .standard:
@@ -14,11 +19,11 @@ public enum ResponseCheck {
                 throw invalid("response.url has a blank, a control character or more than \(Limits.urlSize) bytes")
             }
         case .credential(let user, let password):
-            guard !user.isEmpty, user.utf8.count <= Limits.credentialSize,
-                password.utf8.count <= Limits.credentialSize
-            else {
-                throw invalid(
-                    "the user name is empty, or it or the password has more than \(Limits.credentialSize) bytes")
+            guard user.utf8.count <= Limits.credentialSize, password.utf8.count <= Limits.credentialSize else {
+                throw invalid("the user name or the password has more than \(Limits.credentialSize) bytes")
+            }
+            guard !user.isEmpty || password.isEmpty else {
+                throw invalid("the user name is empty; leave the password empty, too, for your own Kerberos ticket")
             }
             // The colon ends the user name (RFC 7617, section 2).
             guard !user.utf8.contains(UInt8(ascii: ":")) else { throw invalid("the user name contains a colon") }
@@ -33,24 +38,34 @@ public enum ResponseCheck {
 
     /// Whether the challenge can be answered so.
     public static func check(_ response: ChallengeResponse, for challenge: Challenge) throws(Failure) {
-        switch response {
-        case .headers(let headers) where challenge.space.kind == .server:
+        switch (response, challenge.space.kind) {
+        case (.headers(let headers), .server), (.headers(let headers), .refresh):
             try RequestCheck.checkHeaders(headers)
         // A proxy without a tunnel would hand it on to the server, as it must (RFC 9110, section 11.6.2).
-        case .headers(let headers) where headers.contains { $0.name.lowercased() == "authorization" }:
+        case (.headers(let headers), .proxy) where headers.contains { $0.name.lowercased() == "authorization" }:
             throw invalid(
                 "Authorization is for servers, and \(challenge.space.origin) is a proxy; "
                     + "name the header Proxy-Authorization")
-        case .credential where !challenge.schemes.contains(.basic):
-            throw noBasic(challenge)
+        case (.credential, .refresh):
+            let what = challenge.space.task == nil ? "headers" : "a URL or headers"
+            throw invalid("a refresh is answered with \(what), not with a user name and password")
+        case (.credential(let user, let password), _):
+            try check(user.isEmpty && password.isEmpty ? .negotiate : [.digest, .basic], for: challenge)
+        case (.url, _) where challenge.space.task == nil:
+            throw invalid("only a refresh of one task's URL is answered with a URL; answer with headers, or refuse")
         default: break
         }
     }
 
-    private static func noBasic(_ challenge: Challenge) -> Failure {
-        invalid(
-            "a user name and password are sent with the scheme Basic, and \(challenge.space.origin) offers "
-                + "\(challenge.schemes.names); answer with headers, or refuse")
+    private static func check(_ usable: AuthenticationSchemes, for challenge: Challenge) throws(Failure) {
+        guard challenge.schemes.isDisjoint(with: usable) else { return }
+        let what =
+            usable == .negotiate
+            ? "an empty user name and password stand for a Kerberos ticket, which is shown"
+            : "a user name and password are sent"
+        throw invalid(
+            "\(what) with \(usable.names), and \(challenge.space.origin) offers \(challenge.schemes.names); "
+                + "answer with headers, or refuse")
     }
 
     /// Here alone a host may set what identifies it to a proxy.

@@ -97,6 +97,8 @@ public enum ResponsePlan: Equatable, Sendable {
         } else {
             return "for bytes that have no validator"
         }
+        // The host says so itself, by another URL; a strong entity tag and the size, compared before, must agree.
+        if known.finalURL.isEmpty, known.validator.entityTag != nil, known.size != nil { return nil }
         // A validator tells the versions of one resource apart, and says nothing of others (RFC 9110, section 8.8.1).
         // Signed links change their query with each redirect; with a strong entity tag that is no other resource.
         let isSameAddress =

@@ -90,6 +90,29 @@ public struct AnswerLife: Equatable, Sendable {
     }
 }
 
+/// An answer in the store, for the next engine.
+public struct KeptAnswer: Equatable, Sendable {
+    public var space: ProtectionSpace
+    /// That it has answered.
+    public var challenge: ChallengeID
+    /// What was offered then.
+    public var schemes: AuthenticationSchemes
+    public var response: ChallengeResponse
+    /// Unix milliseconds; nil: until it is refused.
+    public var expiresMilliseconds: Int64?
+
+    public init(
+        space: ProtectionSpace, challenge: ChallengeID, schemes: AuthenticationSchemes, response: ChallengeResponse,
+        expiresMilliseconds: Int64? = nil
+    ) {
+        self.space = space
+        self.challenge = challenge
+        self.schemes = schemes
+        self.response = response
+        self.expiresMilliseconds = expiresMilliseconds
+    }
+}
+
 extension ChallengeResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String {
         switch self {

@@ -17,7 +17,7 @@ public struct Validator: Equatable, Sendable {
 /// What is durable about a download that is not whole.
 public struct Checkpoint: Equatable, Sendable {
     public var validator: Validator
-    /// The URL that answered, after redirects.
+    /// The URL that answered, after redirects. Empty: the host has given another since then, for the same file.
     public var finalURL: String
     /// Bytes of the whole file, when the server told.
     public var size: UInt64?

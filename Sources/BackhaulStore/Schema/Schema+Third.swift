@@ -194,8 +194,32 @@ extension Schema {
             password TEXT,
             headers BLOB,
             expires_ms INTEGER,
+            -- The challenge that it has answered, and what that had offered.
+            challenge_id INTEGER NOT NULL,
+            schemes INTEGER NOT NULL,
             PRIMARY KEY (session_id, kind, origin, has_realm, realm)
         ) STRICT, WITHOUT ROWID;
+
+        -- What the host has given in the place of headers that had expired: for all tasks of a lane that refresh them,
+        -- up to the newest of then. One row, however many tasks.
+        CREATE TABLE refreshed_headers (
+            lane_id INTEGER PRIMARY KEY REFERENCES lanes ON DELETE CASCADE,
+            challenge_id INTEGER NOT NULL,
+            through_task_id INTEGER NOT NULL,
+            headers BLOB,
+            expires_ms INTEGER,
+            is_declined INTEGER NOT NULL
+        ) STRICT;
+
+        -- The same of a URL, for its task alone.
+        CREATE TABLE refreshed_requests (
+            task_id INTEGER PRIMARY KEY REFERENCES tasks ON DELETE CASCADE,
+            challenge_id INTEGER NOT NULL,
+            url TEXT,
+            headers BLOB,
+            expires_ms INTEGER,
+            is_declined INTEGER NOT NULL
+        ) STRICT;
 
         -- One row. NULL: as by default.
         CREATE TABLE limits (

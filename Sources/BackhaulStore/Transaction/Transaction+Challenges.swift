@@ -16,37 +16,76 @@ extension Transaction {
         }
         guard let found else { return nil }
         let session = found.session
-        let space = demand.space
-        var id = try connection.first(
-            Self.selectBySpace, .id(session), .number(space.kind.rawValue), .text(space.origin),
-            .flag(space.realm != nil), .text(space.realm ?? "")
-        ) { row throws(Failure) in row.challengeID() }
-        let isNew = id == nil
-        if id == nil {
-            try connection.run(
-                Self.insert, .id(session), .number(space.kind.rawValue), .text(space.origin),
-                .flag(space.realm != nil), .text(space.realm ?? ""), .number(demand.schemes.rawValue),
-                .number(failures), .integer(now))
-            id = ChallengeID(rawValue: UInt64(clamping: connection.lastInsertedRow))
-        }
-        guard let challenge = id else { return nil }
-        if isNew {
-            try connection.run(
-                Self.insertEvent, .id(session), .id(challenge), .bits(found.round), .integer(now))
-            try connection.run(Self.countEvent, .id(session), .integer(connection.lastInsertedRow))
-        }
+        let (challenge, isNew) = try open(
+            demand, failures: failures, session: session, round: found.round, now: now)
         try connection.run(Self.parkOne, .id(task), .id(challenge), .integer(bootMilliseconds), .integer(now))
-        var lanes: Set<LaneID> = []
-        if let replacing {
-            lanes = try lanesWaiting(for: replacing, freed: true)
-            try connection.run(
-                Self.parkFreed, .id(replacing), .id(challenge), .integer(bootMilliseconds), .integer(now))
-        }
+        let lanes = try parkFreed(by: replacing, for: challenge, bootMilliseconds: bootMilliseconds, now: now)
+        if replacing != nil { try forgetKept(demand.space, of: session) }
         var change = try change(in: session)
         change.needsHost = isNew
         change.tasks = [task]
         change.lanes = lanes
         return ParkedTask(challenge: challenge, isNew: isNew, change: change, nextDue: try nextDue())
+    }
+
+    /// Opens a challenge before any request, because an answer or what a request carries is too old, and lets these
+    /// tasks wait for it, with all that wait since the old answer. Nil when none of them waits for its turn any more.
+    public func ask(
+        _ demand: AuthenticationDemand, for tasks: [TaskID], replacing: ChallengeID?, bootMilliseconds: Int64,
+        now: Int64
+    ) throws(Failure) -> ParkedTask? {
+        var waiting: [TaskID] = []
+        var place: (session: SessionID, round: UInt64)?
+        for task in tasks {
+            let found = try connection.first(Self.selectUndelayed, .id(task)) { row throws(Failure) in
+                (session: row.sessionID(), round: row.bits())
+            }
+            guard let found else { continue }
+            waiting.append(task)
+            place = place ?? found
+        }
+        guard let place else { return nil }
+        let (challenge, isNew) = try open(demand, failures: 0, session: place.session, round: place.round, now: now)
+        for task in waiting {
+            try connection.run(Self.parkOne, .id(task), .id(challenge), .integer(bootMilliseconds), .integer(now))
+        }
+        let lanes = try parkFreed(by: replacing, for: challenge, bootMilliseconds: bootMilliseconds, now: now)
+        try forgetKept(demand.space, of: place.session)
+        var change = try change(in: place.session)
+        change.needsHost = isNew
+        change.tasks = waiting
+        change.lanes = lanes
+        return ParkedTask(challenge: challenge, isNew: isNew, change: change, nextDue: try nextDue())
+    }
+
+    /// The open challenge of the space, or a new one with its event.
+    private func open(
+        _ demand: AuthenticationDemand, failures: UInt32, session: SessionID, round: UInt64, now: Int64
+    ) throws(Failure) -> (ChallengeID, isNew: Bool) {
+        let space = demand.space
+        let found = try connection.first(
+            Self.selectBySpace, .id(session), .number(space.kind.rawValue), .text(space.origin),
+            .flag(space.storedRealm != nil), .text(space.storedRealm ?? "")
+        ) { row throws(Failure) in row.challengeID() }
+        if let found { return (found, false) }
+        try connection.run(
+            Self.insert, .id(session), .number(space.kind.rawValue), .text(space.origin),
+            .flag(space.storedRealm != nil), .text(space.storedRealm ?? ""), .number(demand.schemes.rawValue),
+            .number(failures), .integer(now), space.task.map(Value.id) ?? .null)
+        let challenge = ChallengeID(rawValue: UInt64(clamping: connection.lastInsertedRow))
+        try connection.run(Self.insertEvent, .id(session), .id(challenge), .bits(round), .integer(now))
+        try connection.run(Self.countEvent, .id(session), .integer(connection.lastInsertedRow))
+        return (challenge, true)
+    }
+
+    private func parkFreed(
+        by replacing: ChallengeID?, for challenge: ChallengeID, bootMilliseconds: Int64, now: Int64
+    ) throws(Failure) -> Set<LaneID> {
+        guard let replacing else { return [] }
+        let lanes = try lanesWaiting(for: replacing, freed: true)
+        try connection.run(
+            Self.parkFreed, .id(replacing), .id(challenge), .integer(bootMilliseconds), .integer(now))
+        return lanes
     }
 
     /// Lets tasks that were not tried wait for an open challenge. Nil when it is open no more; else when the next
@@ -154,7 +193,7 @@ extension Transaction {
         if events > 0 { try connection.run(Self.uncountEvents, .id(session), .number(events)) }
     }
 
-    private func lanesWaiting(for challenge: ChallengeID, freed: Bool) throws(Failure) -> Set<LaneID> {
+    func lanesWaiting(for challenge: ChallengeID, freed: Bool) throws(Failure) -> Set<LaneID> {
         try Set(connection.all(Self.selectLanes, .id(challenge), .flag(freed)) { row throws(Failure) in row.laneID() })
     }
 
@@ -167,9 +206,14 @@ extension Transaction {
         due_reason = 8, challenge_id = ?2
         """
     private static let columns = """
-        challenges.id, kind, origin, has_realm, realm, schemes, failures, opened_ms,
-        (SELECT count(*) FROM tasks WHERE challenge_id = challenges.id AND due_reason = 8)
+        challenges.id, kind, origin, has_realm, realm, challenges.task_id, schemes, failures, opened_ms,
+        (SELECT count(*) FROM tasks WHERE challenge_id = challenges.id AND due_reason = 8),
+        iif(challenges.task_id IS NULL, NULL, coalesce(
+            (SELECT url FROM refreshed_requests WHERE refreshed_requests.task_id = challenges.task_id),
+            (SELECT url FROM requests WHERE requests.task_id = challenges.task_id)))
         """
+    private static let selectUndelayed = Query(
+        "SELECT session_id, round FROM tasks WHERE id = ? AND state = 1 AND due_boot_ms IS NULL")
     private static let selectWaiting = Query("SELECT session_id, round FROM tasks WHERE id = ? AND state = 1")
     private static let selectBySpace = Query(
         """
@@ -177,8 +221,8 @@ extension Transaction {
         """)
     private static let insert = Query(
         """
-        INSERT INTO challenges (session_id, kind, origin, has_realm, realm, schemes, failures, opened_ms)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO challenges (session_id, kind, origin, has_realm, realm, schemes, failures, opened_ms, task_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
     private static let insertEvent = Query(
         "INSERT INTO events (session_id, challenge_id, kind, round, time_ms) VALUES (?, ?, 3, ?, ?)")
@@ -206,8 +250,8 @@ extension Transaction {
         "SELECT \(columns) FROM challenges WHERE challenges.id = ? AND challenges.session_id = ?")
     private static let selectAll = Query(
         """
-        SELECT session_id, id, kind, origin, has_realm, realm, schemes, failures, opened_ms, 0 FROM challenges
-        ORDER BY id
+        SELECT session_id, id, kind, origin, has_realm, realm, task_id, schemes, failures, opened_ms, 0, NULL
+        FROM challenges ORDER BY id
         """)
     private static let free = Query(
         "UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE challenge_id = ? AND due_reason = 8")
@@ -229,24 +273,4 @@ extension Transaction {
     private static let uncountEvents = Query("UPDATE sessions SET events_waiting = events_waiting - ?2 WHERE id = ?1")
     private static let selectLanes = Query(
         "SELECT DISTINCT lane_id FROM tasks WHERE challenge_id = ?1 AND state = 1 AND (due_reason <> 8) = ?2")
-}
-
-extension Row {
-    /// Reads kind, origin, has_realm and realm; nil when they are NULL.
-    mutating func protectionSpace() -> ProtectionSpace? {
-        let kind = ProtectionSpace.Kind(rawValue: number())
-        let origin = optionalText()
-        let hasRealm = flag()
-        let realm = text()
-        guard let kind, let origin else { return nil }
-        return ProtectionSpace(kind: kind, origin: origin, realm: hasRealm ? realm : nil)
-    }
-
-    fileprivate mutating func challenge() -> Challenge {
-        let id = challengeID()
-        let space = protectionSpace() ?? ProtectionSpace(kind: .server, origin: "", realm: nil)
-        return Challenge(
-            id: id, space: space, schemes: AuthenticationSchemes(rawValue: number()), failures: number(),
-            timeMilliseconds: integer(), waitingTasks: bits())
-    }
 }

@@ -95,7 +95,7 @@ extension Transaction {
             EXISTS (SELECT 1 FROM intents WHERE intents.task_id = tasks.id),
             url, destination, idempotency_key, user_data, tasks.priority, status, error_domain, error_detail,
             error_message, http_status, attempts, synced_offset, checkpoints.size, tasks.size, enqueued_ms,
-            task_kind, groups.name, ended_ms, path, challenges.kind, origin, has_realm, realm
+            task_kind, groups.name, ended_ms, path, challenges.kind, origin, has_realm, realm, challenges.task_id
         FROM tasks JOIN requests ON requests.task_id = tasks.id
             LEFT JOIN checkpoints ON checkpoints.task_id = tasks.id
             LEFT JOIN challenges ON challenges.id = challenge_id AND due_reason = 8

@@ -48,7 +48,10 @@ extension Transaction {
 
     private func storedTask(_ row: inout Row) throws(Failure) -> StoredTask {
         var (task, hasOptions) = try row.storedTask()
-        if hasOptions, let options = try options(of: task.id) { task.request.options = options }
+        guard hasOptions, let options = try options(of: task.id) else { return task }
+        task.request.options = options
+        task.refreshed = try refreshed(task)
+        if let refreshed = task.refreshed { task.request = refreshed.applied(to: task.request) }
         return task
     }
 
@@ -67,7 +70,7 @@ extension Transaction {
         url, \(device), directory_inode, if_exists, starts_suspended, mode, requests.headers, user_data, has_options,
         scheme, server, port,
         entity_tag, last_modified, checkpoints.final_url, checkpoints.size, synced_offset, boot_id,
-        intents.device, intents.inode, intents.size, furthest_offset
+        intents.device, intents.inode, intents.size, furthest_offset, challenge_id
         """
     private static let tables = """
         tasks JOIN requests ON requests.task_id = tasks.id JOIN lanes ON lanes.id = lane_id
@@ -109,7 +112,7 @@ extension Row {
             id: id, session: session, lane: lane, round: round, request: request, origin: origin(),
             checkpoint: checkpoint(), intent: finishIntent(), attempts: attempts,
             attemptsWithoutProgress: withoutProgress, bytesReceived: bytesReceived, enqueuedMilliseconds: enqueued,
-            furthestOffset: bits())
+            furthestOffset: bits(), challenge: optionalNumber().map(ChallengeID.init))
         return (task, hasOptions)
     }
 

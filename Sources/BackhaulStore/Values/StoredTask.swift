@@ -20,6 +20,10 @@ public struct StoredTask: Equatable, Sendable {
     public var enqueuedMilliseconds: Int64
     /// The greatest offset that was ever durable.
     public var furthestOffset: UInt64
+    /// What it waits for, or the last that it did wait for.
+    public var challenge: ChallengeID?
+    /// What the host has given instead of what has expired; `request` has it already.
+    public var refreshed: RefreshedRequest?
 }
 
 /// A task in whatever state it is.

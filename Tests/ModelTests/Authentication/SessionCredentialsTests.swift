@@ -38,6 +38,12 @@ struct SessionCredentialsTests {
         book.verdict(on: demand.space, sent: Set([sent].compactMap(\.self)), in: lane)
     }
 
+    /// The open challenge that it waits for.
+    private func waits(for url: String, in lane: String, last: UInt64? = nil) -> ChallengeID? {
+        guard case .open(let id) = book.wait(for: url, in: lane, last: last.map(ChallengeID.init)) else { return nil }
+        return id
+    }
+
     @Test("its lane is probed from the first question to the first success of an answer")
     mutating func probed() throws {
         let asked = try demand()
@@ -98,14 +104,14 @@ struct SessionCredentialsTests {
     mutating func scope() throws {
         let asked = try demand()
         book.met(asked, in: Self.origin)
-        #expect(book.challenge(for: "https://example.org/files/2", in: Self.origin) == nil)
+        #expect(waits(for: "https://example.org/files/2", in: Self.origin) == nil)
         book.settled(asked.space, challenge: ChallengeID(rawValue: 1))
         let open = ChallengeID(rawValue: 1)
-        #expect(book.challenge(for: "https://example.org/files/2", in: Self.origin) == open)
-        #expect(book.challenge(for: "https://example.org/files/deep/2?x", in: Self.origin) == open)
-        #expect(book.challenge(for: "https://example.org/filesystem", in: Self.origin) == nil)
-        #expect(book.challenge(for: "https://example.org/public/2", in: Self.origin) == nil)
-        #expect(book.challenge(for: "https://other.org/files/2", in: "https://other.org:443") == nil)
+        #expect(waits(for: "https://example.org/files/2", in: Self.origin) == open)
+        #expect(waits(for: "https://example.org/files/deep/2?x", in: Self.origin) == open)
+        #expect(waits(for: "https://example.org/filesystem", in: Self.origin) == nil)
+        #expect(waits(for: "https://example.org/public/2", in: Self.origin) == nil)
+        #expect(waits(for: "https://other.org/files/2", in: "https://other.org:443") == nil)
         book.closed(open)
         #expect(book.isEmpty)
     }
@@ -132,8 +138,8 @@ struct SessionCredentialsTests {
         let asked = try demand(proxy: "http://proxy:3128")
         book.met(asked, in: Self.origin)
         book.settled(asked.space, challenge: ChallengeID(rawValue: 1))
-        #expect(book.challenge(for: "https://example.org/elsewhere", in: Self.origin)?.rawValue == 1)
-        #expect(book.challenge(for: "https://other.org/", in: "https://other.org:443") == nil)
+        #expect(waits(for: "https://example.org/elsewhere", in: Self.origin)?.rawValue == 1)
+        #expect(waits(for: "https://other.org/", in: "https://other.org:443") == nil)
         book.answered(challenge(1, asked), secret)
         #expect(book.answer(proxy: "http://proxy:3128")?.response == secret)
         #expect(book.answer(proxy: "http://proxy:3129") == nil)
@@ -161,15 +167,15 @@ struct SessionCredentialsTests {
         expect(verdict(asked, sent: number, in: other), .ask(failures: 1, replacing: nil))
         book.settled(asked.space, challenge: ChallengeID(rawValue: 2))
         #expect(book.answer(proxy: proxy)?.number == number)
-        #expect(book.challenge(for: "http://other.org/", in: other)?.rawValue == 2)
-        #expect(book.challenge(for: "https://example.org/", in: Self.origin) == nil)
+        #expect(waits(for: "http://other.org/", in: other)?.rawValue == 2)
+        #expect(waits(for: "https://example.org/", in: Self.origin) == nil)
         #expect(!book.isProbed(Self.origin))
         #expect(book.isProbed(other))
         // It has expired after all: who meets that joins, and it counts once.
         book.met(asked, in: Self.origin)
         expect(verdict(asked, sent: number, in: Self.origin), .ask(failures: 1, replacing: nil))
         book.settled(asked.space, challenge: ChallengeID(rawValue: 2))
-        #expect(book.challenge(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
+        #expect(waits(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
     }
 
     @Test("a lane that disputed what served others afterwards cannot make them drop the next answer")
@@ -185,7 +191,7 @@ struct SessionCredentialsTests {
         expect(verdict(asked, sent: second, in: other), .ask(failures: 2, replacing: nil))
         book.settled(asked.space, challenge: ChallengeID(rawValue: 3))
         #expect(book.answer(proxy: proxy)?.number == second)
-        #expect(book.challenge(for: "https://example.org/", in: Self.origin) == nil)
+        #expect(waits(for: "https://example.org/", in: Self.origin) == nil)
         // Of a lane that disputed nothing it is dropped.
         book.met(asked, in: Self.origin)
         expect(verdict(asked, sent: second), .ask(failures: 2, replacing: ChallengeID(rawValue: 2)))

@@ -11,10 +11,12 @@ struct ResponseCheckTests {
     }
 
     private func failure(
-        _ response: ChallengeResponse, for kind: ProtectionSpace.Kind, _ schemes: AuthenticationSchemes
+        _ response: ChallengeResponse, for kind: ProtectionSpace.Kind, _ schemes: AuthenticationSchemes,
+        task: TaskID? = nil
     ) -> Failure? {
         let challenge = Challenge(
-            id: ChallengeID(rawValue: 1), space: ProtectionSpace(kind: kind, origin: "https://a:443", realm: nil),
+            id: ChallengeID(rawValue: 1),
+            space: ProtectionSpace(kind: kind, origin: "https://a:443", realm: nil, task: task),
             schemes: schemes, failures: 0, timeMilliseconds: 0, waitingTasks: 1)
         do throws(Failure) {
             try ResponseCheck.check(response, for: challenge)
@@ -48,13 +50,57 @@ struct ResponseCheckTests {
         }
     }
 
-    @Test("A credential is refused where Basic is not offered, by the names of what is")
+    @Test("A credential is refused where neither Basic nor Digest is offered, by the names of what is")
     func offered() {
         let credential = ChallengeResponse.credential(user: "u", password: "secret")
-        #expect(failure(credential, for: .server, [.digest, .basic]) == nil)
-        let failure = failure(credential, for: .server, [.bearer, .digest])
-        #expect(failure?.message.contains("Bearer, Digest") == true)
+        for schemes: AuthenticationSchemes in [.basic, .digest, [.digest, .basic, .bearer]] {
+            #expect(failure(credential, for: .server, schemes) == nil)
+        }
+        let failure = failure(credential, for: .server, [.bearer, .negotiate])
+        #expect(failure?.message.contains("Bearer, Negotiate") == true)
         #expect(failure?.message.contains("secret") == false)
+    }
+
+    @Test("An empty user name with an empty password stands for a ticket, where Negotiate is offered")
+    func tickets() {
+        let ticket = ChallengeResponse.credential(user: "", password: "")
+        #expect(failure(ticket) == nil)
+        #expect(failure(ticket, for: .server, [.negotiate, .basic]) == nil)
+        #expect(failure(ticket, for: .server, .basic)?.message.contains("Negotiate") == true)
+    }
+
+    @Test("A refresh takes headers, and one of a URL takes a URL, too; nothing else does")
+    func refreshes() {
+        let url = ChallengeResponse.url("https://a/b")
+        let headers = ChallengeResponse.headers([HeaderField("Authorization", "Bearer secret")])
+        #expect(failure(headers, for: .refresh, []) == nil)
+        #expect(failure(url, for: .refresh, [])?.status == .invalidArgument)
+        #expect(failure(url, for: .refresh, [], task: TaskID(rawValue: 1)) == nil)
+        #expect(failure(url, for: .server, .basic)?.status == .invalidArgument)
+        for response: ChallengeResponse in [.refuse, .standard] {
+            #expect(failure(response, for: .refresh, []) == nil)
+            #expect(failure(response, for: .server, .basic) == nil)
+        }
+        let credential = ChallengeResponse.credential(user: "u", password: "secret")
+        #expect(failure(credential, for: .refresh, [])?.message.contains("headers") == true)
+        let reserved = ChallengeResponse.headers([HeaderField("Proxy-Authorization", "Basic x")])
+        #expect(failure(reserved, for: .refresh, [])?.status == .invalidArgument)
+    }
+
+    @Test("An answer that is too old already is refused, and so is keeping what is no secret")
+    func lives() {
+        let headers = ChallengeResponse.headers([HeaderField("Authorization", "Bearer secret")])
+        func failure(_ response: ChallengeResponse, _ life: AnswerLife) -> Failure? {
+            do throws(Failure) {
+                try ResponseCheck.check(response, life, now: 1_000)
+                return nil
+            } catch { return error }
+        }
+        #expect(failure(headers, AnswerLife(expiresMilliseconds: 1_001, isKept: true)) == nil)
+        #expect(failure(headers, AnswerLife(expiresMilliseconds: 1_000))?.status == .invalidArgument)
+        #expect(failure(headers, AnswerLife(expiresMilliseconds: -5))?.status == .invalidArgument)
+        #expect(failure(.standard, AnswerLife(isKept: true))?.status == .invalidArgument)
+        #expect(failure(.url("https://a/ b"), AnswerLife())?.status == .invalidArgument)
     }
 
     @Test("What identifies the host to a proxy is not sent to a server")

@@ -1,14 +1,21 @@
 /// What a 401 or 407 asks for (RFC 9110, sections 15.5.2 and 15.5.8).
-public struct AuthenticationDemand: Equatable, Sendable {
+public struct AuthenticationDemand: Hashable, Sendable {
     public var space: ProtectionSpace
     public var schemes: AuthenticationSchemes
     /// The path of the directory whose files are taken to be in the same space (RFC 7617, section 2.2); "/" of a proxy.
     public var scope: String
 
+    init(space: ProtectionSpace, schemes: AuthenticationSchemes, scope: String) {
+        self.space = space
+        self.schemes = schemes
+        self.scope = scope
+    }
+
     /// Nil for other answers, and for a 407 where no proxy is known: then it is no more than an odd status.
     ///
-    /// The realm is that of the challenge that we can answer best: Basic, then Bearer, then the first that has one. The
-    /// field must be there, and servers forget it: without a realm and with the scheme "other", headers can answer.
+    /// The realm is that of the challenge that is answered best: by a credential, Digest before Basic, then by Bearer,
+    /// then the first that has one. The field must be there, and servers forget it: without a realm and with the scheme
+    /// "other", headers can answer.
     public init?(_ head: ResponseHead) {
         let field: String
         let kind: ProtectionSpace.Kind
@@ -24,7 +31,8 @@ public struct AuthenticationDemand: Equatable, Sendable {
         schemes = AuthenticationSchemes(offered.map { AuthenticationSchemes(name: $0.name) })
         if schemes.isEmpty { schemes = .other }
         let realm =
-            offered.first { $0.name == "basic" } ?? offered.first { $0.name == "bearer" }
+            offered.first { $0.name == "digest" } ?? offered.first { $0.name == "basic" }
+            ?? offered.first { $0.name == "bearer" }
             ?? offered.first { $0.realm != nil }
         space = ProtectionSpace(kind: kind, origin: origin, realm: realm?.realm)
         scope = kind == .server ? URLPath.directory(of: head.finalURL) : "/"
@@ -48,6 +56,14 @@ extension AuthenticationSchemes {
         }
     }
 
+    /// By which of the offered schemes a user name and password are given: the strongest, and only that, so that nobody
+    /// on the way gets the password by taking Digest off the list. Both empty: the user's own ticket.
+    static func strongest(of offered: AuthenticationSchemes, for response: ChallengeResponse) -> AuthenticationSchemes {
+        guard case .credential(let user, let password) = response else { return [] }
+        if user.isEmpty, password.isEmpty { return .negotiate }
+        return offered.contains(.digest) ? .digest : .basic
+    }
+
     /// "Basic, Bearer", for messages.
     public var names: String {
         let all: [(AuthenticationSchemes, String)] = [
@@ -61,6 +77,11 @@ extension AuthenticationSchemes {
 extension ProtectionSpace {
     /// One sentence, without its end.
     public var sentence: String {
+        if kind == .refresh {
+            return task == nil
+                ? "the headers of requests to \(origin) have expired, and new ones are asked for"
+                : "the URL of the request to \(origin) has expired, and a new one is asked for"
+        }
         let who = kind == .server ? "the server" : "the proxy"
         guard let realm else { return "\(who) \(origin) asks for a credential and names no realm" }
         return "\(who) \(origin) asks for a credential for its realm \"\(realm)\""
@@ -70,7 +91,8 @@ extension ProtectionSpace {
 extension ProtectionSpace {
     /// Of tasks that get no credential.
     public var failure: Failure {
-        Failure(
+        guard kind != .refresh else { return Failure(.authenticationRequired, "\(sentence); none was given") }
+        return Failure(
             .authenticationRequired, "\(sentence), and none was given", domain: .http,
             detail: kind == .server ? 401 : 407)
     }

@@ -3,10 +3,19 @@
 ///
 /// A lane is named by its origin's text, as the session has one for each.
 public struct SessionCredentials: Sendable {
-    /// An answer that may be sent. The number tells it from earlier and later ones.
+    /// An answer that may be sent. The number, its challenge's, tells it from earlier and later ones.
     public struct Answer: Equatable, Sendable {
         public var number: UInt64
         public var response: ChallengeResponse
+        /// How a user name and password are given.
+        public var scheme: AuthenticationSchemes
+    }
+
+    /// What a task is to wait for before it is tried.
+    public enum Wait: Hashable, Sendable {
+        case open(ChallengeID)
+        /// An answer is too old to be sent, and the challenge is to be opened anew. `replacing`: the old one's.
+        case ask(AuthenticationDemand, replacing: ChallengeID?)
     }
 
     /// What an answer that asks for a credential means.
@@ -19,17 +28,22 @@ public struct SessionCredentials: Sendable {
         case refused
     }
 
-    private struct Given: Sendable {
+    struct Given: Sendable {
         var answer: Answer
         var challenge: ChallengeID
+        /// Unix milliseconds.
+        var expires: Int64?
         var isProven = false
         /// Among the failures, although it is still sent for others.
         var isCounted = false
     }
 
-    private struct Space: Sendable {
+    struct Space: Sendable {
         var open: ChallengeID?
         var given: Given?
+        var schemes: AuthenticationSchemes = []
+        /// The challenge of an answer that is too old, until the host is asked again.
+        var expired: ChallengeID?
         var failures: UInt32 = 0
         var replaced: ChallengeID?
         /// Tasks that have met it and whose waiting is not committed yet.
@@ -47,22 +61,28 @@ public struct SessionCredentials: Sendable {
             open != nil && (given == nil || disputed.isEmpty || disputed.contains(lane) || contrary.contains(lane))
         }
 
-        func isProbed(_ lane: String) -> Bool {
-            lanes.contains(lane) && (waits(lane) || pending > 0 || given.map { !$0.isProven } ?? false)
+        /// `waitsUntried`: all that need the answer are known by their requests, so that the others need no care.
+        func isProbed(_ lane: String, waitsUntried: Bool) -> Bool {
+            guard lanes.contains(lane) else { return false }
+            return !waitsUntried && waits(lane) || pending > 0 || given.map { !$0.isProven } ?? false
         }
 
-        var isIdle: Bool { open == nil && given == nil && pending == 0 }
+        var isIdle: Bool { open == nil && given == nil && expired == nil && pending == 0 }
     }
 
     /// Open challenges of one origin in one session: a server that invents realms fills nobody's store.
     public static let challengeLimit = 16
     private static let scopeLimit = 64
-    private var spaces: [ProtectionSpace: Space] = [:]
-    private var lastNumber: UInt64 = 0
+    private static let declinedLimit = 256
+    var spaces: [ProtectionSpace: Space] = [:]
+    /// Challenges whose tasks go on without an answer.
+    var declined: [ChallengeID: ProtectionSpace] = [:]
+    /// Answers in a row to a task's refreshes of its URL that did not serve yet.
+    var addressFailures: [TaskID: UInt32] = [:]
 
     public init() {}
 
-    public var isEmpty: Bool { spaces.isEmpty }
+    public var isEmpty: Bool { spaces.isEmpty && declined.isEmpty && addressFailures.isEmpty }
 
     public func knows(_ space: ProtectionSpace) -> Bool { spaces[space] != nil }
 
@@ -70,8 +90,11 @@ public struct SessionCredentials: Sendable {
 
     /// A task of the lane was asked for a credential.
     public mutating func met(_ demand: AuthenticationDemand, in lane: String) {
+        // A task's own URL concerns no other task.
+        guard demand.space.task == nil else { return }
         var space = spaces[demand.space] ?? Space()
         space.pending += 1
+        space.schemes = demand.schemes
         space.lanes.insert(lane)
         if demand.space.kind == .server { space.lanes.insert(demand.space.origin) }
         // The latest first, also when others claim the same files.
@@ -90,6 +113,7 @@ public struct SessionCredentials: Sendable {
         state.pending = max(0, state.pending - 1)
         if let challenge {
             state.open = challenge
+            state.expired = nil
             state.replaced = nil
         }
         if state.pending == 0 { state.isRefused = false }
@@ -98,23 +122,66 @@ public struct SessionCredentials: Sendable {
 
     /// Open since before this engine.
     public mutating func learn(_ challenge: Challenge) {
+        guard challenge.space.task == nil else { return }
         var state = spaces[challenge.space] ?? Space()
         state.open = challenge.id
+        state.schemes = challenge.schemes
         state.failures = challenge.failures
-        if challenge.space.kind == .server { state.lanes.insert(challenge.space.origin) }
+        if challenge.space.kind != .proxy { state.lanes.insert(challenge.space.origin) }
         spaces[challenge.space] = state
     }
 
-    public mutating func answered(_ challenge: Challenge, _ response: ChallengeResponse) {
+    /// `expires`: Unix milliseconds after which it is not sent any more.
+    public mutating func answered(_ challenge: Challenge, _ response: ChallengeResponse, expires: Int64? = nil) {
+        if let task = challenge.space.task {
+            addressFailures[task] = response == .standard ? nil : challenge.failures &+ 1
+            return
+        }
+        guard response != .standard else { return decline(challenge) }
         var state = spaces[challenge.space] ?? Space()
-        lastNumber += 1
+        let scheme = AuthenticationSchemes.strongest(of: challenge.schemes, for: response)
+        let answer = Answer(number: challenge.id.rawValue, response: response, scheme: scheme)
         state.open = nil
+        state.expired = nil
         state.failures = challenge.failures
-        state.given = Given(answer: Answer(number: lastNumber, response: response), challenge: challenge.id)
+        state.schemes = challenge.schemes
+        state.given = Given(answer: answer, challenge: challenge.id, expires: expires)
         state.isRefused = false
         state.disputed = []
-        if challenge.space.kind == .server { state.lanes.insert(challenge.space.origin) }
+        if challenge.space.kind != .proxy { state.lanes.insert(challenge.space.origin) }
         spaces[challenge.space] = state
+    }
+
+    /// An answer of an earlier engine that was to be kept: it has served, as far as anyone knows.
+    public mutating func learn(_ kept: KeptAnswer) {
+        answered(
+            Challenge(
+                id: kept.challenge, space: kept.space, schemes: kept.schemes, failures: 0, timeMilliseconds: 0,
+                waitingTasks: 0), kept.response, expires: kept.expiresMilliseconds)
+        spaces[kept.space]?.given?.isProven = true
+    }
+
+    private mutating func decline(_ challenge: Challenge) {
+        if declined.count >= Self.declinedLimit, let oldest = declined.keys.min() { declined[oldest] = nil }
+        declined[challenge.id] = challenge.space
+        guard var state = spaces[challenge.space] else { return }
+        if state.open == challenge.id { state.open = nil }
+        state.failures = 0
+        spaces[challenge.space] = state.isIdle ? nil : state
+    }
+
+    /// Forgets the answers that are too old by now: the host is asked again. True when there were some.
+    public mutating func expire(now: Int64) -> Bool {
+        var changed = false
+        for (space, state) in spaces {
+            guard let given = state.given, let expires = given.expires, expires <= now else { continue }
+            spaces[space]?.given = nil
+            spaces[space]?.failures = 0
+            spaces[space]?.disputed = []
+            spaces[space]?.expired = given.challenge
+            changed = true
+        }
+        return changed
     }
 
     public mutating func refused(_ challenge: Challenge) {
@@ -134,6 +201,9 @@ public struct SessionCredentials: Sendable {
             spaces[space] = state.isIdle ? nil : state
         }
     }
+
+    /// A task with a URL that the host has given was let in, or has ended.
+    public mutating func acceptedAddress(of task: TaskID) { addressFailures[task] = nil }
 
     /// A request of the lane with these answers was not asked for others. True when a lane is probed no more.
     public mutating func accepted(_ numbers: [UInt64], in lane: String) -> Bool {
@@ -159,11 +229,15 @@ public struct SessionCredentials: Sendable {
     /// A proxy's answer that has served is not dropped for one lane's question: a server that is reached without a
     /// tunnel can ask in the proxy's name. That lane waits alone; if the answer has expired, the others will follow.
     public mutating func verdict(on space: ProtectionSpace, sent: Set<UInt64>, in lane: String) -> Verdict {
+        if let task = space.task { return .ask(failures: addressFailures[task] ?? 0, replacing: nil) }
         guard var state = spaces[space] else { return .ask(failures: 0, replacing: nil) }
         if state.isRefused { return .refused }
         if let given = state.given {
             guard sent.contains(given.answer.number) else { return .again }
-            if !given.isCounted { state.failures &+= 1 }
+            // What is to be refreshed has served until it was too old.
+            if !given.isCounted, !(space.kind == .refresh && given.isProven) {
+                state.failures &+= 1
+            }
             if space.kind == .proxy, given.isProven || state.contrary.contains(lane) {
                 state.given?.isCounted = true
                 state.disputed.insert(lane)
@@ -178,59 +252,8 @@ public struct SessionCredentials: Sendable {
         return .ask(failures: state.failures, replacing: state.replaced)
     }
 
-    // MARK: What follows
-
-    /// What may be sent to this server for this URL without being asked. With one known realm its answer; with several
-    /// that of the realm that has asked for this file or its directory.
-    public func answer(server origin: String, url: String) -> Answer? {
-        guard !spaces.isEmpty else { return nil }
-        let known = spaces.filter { $0.key.kind == .server && $0.key.origin == origin }
-        if known.count == 1 { return known.first?.value.given?.answer }
-        return nearest(known, to: url)?.value.given?.answer
-    }
-
-    public func answer(proxy origin: String) -> Answer? {
-        let known = spaces.filter { $0.key.kind == .proxy && $0.key.origin == origin }
-        return known.count == 1 ? known.first?.value.given?.answer : known.values.compactMap(\.given).last?.answer
-    }
-
-    /// True while a task of this session has met a proxy that asks.
-    public var knowsProxies: Bool { spaces.keys.contains { $0.kind == .proxy } }
-
-    /// At most one task of the lane is to be tried at a time.
-    public func isProbed(_ lane: String) -> Bool {
-        spaces.values.contains { $0.isProbed(lane) }
-    }
-
-    /// The open challenge for which a task can wait without asking: the server has asked for the files of its directory
-    /// already, or its way leads through the proxy that asks.
-    public func challenge(for url: String, in lane: String) -> ChallengeID? {
-        guard !spaces.isEmpty else { return nil }
-        let proxy = spaces.first {
-            $0.key.kind == .proxy && $0.value.lanes.contains(lane) && $0.value.waits(lane)
-        }
-        if let proxy { return proxy.value.open }
-        let known = spaces.filter { $0.key.kind == .server && $0.key.origin == lane }
-        return nearest(known, to: url)?.value.open
-    }
-
-    public func mayOpen(_ space: ProtectionSpace) -> Bool {
-        spaces[space]?.open != nil
-            || spaces.count { Self.isSameServer($0.key, space) && $0.value.open != nil } < Self.challengeLimit
-    }
-
-    private static func isSameServer(_ left: ProtectionSpace, _ right: ProtectionSpace) -> Bool {
+    static func isSameServer(_ left: ProtectionSpace, _ right: ProtectionSpace) -> Bool {
         left.kind == right.kind && left.origin == right.origin
-    }
-
-    private func nearest(
-        _ known: [ProtectionSpace: Space], to url: String
-    ) -> (key: ProtectionSpace, value: Space)? {
-        let path = URLPath.of(url)
-        let depths = known.compactMap { entry in
-            entry.value.scopes.filter { path.starts(with: $0.utf8) }.map(\.utf8.count).max().map { (entry, $0) }
-        }
-        return depths.max { $0.1 < $1.1 }?.0
     }
 }
 

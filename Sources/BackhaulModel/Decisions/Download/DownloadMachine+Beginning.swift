@@ -73,10 +73,18 @@ extension DownloadMachine {
         synced = min(checkpoint?.syncedOffset ?? 0, length)
     }
 
+    private func demand(of head: ResponseHead) -> AuthenticationDemand? {
+        switch question {
+        case .asTheHeadSays: asksForCredentials ? AuthenticationDemand(head) : nil
+        case .nothing: nil
+        case .demand(let demand): demand
+        }
+    }
+
     mutating func received(_ head: ResponseHead) -> [Action] {
         guard phase == .requesting else { return [] }
         self.head = head
-        if asksForCredentials, let demand = AuthenticationDemand(head) {
+        if let demand = demand(of: head) {
             refusal = .credential(demand)
             phase = .receivingErrorBody
             return []

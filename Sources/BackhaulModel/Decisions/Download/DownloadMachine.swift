@@ -24,6 +24,15 @@ public struct DownloadMachine: Sendable {
     let bootID: String
     let asksForCredentials: Bool
     let policy: TransferPolicy
+    /// What the answer that comes next asks for, when that is known better than from its head.
+    public var question: Question = .asTheHeadSays
+
+    public enum Question: Equatable, Sendable {
+        case asTheHeadSays
+        case nothing
+        case demand(AuthenticationDemand)
+    }
+
     let limits: BufferLimits
     /// In the buffer: received, not yet handed to the disk.
     var buffered: UInt64 = 0

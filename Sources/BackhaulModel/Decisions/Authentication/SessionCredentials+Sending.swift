@@ -1,0 +1,74 @@
+/// What may be sent, and who is to wait.
+extension SessionCredentials {
+    /// What may be sent to this server for this URL without being asked. With one known realm its answer; with several
+    /// that of the realm that has asked for this file or its directory.
+    public func answer(server origin: String, url: String) -> Answer? { space(of: origin, for: url)?.given?.answer }
+
+    public func answer(proxy origin: String) -> Answer? {
+        let known = spaces.filter { $0.key.kind == .proxy && $0.key.origin == origin }
+        return known.count == 1 ? known.first?.value.given?.answer : known.values.compactMap(\.given).last?.answer
+    }
+
+    /// True while a task of this session has met a proxy that asks.
+    public var knowsProxies: Bool { spaces.keys.contains { $0.kind == .proxy } }
+
+    /// At most one task of the lane is to be tried at a time.
+    public func isProbed(_ lane: String) -> Bool {
+        spaces.contains { $0.value.isProbed(lane, waitsUntried: $0.key.kind == .refresh) }
+    }
+
+    /// Whether the task that waited for this challenge goes on without an answer for the space.
+    public func goesOn(without space: ProtectionSpace, after challenge: ChallengeID?) -> Bool {
+        challenge.map { declined[$0] == space } ?? false
+    }
+
+    /// What a task waits for without asking: the server has asked for the files of its directory already, or its way
+    /// leads through the proxy that asks, or the answer that it would carry is too old. `last`: what it waited for
+    /// before.
+    public func wait(for url: String, in lane: String, last: ChallengeID? = nil) -> Wait? {
+        guard !spaces.isEmpty else { return nil }
+        let proxies = spaces.filter {
+            $0.key.kind == .proxy && $0.value.lanes.contains(lane) && !goesOn(without: $0.key, after: last)
+        }
+        if let open = proxies.first(where: { $0.value.waits(lane) })?.value.open { return .open(open) }
+        if let old = proxies.first(where: { $0.value.expired != nil }) { return Self.ask(old.key, old.value, "/") }
+        let known = spaces.filter { $0.key.kind == .server && $0.key.origin == lane }
+        if let (space, state) = nearest(known, to: url), !goesOn(without: space, after: last), let open = state.open {
+            return .open(open)
+        }
+        guard let (space, state) = known.count == 1 ? known.first.map({ ($0.key, $0.value) }) : nearest(known, to: url),
+            state.expired != nil, !goesOn(without: space, after: last)
+        else { return nil }
+        return Self.ask(space, state, URLPath.directory(of: url))
+    }
+
+    /// The same for what the request says itself: `isOver`, that its time is over.
+    public func wait(forRefresh space: ProtectionSpace, isOver: Bool) -> Wait? {
+        if let open = spaces[space]?.open { return .open(open) }
+        guard isOver else { return nil }
+        return .ask(AuthenticationDemand(refreshing: space), replacing: spaces[space]?.expired)
+    }
+
+    public func mayOpen(_ space: ProtectionSpace) -> Bool {
+        space.task != nil || spaces[space]?.open != nil
+            || spaces.count { Self.isSameServer($0.key, space) && $0.value.open != nil } < Self.challengeLimit
+    }
+
+    private static func ask(_ space: ProtectionSpace, _ state: Space, _ scope: String) -> Wait {
+        .ask(AuthenticationDemand(space: space, schemes: state.schemes, scope: scope), replacing: state.expired)
+    }
+
+    private func space(of origin: String, for url: String) -> Space? {
+        guard !spaces.isEmpty else { return nil }
+        let known = spaces.filter { $0.key.kind == .server && $0.key.origin == origin }
+        return known.count == 1 ? known.first?.value : nearest(known, to: url)?.1
+    }
+
+    private func nearest(_ known: [ProtectionSpace: Space], to url: String) -> (ProtectionSpace, Space)? {
+        let path = URLPath.of(url)
+        let depths = known.compactMap { entry in
+            entry.value.scopes.filter { path.starts(with: $0.utf8) }.map(\.utf8.count).max().map { (entry, $0) }
+        }
+        return depths.max { $0.1 < $1.1 }.map { ($0.0.key, $0.0.value) }
+    }
+}

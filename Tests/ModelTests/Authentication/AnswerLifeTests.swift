@@ -1,0 +1,188 @@
+import Testing
+
+@testable import BackhaulModel
+
+@Suite("Answers that end, and answers that are none")
+struct AnswerLifeTests {
+    private static let origin = "https://example.org:443"
+    private let secret = ChallengeResponse.credential(user: "user", password: "open sesame")
+    private let space = ProtectionSpace(kind: .server, origin: Self.origin, realm: "staff")
+    private var book = SessionCredentials()
+
+    private func challenge(
+        _ id: UInt64, _ space: ProtectionSpace, _ schemes: AuthenticationSchemes = .basic, failures: UInt32 = 0
+    ) -> Challenge {
+        Challenge(
+            id: ChallengeID(rawValue: id), space: space, schemes: schemes, failures: failures, timeMilliseconds: 0,
+            waitingTasks: 1)
+    }
+
+    private func demand(_ url: String = "https://example.org/files/1") throws -> AuthenticationDemand {
+        try #require(
+            AuthenticationDemand(
+                ResponseHead(
+                    status: 401, finalURL: url, isHTTP2: false,
+                    fields: [HeaderField("WWW-Authenticate", "Basic realm=\"staff\"")], origin: Self.origin)))
+    }
+
+    private func wait(_ url: String, last: UInt64? = nil) -> SessionCredentials.Wait? {
+        book.wait(for: url, in: Self.origin, last: last.map(ChallengeID.init))
+    }
+
+    @Test("the strongest offered scheme is used for a credential, and no weaker one")
+    mutating func strongest() {
+        let all: [(AuthenticationSchemes, ChallengeResponse, AuthenticationSchemes)] = [
+            (.basic, secret, .basic), ([.basic, .digest], secret, .digest), ([.negotiate, .digest], secret, .digest),
+            ([.basic, .negotiate], .credential(user: "", password: ""), .negotiate),
+        ]
+        for (id, (offered, response, used)) in all.enumerated() {
+            book.answered(challenge(UInt64(id + 1), space, offered), response)
+            #expect(book.answer(server: Self.origin, url: "https://example.org/")?.scheme == used)
+        }
+    }
+
+    @Test("one that is too old is sent no more, and its tasks wait without being tried, in the old one's place")
+    mutating func tooOld() throws {
+        let asked = try demand()
+        book.met(asked, in: Self.origin)
+        book.answered(challenge(1, space), secret, expires: 1_000)
+        book.settled(space, challenge: nil)
+        let sent = try #require(book.answer(server: Self.origin, url: "https://example.org/files/2"))
+        _ = book.accepted([sent.number], in: Self.origin)
+        #expect(wait("https://example.org/files/2") == nil)
+        let early = book.expire(now: 999)
+        let late = book.expire(now: 1_000)
+        let again = book.expire(now: 1_001)
+        #expect([early, late, again] == [false, true, false])
+        #expect(book.answer(server: Self.origin, url: "https://example.org/files/2") == nil)
+        #expect(!book.isEmpty)
+        guard case .ask(let question, let old) = wait("https://example.org/files/2") else {
+            Issue.record("nothing is asked for")
+            return
+        }
+        #expect(question.space == space && question.schemes == .basic)
+        #expect(old == ChallengeID(rawValue: 1))
+        book.met(question, in: Self.origin)
+        book.settled(space, challenge: ChallengeID(rawValue: 2))
+        #expect(wait("https://example.org/files/2") == .open(ChallengeID(rawValue: 2)))
+        // A request with the old answer that was under way then.
+        let verdict = book.verdict(on: space, sent: [sent.number], in: Self.origin)
+        #expect(verdict == .ask(failures: 0, replacing: nil))
+    }
+
+    @Test("one that was kept is sent, and no lane is probed for it")
+    mutating func kept() {
+        book.learn(KeptAnswer(space: space, challenge: ChallengeID(rawValue: 4), schemes: .digest, response: secret))
+        let answer = book.answer(server: Self.origin, url: "https://example.org/any")
+        #expect(answer?.response == secret && answer?.scheme == .digest && answer?.number == 4)
+        #expect(!book.isProbed(Self.origin))
+        let verdict = book.verdict(on: space, sent: [4], in: Self.origin)
+        #expect(verdict == .ask(failures: 1, replacing: ChallengeID(rawValue: 4)))
+    }
+
+    @Test("tasks that go on without one are neither asked nor held again; others are")
+    mutating func without() throws {
+        book.met(try demand(), in: Self.origin)
+        book.settled(space, challenge: ChallengeID(rawValue: 1))
+        book.answered(challenge(1, space), .standard)
+        #expect(book.goesOn(without: space, after: ChallengeID(rawValue: 1)))
+        #expect(!book.goesOn(without: space, after: nil))
+        let proxy = ProtectionSpace(kind: .proxy, origin: "p", realm: nil)
+        #expect(!book.goesOn(without: proxy, after: ChallengeID(rawValue: 1)))
+        #expect(!book.isProbed(Self.origin))
+        book.met(try demand(), in: Self.origin)
+        book.settled(space, challenge: ChallengeID(rawValue: 2))
+        #expect(wait("https://example.org/files/2", last: 1) == nil)
+        #expect(wait("https://example.org/files/2") == .open(ChallengeID(rawValue: 2)))
+    }
+
+    // MARK: Refreshes
+
+    private let headers = RefreshNeed.space(.headers, of: TaskID(rawValue: 9), origin: Self.origin)
+    private let address = RefreshNeed.space(.url, of: TaskID(rawValue: 9), origin: Self.origin)
+
+    private func options(_ kind: RefreshKind, expires: Int64? = nil) -> RequestOptions {
+        var options = RequestOptions()
+        options.refresh = kind
+        options.expiresMilliseconds = expires
+        return options
+    }
+
+    @Test("is asked for at its time, and at 401 and 403, of headers by the URL's own origin only", arguments: [
+        (RefreshKind.none, 401, Self.origin, false), (.headers, 401, Self.origin, true),
+        (.headers, 403, Self.origin, true), (.headers, 403, "https://cdn:443", false),
+        (.headers, 404, Self.origin, false),
+        (.headers, 407, Self.origin, false), (.url, 403, "https://cdn:443", true), (.url, 200, Self.origin, false),
+    ])
+    func need(_ kind: RefreshKind, _ status: Int32, _ origin: String, _ isAsked: Bool) {
+        let head = ResponseHead(status: status, finalURL: "", isHTTP2: false, fields: [], origin: origin)
+        #expect(RefreshNeed.isAsked(by: head, options(kind), origin: Self.origin) == isAsked)
+        #expect(RefreshNeed.isOver(options(kind, expires: 100), now: 100) == (kind != .none))
+        #expect(!RefreshNeed.isOver(options(kind, expires: 100), now: 99))
+        #expect(!RefreshNeed.isOver(options(kind), now: 100))
+    }
+
+    @Test("of headers is one for all tasks of the origin, of a URL one for each task")
+    func spaces() {
+        #expect(headers == RefreshNeed.space(.headers, of: TaskID(rawValue: 8), origin: Self.origin))
+        #expect(address != RefreshNeed.space(.url, of: TaskID(rawValue: 8), origin: Self.origin))
+        #expect(headers.sentence.contains("headers") && address.sentence.contains("URL"))
+        #expect(headers.failure.status == .authenticationRequired)
+    }
+
+    @Test("of headers: tasks wait untried while it is open, one goes first then, and others run beside them")
+    mutating func refreshed() {
+        let asked = AuthenticationDemand(refreshing: headers)
+        #expect(book.wait(forRefresh: headers, isOver: false) == nil)
+        #expect(book.wait(forRefresh: headers, isOver: true) == .ask(asked, replacing: nil))
+        book.met(asked, in: Self.origin)
+        #expect(book.isProbed(Self.origin))
+        book.settled(headers, challenge: ChallengeID(rawValue: 1))
+        #expect(!book.isProbed(Self.origin))
+        #expect(book.wait(forRefresh: headers, isOver: false) == .open(ChallengeID(rawValue: 1)))
+        #expect(wait("https://example.org/files/2") == nil)
+        book.answered(challenge(1, headers, []), .headers([]))
+        #expect(book.isProbed(Self.origin))
+        #expect(book.answer(server: Self.origin, url: "https://example.org/") == nil)
+        var verdict = book.verdict(on: headers, sent: [], in: Self.origin)
+        #expect(verdict == .again)
+        _ = book.accepted([1], in: Self.origin)
+        #expect(!book.isProbed(Self.origin))
+        // It has served until it was too old: nothing has failed.
+        verdict = book.verdict(on: headers, sent: [1], in: Self.origin)
+        #expect(verdict == .ask(failures: 0, replacing: ChallengeID(rawValue: 1)))
+    }
+
+    @Test("an answer to a refresh that does not serve is counted")
+    mutating func wrong() {
+        book.answered(challenge(1, headers, [], failures: 2), .headers([]))
+        var verdict = book.verdict(on: headers, sent: [1], in: Self.origin)
+        #expect(verdict == .ask(failures: 3, replacing: ChallengeID(rawValue: 1)))
+        book.answered(challenge(2, address, [], failures: 2), .url("https://a/"))
+        verdict = book.verdict(on: address, sent: [2], in: Self.origin)
+        #expect(verdict == .ask(failures: 3, replacing: nil))
+        book.acceptedAddress(of: TaskID(rawValue: 9))
+        verdict = book.verdict(on: address, sent: [2], in: Self.origin)
+        #expect(verdict == .ask(failures: 0, replacing: nil))
+    }
+
+    @Test("what was given is laid over the request: fields by their names, and nothing more is asked when nothing came")
+    func laid() {
+        var request = Request(url: "https://a/old")
+        request.headers = [HeaderField("authorization", "old"), HeaderField("Accept", "x")]
+        request.options = options(.headers, expires: 5)
+        let id = ChallengeID(rawValue: 1)
+        let given = RefreshedRequest(
+            challenge: id, headers: [HeaderField("Authorization", "new")], expiresMilliseconds: 9)
+        let fresh = given.applied(to: request)
+        #expect(fresh.headers == [HeaderField("Accept", "x"), HeaderField("Authorization", "new")])
+        #expect(fresh.url == "https://a/old")
+        #expect(fresh.options.expiresMilliseconds == 9 && fresh.options.refresh == .headers)
+        let declined = RefreshedRequest(challenge: id, isDeclined: true).applied(to: request)
+        #expect(declined.headers == request.headers && declined.options.refresh == .none)
+        #expect(RefreshedRequest(challenge: id, url: "https://b/").applied(to: request).url == "https://b/")
+        var dumped = ""
+        dump(given, to: &dumped)
+        #expect(!dumped.contains("new"))
+    }
+}
