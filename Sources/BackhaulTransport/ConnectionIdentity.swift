@@ -18,7 +18,8 @@ extension ConnectionIdentity {
         proxy?.user = credentials.proxyUser
         proxy?.password = credentials.proxyPassword
         self.init(
-            caFile: request.caFile, tls: request.tls, httpVersion: request.httpVersion, proxy: proxy,
+            caFile: request.caFile, tls: request.tls,
+            httpVersion: credentials.belongsToConnection ? .http1 : request.httpVersion, proxy: proxy,
             proxyLines: route == nil ? [] : credentials.proxyLines)
     }
 }

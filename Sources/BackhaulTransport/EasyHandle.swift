@@ -11,6 +11,8 @@ final class EasyHandle {
     private let reasonText: UnsafeMutablePointer<CChar>
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var proxyHeaders: UnsafeMutablePointer<curl_slist>?
+    /// Whose nonces libcurl keeps in it, and sends with the next request.
+    private(set) var nonceOwner: String?
 
     init(_ sockets: SocketTable, _ identity: ConnectionIdentity) throws(Failure) {
         guard let handle = curl_easy_init() else { throw Failure(.outOfResources, "no memory is left for a transfer") }
@@ -31,16 +33,17 @@ final class EasyHandle {
     /// The options that belong to one request. `receiver` is handed to the call-backs and must outlive the transfer.
     func prepare(
         url: String, version: HTTPVersion, isEncrypted: Bool, timeoutMilliseconds: UInt32, headers lines: [String],
-        credentials: HopCredentials, receiver: UnsafeMutableRawPointer
+        credentials: HopCredentials, nonceOwner: String? = nil, receiver: UnsafeMutableRawPointer
     ) throws(Failure) {
         reasonText[0] = 0
+        if let nonceOwner { self.nonceOwner = nonceOwner }
         let list = try Self.list(of: lines)
         bhl_easy_set_headers(handle, list)
         curl_slist_free_all(headers)
         headers = list
         try set(credentials)
         try set(CURLOPT_URL, url)
-        set(version, isEncrypted: isEncrypted)
+        set(credentials.belongsToConnection ? .http1 : version, isEncrypted: isEncrypted)
         bhl_easy_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(timeoutMilliseconds))
         for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PRIVATE, CURLOPT_PREREQDATA] {
             bhl_easy_set_pointer(handle, option, receiver)
@@ -57,6 +60,9 @@ final class EasyHandle {
         try set(CURLOPT_PASSWORD, credentials.password)
         try set(CURLOPT_PROXYUSERNAME, credentials.proxyUser)
         try set(CURLOPT_PROXYPASSWORD, credentials.proxyPassword)
+        bhl_easy_set_long(handle, CURLOPT_HTTPAUTH, Self.bits(credentials.scheme))
+        bhl_easy_set_long(handle, CURLOPT_PROXYAUTH, Self.bits(credentials.proxyScheme))
+        bhl_easy_set_long(handle, CURLOPT_FORBID_REUSE, credentials.belongsToConnection ? 1 : 0)
     }
 
     /// An unused handle keeps no secret.
@@ -65,6 +71,14 @@ final class EasyHandle {
         curl_slist_free_all(headers)
         headers = nil
         try? set(HopCredentials())
+    }
+
+    private static func bits(_ schemes: AuthenticationSchemes) -> Int {
+        let all: [(AuthenticationSchemes, Int32)] = [
+            (.basic, Int32(bhl_basic_authentication)), (.digest, Int32(bhl_digest_authentication)),
+            (.negotiate, Int32(bhl_negotiate_authentication)),
+        ]
+        return all.reduce(0) { schemes.contains($1.0) ? $0 | Int($1.1) : $0 }
     }
 
     private static func list(of lines: [String]) throws(Failure) -> UnsafeMutablePointer<curl_slist>? {
@@ -97,8 +111,6 @@ final class EasyHandle {
             // A proxy that wants a credential says so in them.
             (CURLOPT_SUPPRESS_CONNECT_HEADERS, 0),
             (CURLOPT_HEADEROPT, Int(bhl_headers_separate)),
-            (CURLOPT_HTTPAUTH, Int(bhl_basic_authentication)),
-            (CURLOPT_PROXYAUTH, Int(bhl_basic_authentication)),
             // One read of a fast connection. Twice as much costs twice the memory and is not faster; a quarter costs
             // two thirds more processor time for large files.
             (CURLOPT_BUFFERSIZE, 256 * 1024),
@@ -108,15 +120,6 @@ final class EasyHandle {
             (CURLOPT_NOPROGRESS, 1),
         ]
         for (option, value) in numbers { bhl_easy_set_long(handle, option, value) }
-    }
-
-    /// The head that has just ended is that of a proxy's answer to CONNECT: of the server's there is no status yet.
-    var isConnecting: Bool {
-        var connect = 0
-        var response = 0
-        bhl_easy_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &connect)
-        bhl_easy_get_long(handle, CURLINFO_RESPONSE_CODE, &response)
-        return connect != 0 && response == 0
     }
 
     /// From the Retry-After field of the last response, in either of its forms (RFC 9110, section 10.2.3).

@@ -12,14 +12,21 @@ final class EasyHandles {
 
     init(_ identity: ConnectionIdentity) { self.identity = identity }
 
-    func take() throws(Failure) -> EasyHandle {
-        if let easy = unused.popLast() { return easy }
+    /// `nonceOwner`: whose Digest nonces it may have. libcurl cannot be told to forget them, and they name the user.
+    func take(nonceOwner: String?) throws(Failure) -> EasyHandle {
+        for owner in nonceOwner == nil ? [nil] : [nonceOwner, nil] {
+            if let index = unused.lastIndex(where: { $0.nonceOwner == owner }) { return unused.remove(at: index) }
+        }
         return try EasyHandle(sockets, identity)
     }
 
     func giveBack(_ easy: EasyHandle) {
-        guard unused.count < EasyHandles.limit else { return }
         easy.forgetCredentials()
+        // Those that only their owner can use go first, the oldest before the others.
+        if unused.count >= EasyHandles.limit {
+            guard let index = unused.firstIndex(where: { $0.nonceOwner != nil }) else { return }
+            unused.remove(at: index)
+        }
         unused.append(easy)
     }
 

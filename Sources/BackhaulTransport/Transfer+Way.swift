@@ -11,7 +11,8 @@ extension Transfer {
         (sentToServer, sentToProxy) = (server?.number, proxyAnswer?.number)
         for answer in [server, proxyAnswer] { if let answer { secrets.add(answer.response) } }
         if let user = route?.user { secrets.add(.credential(user: user, password: route?.password ?? "")) }
-        return (route, HopCredentials(server: server?.response, proxy: proxyAnswer?.response, through: route))
+        questions.credentials = HopCredentials(server: server, proxy: proxyAnswer, through: route)
+        return (route, questions.credentials)
     }
 
     /// An answer that a server gives without a proxy, or through its tunnel, says nothing in the proxy's name.

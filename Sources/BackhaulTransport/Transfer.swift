@@ -21,6 +21,8 @@ public final class Transfer {
 
     enum Phase {
         case waitingForHead
+        /// A 401 or 407 that libcurl may answer itself: then comes another head, else a body or the end.
+        case holdingHead
         /// The body of a response that redirects is read and dropped, so that the connection can be used again.
         case redirecting(to: String, skipped: Int)
         case receiving
@@ -57,6 +59,7 @@ public final class Transfer {
     /// In challenges: of the HTTP proxy of this hop, if any.
     var proxy: String?
     var timing = HopTiming()
+    var questions = HopQuestions()
 
     private static let skippedBodyLimit = 64 * 1024
 
@@ -70,6 +73,7 @@ public final class Transfer {
         self.transport = transport
         url = request.url
         origin = request.origin
+        secrets = request.secrets
         lastHeardAt = now
     }
 
@@ -112,7 +116,7 @@ public final class Transfer {
 
     var headIsWhole: Bool {
         switch phase {
-        case .waitingForHead: false
+        case .waitingForHead, .holdingHead: false
         default: true
         }
     }
@@ -149,12 +153,14 @@ public final class Transfer {
         redirects += 1
         // After any other redirect the first server may have done what was asked of it.
         if [307, 308].contains(head.status) { mayHaveBeenSent = false }
-        head = HeadCollector()
-        phase = .waitingForHead
+        beginHop()
     }
 
-    func repeatRequest() {
+    func repeatRequest() { beginHop() }
+
+    private func beginHop() {
         head = HeadCollector()
+        questions = HopQuestions()
         phase = .waitingForHead
     }
 
@@ -164,6 +170,7 @@ public final class Transfer {
     func requestBegins() -> Bool {
         mayHaveBeenSent = true
         timing.requestBegan(easy?.tlsAgreement)
+        questions.requestBegins()
         return true
     }
 
@@ -171,6 +178,11 @@ public final class Transfer {
     func take(header bytes: UnsafeRawBufferPointer) -> Int {
         guard violation == nil, !isOver else { return 0 }
         heard()
+        // libcurl has answered the question that is held.
+        if case .holdingHead = phase, bytes.starts(with: "HTTP/".utf8) {
+            head = HeadCollector()
+            phase = .waitingForHead
+        }
         switch head.add(String(decoding: bytes, as: UTF8.self), size: bytes.count) {
         case .more:
             return bytes.count
@@ -178,13 +190,31 @@ public final class Transfer {
             violation = Failure(.badResponse, "\(origin.text): \(failure.message)")
             return 0
         case .complete:
-            if easy?.isConnecting ?? false {
-                if head.status == 407 { tunnelRefusal = head.fields }
-                head = HeadCollector()
+            guard questions.isRequestSent else { return takeAnswerToConnect() ? bytes.count : 0 }
+            if questions.mayBeRepeated(after: head.status) {
+                phase = .holdingHead
                 return bytes.count
             }
-            return takeHead() ? bytes.count : 0
+            guard takeHead() else { return 0 }
+            guard questions.isToBeStopped(after: head.status) else { return bytes.count }
+            phase = .refused
+            return 0
         }
+    }
+
+    private func takeAnswerToConnect() -> Bool {
+        let status = head.status
+        tunnelRefusal = status == 407 ? head.fields : nil
+        head = HeadCollector()
+        return questions.connectWasAnswered(with: status)
+    }
+
+    /// False when nobody wants the answer.
+    @discardableResult
+    func takeHeldHead() -> Bool {
+        guard case .holdingHead = phase else { return true }
+        phase = .waitingForHead
+        return takeHead()
     }
 
     /// The proxy's refusal of a tunnel is the answer: libcurl has it as an error.
@@ -238,6 +268,7 @@ public final class Transfer {
 
     func take(body bytes: UnsafeRawBufferPointer) -> Int {
         heard()
+        guard takeHeldHead() else { return 0 }
         switch phase {
         case .redirecting(let location, let skipped):
             let total = skipped + bytes.count

@@ -111,14 +111,15 @@ public final class Transport {
         do throws(Failure) {
             let (route, credentials) = try transfer.takeWay()
             let stack = try stack(of: ConnectionIdentity(transfer.request, route, credentials))
-            let easy = try stack.handles.take()
+            let nonceOwner = credentials.nonceOwner(at: transfer.origin)
+            let easy = try stack.handles.take(nonceOwner: nonceOwner)
             // Unsafe: curl hands this pointer back only between `add` and `remove`, and `active` keeps the transfer so
             // long.
             try easy.prepare(
                 url: transfer.url, version: transfer.request.httpVersion,
                 isEncrypted: transfer.origin.scheme == "https",
                 timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds,
-                headers: transfer.headerLines(with: credentials), credentials: credentials,
+                headers: transfer.headerLines(with: credentials), credentials: credentials, nonceOwner: nonceOwner,
                 receiver: Unmanaged.passUnretained(transfer).toOpaque())
             transfer.sending.begin()
             try easy.prepare(
@@ -142,6 +143,8 @@ public final class Transport {
 
     /// libcurl is through with a request of the transfer.
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
+        // Nothing was repeated: what was held is the answer.
+        if result == CURLE_OK { transfer.takeHeldHead() }
         let reason = transfer.secrets.redacted(transfer.easy?.reason ?? "")
         let circumstances = FailureCircumstances(
             surelyNotProcessed: !transfer.mayHaveBeenSent, systemError: transfer.easy?.systemError ?? 0)
@@ -157,7 +160,7 @@ public final class Transport {
         case .repeating:
             transfer.repeatRequest()
             begin(transfer)
-        case .waitingForHead, .receiving:
+        case .waitingForHead, .holdingHead, .receiving:
             if transfer.takeTunnelRefusal() {
                 end(transfer, .complete)
             } else if let violation = transfer.violation {

@@ -7,13 +7,53 @@ import Testing
 struct CredentialTests {
     private let asked = [HeaderField("Accept", "a"), HeaderField("authorization", "old"), HeaderField("X-Key", "k")]
 
+    private func answer(
+        _ response: ChallengeResponse, _ schemes: AuthenticationSchemes = .basic
+    ) -> SessionCredentials.Answer? {
+        var book = SessionCredentials()
+        let space = ProtectionSpace(kind: .server, origin: "a", realm: "r")
+        book.answered(
+            Challenge(
+                id: ChallengeID(rawValue: 7), space: space, schemes: schemes, failures: 0, timeMilliseconds: 0,
+                waitingTasks: 1), response)
+        return book.answer(server: "a", url: "a/b")
+    }
+
+    @Test("what libcurl may answer itself is the status of a scheme with nonces or tickets")
+    func repeats() {
+        let credential = ChallengeResponse.credential(user: "u", password: "p")
+        let digest = HopCredentials(server: answer(credential, [.digest, .basic]), proxy: nil, through: nil)
+        #expect(digest.scheme == .digest)
+        #expect(digest.mayRepeat(after: 401) && !digest.mayRepeat(after: 407) && !digest.mayRepeat(after: 403))
+        #expect(!digest.belongsToConnection)
+        let basic = HopCredentials(server: answer(credential), proxy: nil, through: nil)
+        #expect(!basic.mayRepeat(after: 401))
+        let ticket = answer(.credential(user: "", password: ""), [.negotiate, .basic])
+        #expect(HopCredentials(server: ticket, proxy: nil, through: nil).belongsToConnection)
+        let proxied = HopCredentials(server: nil, proxy: answer(credential, .digest), through: nil)
+        #expect(proxied.mayRepeat(after: 407) && !proxied.mayRepeat(after: 401))
+        let configured = HopCredentials(
+            server: nil, proxy: nil, through: ProxyRoute(url: "http://p:1", user: "u", password: "p"))
+        #expect(configured.mayRepeat(after: 407) && configured.proxyScheme == [.basic, .digest])
+    }
+
+    @Test("nonces are for the same answer at the same server")
+    func nonces() {
+        let digest = HopCredentials(
+            server: answer(.credential(user: "u", password: "p"), .digest), proxy: nil, through: nil)
+        let here = Origin(scheme: "http", server: "h", port: 80)
+        let there = Origin(scheme: "http", server: "t", port: 80)
+        #expect(HopCredentials().nonceOwner(at: here) == nil)
+        #expect(digest.nonceOwner(at: here) != nil && digest.nonceOwner(at: here) != digest.nonceOwner(at: there))
+    }
+
     @Test("an answer replaces what the request has of the same name")
     func merged() {
-        let basic = HopCredentials(server: .credential(user: "u", password: "p"), proxy: nil, through: nil)
+        let basic = HopCredentials(server: answer(.credential(user: "u", password: "p")), proxy: nil, through: nil)
         #expect(basic.merged(into: asked).map(\.name) == ["Accept", "X-Key"])
         #expect(basic.user == "u" && basic.password == "p")
         let headers = HopCredentials(
-            server: .headers([HeaderField("x-key", "new"), HeaderField("Y", "")]), proxy: nil, through: nil)
+            server: answer(.headers([HeaderField("x-key", "new"), HeaderField("Y", "")])), proxy: nil, through: nil)
         #expect(headers.merged(into: asked).map(\.value) == ["a", "old", "new", ""])
         #expect(HopCredentials().merged(into: asked) == asked)
     }
@@ -21,7 +61,7 @@ struct CredentialTests {
     @Test("what is for the proxy stays apart from what is for the server")
     func apart() {
         let hop = HopCredentials(
-            server: nil, proxy: .headers([HeaderField("Proxy-Authorization", "Bearer x")]),
+            server: nil, proxy: answer(.headers([HeaderField("Proxy-Authorization", "Bearer x")])),
             through: ProxyRoute(url: "http://p:1", user: "old", password: "o"))
         #expect(hop.merged(into: asked) == asked)
         #expect(hop.proxyLines == ["Proxy-Authorization: Bearer x"])
@@ -32,7 +72,8 @@ struct CredentialTests {
     func replaced() {
         let route = ProxyRoute(url: "http://p:1", user: "old", password: "o")
         #expect(HopCredentials(server: nil, proxy: nil, through: route).proxyUser == "old")
-        let hop = HopCredentials(server: nil, proxy: .credential(user: "new", password: "n"), through: route)
+        let given = answer(.credential(user: "new", password: "n"))
+        let hop = HopCredentials(server: nil, proxy: given, through: route)
         #expect(hop.proxyUser == "new" && hop.proxyPassword == "n")
     }
 }
