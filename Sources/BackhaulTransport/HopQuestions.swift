@@ -1,5 +1,5 @@
-/// What libcurl answers itself in one hop: a 401 or 407 that is followed by another request, for Digest and Negotiate, and
-/// a proxy's answers to CONNECT.
+/// What libcurl answers itself in one hop: a 401 or 407 that is followed by another request, for Digest and Negotiate,
+/// and a proxy's answers to CONNECT.
 struct HopQuestions {
     /// What the request carries of answers.
     var credentials = HopCredentials()
