@@ -13,7 +13,7 @@ struct PushTests {
 
     private func id(_ number: UInt64) -> EventID { EventID(rawValue: number) }
 
-    @Test("nothing is lost, out of order or handed out again, whatever the order of steps", arguments: 0..<40)
+    @Test("nothing is lost, out of order or handed out again, whatever the order of steps", arguments: 0..<300)
     func anyOrder(seed: Int) {
         var world = PushWorld(seed: UInt64(seed))
         for _ in 0..<1_000 { world.step() }
