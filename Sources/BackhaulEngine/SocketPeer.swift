@@ -24,6 +24,9 @@ final class SocketPeer {
     private var budget = CommandBudget()
     private var isPaused = false
     private var isOver = false
+    /// Something may have been kept from it. Its bytes leave in several writes, so that none of them sees both the
+    /// beginning and the end of being behind.
+    private var hasBeenBehind = false
     /// Told when the peer has caught up: only the newest of each counts.
     private var heldEvents: [String: EventID] = [:]
     private var heldYields: Set<String> = []
@@ -70,7 +73,14 @@ final class SocketPeer {
 
     private func flush() {
         guard !isOver else { return }
-        let wasBehind = isBehind
+        if isBehind { hasBeenBehind = true }
+        write()
+        guard hasBeenBehind, !isBehind, !isOver else { return }
+        hasBeenBehind = false
+        core.loop.afterThisTurn { [weak self] in self?.catchUp() }
+    }
+
+    private func write() {
         while sent < outgoing.count {
             switch stream.write(outgoing, from: sent) {
             case .written(let count): sent += count
@@ -87,7 +97,6 @@ final class SocketPeer {
         outgoing = []
         sent = 0
         listen()
-        if wasBehind { core.loop.afterThisTurn { [weak self] in self?.catchUp() } }
     }
 
     private func catchUp() {
