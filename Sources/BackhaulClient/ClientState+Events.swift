@@ -20,7 +20,9 @@ extension ClientState {
         // With nothing more, all that was committed when the poll was sent has been handed out.
         let last = events.last?.id ?? .zero
         handedOut(handle, through: more ? last : max(last, newest))
-        sessions[handle]?.pushed.polled(after: after, events, more: more)
+        if let known = sessions[handle]?.newest {
+            sessions[handle]?.pushed.polled(after: after, events, more: more, newest: known)
+        }
         renewCredit(handle)
     }
 

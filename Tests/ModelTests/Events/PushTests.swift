@@ -101,6 +101,24 @@ struct PushTests {
         #expect(cache.take(after: .zero, maximum: 2, newest: id(3))?.more == true)
     }
 
+    @Test("a cursor beyond all events hides none of those that come later")
+    func cursorBeyondAll() {
+        var cache = EventCache()
+        cache.pushed([event(1)], after: .zero, through: id(1))
+        cache.polled(after: id(9), [], more: false, newest: id(1))
+        cache.polled(after: id(1), [], more: false, newest: id(1))
+        cache.pushed([event(2), event(10)], after: id(1), through: id(10))
+        #expect(cache.take(after: id(1), maximum: 9, newest: id(10))?.events.map(\.id) == [id(2), id(10)])
+    }
+
+    @Test("a push that leaves something out is not taken")
+    func pushWithGap() {
+        var cache = EventCache()
+        cache.pushed([event(5)], after: id(4), through: id(5))
+        #expect(cache.count == 0)
+        #expect(cache.through == .zero)
+    }
+
     @Test("a credit is renewed when half of it is used")
     func renewal() {
         var cache = EventCache()

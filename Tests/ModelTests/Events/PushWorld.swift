@@ -212,7 +212,7 @@ struct PushWorld {
             guard case .poll(let after, _, let newest) = pending.removeValue(forKey: number) else { return }
             let last = events.last?.id ?? .zero
             handedOut = max(handedOut, more ? last : max(last, newest))
-            cache.polled(after: after, events, more: more)
+            cache.polled(after: after, events, more: more, newest: known)
             renewCredit()
             answeredByStore += 1
             look(at: events, after: after)
