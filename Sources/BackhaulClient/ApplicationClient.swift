@@ -162,11 +162,14 @@ public final class ApplicationClient: Sendable {
         return ticket
     }
 
-    func makeTicket(abandoned: @escaping @Sendable () -> Void = {}, waitingFor: String? = nil) -> Ticket {
+    func makeTicket(
+        abandoned: @escaping @Sendable () -> Void = {}, unread: @escaping @Sendable (Ticket.Answer) -> Void = { _ in },
+        waitingFor: String? = nil
+    ) -> Ticket {
         Ticket(
             announced: { [weak self] ticket in self?.state.change { $0.announce(ticket) } },
             withdrawn: { [weak self] ticket in self?.state.change { $0.withdraw(ticket) } }, abandoned: abandoned,
-            waitingFor: waitingFor)
+            unread: unread, waitingFor: waitingFor)
     }
 
     func answered(_ answer: Ticket.Answer) -> Ticket {

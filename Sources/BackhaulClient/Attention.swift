@@ -39,6 +39,12 @@ struct Attention: Sendable {
         known[identifier, default: Known()].told = max(before, id)
     }
 
+    /// What was told after this one was not taken.
+    mutating func takeBack(_ identifier: String, after id: EventID) {
+        guard let told = known[identifier]?.told else { return }
+        known[identifier]?.told = min(told, id)
+    }
+
     /// A listing was handed out: what it shows counts as told. Somebody may have begun to wait after it was made.
     mutating func told(_ untold: Untold, _ infos: [SessionInfo]) {
         for info in infos where untold.identifiers.contains(info.identifier) {

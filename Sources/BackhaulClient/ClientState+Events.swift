@@ -51,6 +51,15 @@ extension ClientState {
         updateDescriptors()
     }
 
+    /// Events from this one on were handed out to a host that did not take them: the descriptors tell of them again.
+    mutating func takeBack(_ handle: HandleID, from id: EventID) {
+        guard let session = sessions[handle], session.role == .consume, session.isAttached, id > .zero else { return }
+        let before = EventID(rawValue: id.rawValue - 1)
+        sessions[handle]?.takeBack(after: before)
+        attention.takeBack(session.identifier, after: before)
+        updateDescriptors()
+    }
+
     // MARK: Acknowledging
 
     mutating func acknowledging(_ handle: HandleID, _ acknowledgement: Acknowledgement) {
