@@ -96,7 +96,7 @@ public final class ApplicationClient: Sendable {
             let wanted: Result<Attention.Untold, Failure>? = state.wait(until: deadline) { state in
                 if let failure = state.failure { return .failure(failure) }
                 let untold = state.attention.untold
-                return untold.identifiers.isEmpty ? nil : .success(untold)
+                return untold.isEmpty ? nil : .success(untold)
             }
             guard let wanted else { return [] }
             let untold = try wanted.get()
@@ -106,7 +106,7 @@ public final class ApplicationClient: Sendable {
             }
             switch answer {
             case .sessions(let infos):
-                let found = infos.filter { untold.identifiers.contains($0.identifier) && $0.needsAttention }
+                let found = infos.filter { untold.contains($0.identifier) && $0.needsAttention }
                 state.change { $0.told(untold, infos) }
                 if !found.isEmpty { return found }
             case .failed(let failure): throw failure

@@ -28,8 +28,8 @@ final class SocketPeer {
     /// beginning and the end of being behind.
     private var hasBeenBehind = false
     /// Told when the peer has caught up: only the newest of each counts.
-    private var heldEvents: [String: EventID] = [:]
-    private var heldYields: Set<String> = []
+    private var heldEvents: [ExactText: EventID] = [:]
+    private var heldYields: Set<ExactText> = []
     /// Since when it owes a hello or the rest of a frame.
     private(set) var owesSince: Int64?
 
@@ -57,10 +57,11 @@ final class SocketPeer {
         guard !isOver else { return }
         switch message {
         case .notice(.event(let identifier, let newest)) where isBehind:
-            heldEvents[identifier] = max(heldEvents[identifier] ?? .zero, newest)
+            let name = ExactText(identifier)
+            heldEvents[name] = max(heldEvents[name] ?? .zero, newest)
             return
         case .notice(.yield(let identifier)) where isBehind:
-            heldYields.insert(identifier)
+            heldYields.insert(ExactText(identifier))
             return
         case .reply(let sequence, _): budget.answered(sequence)
         default: break
@@ -103,8 +104,8 @@ final class SocketPeer {
         let (events, yields) = (heldEvents, heldYields)
         heldEvents = [:]
         heldYields = []
-        for (identifier, newest) in events { send(.notice(.event(identifier: identifier, newest: newest))) }
-        for identifier in yields { send(.notice(.yield(identifier: identifier))) }
+        for (name, newest) in events { send(.notice(.event(identifier: name.text, newest: newest))) }
+        for name in yields { send(.notice(.yield(identifier: name.text))) }
         if !isOver { core.caughtUp(id) }
     }
 

@@ -1,0 +1,35 @@
+import BackhaulClient
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@Suite("An application is told of each session that needs attention")
+struct AttentionTests {
+    let store: TestStore
+    let application: ApplicationClient
+
+    init() throws {
+        store = try TestStore()
+        application = try store.open()
+    }
+
+    private func endRound(_ session: SessionClient) throws {
+        let name = "file-\(session.identifier.utf8.count)"
+        let task = try enqueue(session, [try store.request("http://127.0.0.1:1/", name)])[0].task
+        _ = try answer(session.control(.cancel, TaskSelection(ids: [task])))
+    }
+
+    @Test("also of one whose identifier only looks like that of another")
+    func looksTheSame() throws {
+        defer { application.close() }
+        let names = ["caf\u{E9}", "cafe\u{301}"]
+        let sessions = try names.map {
+            try session(application.createSession(SessionConfiguration(identifier: $0), .consume))
+        }
+        for session in sessions { try endRound(session) }
+        #expect(try eventsOfRound(sessions[1]).count == 2)
+        // The first one's events are older than those that were read, and nobody has read them.
+        let told = try application.poll(until: .after(milliseconds: 20_000))
+        #expect(told.map { Array($0.identifier.utf8) } == [Array(names[0].utf8)])
+    }
+}
