@@ -64,6 +64,12 @@ struct Attention: Sendable {
             tell(info.identifier, through: info.newestEvent)
             if info.waitingConsumers > 0 || untold.asked.contains(name) { known[name]?.isAskedToYield = false }
         }
-        for name in gone.keys { known[name] = nil }
+        for (name, newest) in gone {
+            // One that was made anew after the listing has newer events, or somebody who waits for it.
+            guard let now = known[name], now.newest == newest, !now.isAskedToYield || untold.asked.contains(name) else {
+                continue
+            }
+            known[name] = nil
+        }
     }
 }
