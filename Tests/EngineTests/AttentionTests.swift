@@ -1,4 +1,4 @@
-import BackhaulClient
+@testable import BackhaulClient
 import BackhaulModel
 import BackhaulPlatform
 import Testing
@@ -31,5 +31,37 @@ struct AttentionTests {
         // The first one's events are older than those that were read, and nobody has read them.
         let told = try application.poll(until: .after(milliseconds: 20_000))
         #expect(told.map { Array($0.identifier.utf8) } == [Array(names[0].utf8)])
+    }
+}
+
+@Suite("A listing that does not show a session")
+struct AttentionOfTheGoneTests {
+    @Test("ends what was to be told of it")
+    func gone() {
+        var attention = Attention()
+        attention.learn("s", newest: EventID(rawValue: 5))
+        attention.learnYield("s")
+        attention.told(attention.untold, [])
+        #expect(!attention.hasUntold)
+    }
+
+    @Test("says nothing of one that was made anew afterwards")
+    func madeAnew() {
+        var attention = Attention()
+        attention.learn("s", newest: EventID(rawValue: 5))
+        let untold = attention.untold
+        attention.learn("s", newest: EventID(rawValue: 9))
+        attention.told(untold, [])
+        #expect(attention.hasUntold)
+    }
+
+    @Test("says nothing of who waits for one that was made anew afterwards")
+    func waitedFor() {
+        var attention = Attention()
+        attention.learn("s", newest: EventID(rawValue: 5))
+        let untold = attention.untold
+        attention.learnYield("s")
+        attention.told(untold, [])
+        #expect(attention.hasUntold)
     }
 }
