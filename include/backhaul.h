@@ -1149,7 +1149,8 @@ bh_status bh_ticket_count(bh_ticket *ticket, uint64_t *count, bh_error *error);
 bh_status bh_ticket_enqueued(bh_ticket *ticket, bh_enqueued *results, size_t capacity, size_t *applied,
                              bh_error *error);
 
-/* Forgets the ticket; a started verb goes on. A session that was not taken is closed. NULL is accepted. */
+/* Forgets the ticket; a started verb goes on. A session that was not taken is closed; events that were not taken count
+ * as not handed out. NULL is accepted. */
 void bh_ticket_release(bh_ticket *ticket);
 
 #ifdef __cplusplus

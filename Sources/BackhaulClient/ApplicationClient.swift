@@ -101,7 +101,7 @@ public final class ApplicationClient: Sendable {
             let wanted: Result<Attention.Untold, Failure>? = state.wait(until: deadline) { state in
                 if let failure = state.failure { return .failure(failure) }
                 let untold = state.attention.untold
-                return untold.identifiers.isEmpty ? nil : .success(untold)
+                return untold.isEmpty ? nil : .success(untold)
             }
             guard let wanted else { return [] }
             let untold = try wanted.get()
@@ -111,7 +111,7 @@ public final class ApplicationClient: Sendable {
             }
             switch answer {
             case .sessions(let infos):
-                let found = infos.filter { untold.identifiers.contains($0.identifier) && $0.needsAttention }
+                let found = infos.filter { untold.contains($0.identifier) && $0.needsAttention }
                 state.change { $0.told(untold, infos) }
                 if !found.isEmpty { return found }
             case .failed(let failure): throw failure
@@ -167,11 +167,14 @@ public final class ApplicationClient: Sendable {
         return ticket
     }
 
-    func makeTicket(abandoned: @escaping @Sendable () -> Void = {}, waitingFor: String? = nil) -> Ticket {
+    func makeTicket(
+        abandoned: @escaping @Sendable () -> Void = {}, unread: @escaping @Sendable (Ticket.Answer) -> Void = { _ in },
+        waitingFor: String? = nil
+    ) -> Ticket {
         Ticket(
             announced: { [weak self] ticket in self?.state.change { $0.announce(ticket) } },
             withdrawn: { [weak self] ticket in self?.state.change { $0.withdraw(ticket) } }, abandoned: abandoned,
-            waitingFor: waitingFor)
+            unread: unread, waitingFor: waitingFor)
     }
 
     func answered(_ answer: Ticket.Answer) -> Ticket {

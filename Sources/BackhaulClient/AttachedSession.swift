@@ -51,4 +51,6 @@ struct AttachedSession: Sendable {
     }
 
     mutating func handOut(through id: EventID) { handedOutThrough = max(handedOutThrough, id) }
+
+    mutating func takeBack(after id: EventID) { handedOutThrough = min(handedOutThrough, id) }
 }

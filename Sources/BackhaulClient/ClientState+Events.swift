@@ -20,7 +20,9 @@ extension ClientState {
         // With nothing more, all that was committed when the poll was sent has been handed out.
         let last = events.last?.id ?? .zero
         handedOut(handle, through: more ? last : max(last, newest))
-        sessions[handle]?.pushed.polled(after: after, events, more: more)
+        if let known = sessions[handle]?.newest {
+            sessions[handle]?.pushed.polled(after: after, events, more: more, newest: known)
+        }
         renewCredit(handle)
     }
 
@@ -46,6 +48,15 @@ extension ClientState {
         guard let session = sessions[handle] else { return }
         sessions[handle]?.handOut(through: id)
         if session.role == .consume { attention.tell(session.identifier, through: id) }
+        updateDescriptors()
+    }
+
+    /// Events from this one on were handed out to a host that did not take them: the descriptors tell of them again.
+    mutating func takeBack(_ handle: HandleID, from id: EventID) {
+        guard let session = sessions[handle], session.role == .consume, session.isAttached, id > .zero else { return }
+        let before = EventID(rawValue: id.rawValue - 1)
+        sessions[handle]?.takeBack(after: before)
+        attention.takeBack(session.identifier, after: before)
         updateDescriptors()
     }
 

@@ -213,7 +213,8 @@ struct ClientState: Sendable {
 
     mutating func learn(_ identifier: String, newest: EventID) {
         attention.learn(identifier, newest: newest)
-        for (handle, session) in sessions where session.identifier == identifier {
+        let name = ExactText(identifier)
+        for (handle, session) in sessions where ExactText(session.identifier) == name {
             sessions[handle]?.learn(newest: newest)
         }
         updateDescriptors()

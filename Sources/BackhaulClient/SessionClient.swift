@@ -100,9 +100,15 @@ public final class SessionClient: Sendable {
     /// What is there now.
     public func poll(after: EventID, maximum: UInt32) -> Ticket {
         if let failure { return application.answered(.failed(failure)) }
+        let ticket = application.makeTicket(unread: { [application, handle] answer in
+            guard case .events(let events, _) = answer, let first = events.first else { return }
+            application.state.change { $0.takeBack(handle, from: first.id) }
+        })
         let pushed = application.state.withLock { $0.takePushed(handle, after: after, maximum: maximum) }
-        if let pushed { return application.answered(.events(pushed.events, more: pushed.more)) }
-        let ticket = application.makeTicket()
+        if let pushed {
+            ticket.answer(.events(pushed.events, more: pushed.more))
+            return ticket
+        }
         let newest = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }
         application.send(.poll(handle, after: after, maximum: maximum)) { [application, handle] reply in
             if case .events(let events, let more) = reply {

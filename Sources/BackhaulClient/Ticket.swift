@@ -33,20 +33,24 @@ public final class Ticket: Sendable {
     private let announced: @Sendable (Ticket) -> Void
     private let withdrawn: @Sendable (Ticket) -> Void
     private let abandoned: @Sendable () -> Void
+    private let unread: @Sendable (Answer) -> Void
     /// What the engine itself waits for before it answers, as a sentence; nil when it answers at once.
     public let waitingFor: String?
 
     /// - announced: called when the answer of an announced ticket has come.
     /// - withdrawn: called when an announced ticket was released.
     /// - abandoned: called when it was released before its answer came.
+    /// - unread: called with an answer that nobody gets to see, because the ticket was released.
     init(
         announced: @escaping @Sendable (Ticket) -> Void, withdrawn: @escaping @Sendable (Ticket) -> Void,
-        abandoned: @escaping @Sendable () -> Void, waitingFor: String? = nil
+        abandoned: @escaping @Sendable () -> Void, unread: @escaping @Sendable (Answer) -> Void = { _ in },
+        waitingFor: String? = nil
     ) {
         self.waitingFor = waitingFor
         self.announced = announced
         self.withdrawn = withdrawn
         self.abandoned = abandoned
+        self.unread = unread
     }
 
     /// Nil: not yet. A nil deadline does not wait.
@@ -72,25 +76,31 @@ public final class Ticket: Sendable {
         if isAnswered { announced(self) }
     }
 
-    /// The verb goes on; a session that was not taken is closed.
-    public func release() {
-        let (isAnnounced, isAbandoned, orphan): (Bool, Bool, SessionClient?) = state.withLock { state in
-            let isFirst = !state.isReleased
-            state.isReleased = true
-            return (state.isAnnounced, isFirst && state.answer == nil, Ticket.orphan(state))
+    /// The verb goes on; a session that was not taken is closed. `isRead`: the host has what the answer holds.
+    public func release(isRead: Bool = false) {
+        let (isFirst, answer, isAnnounced, orphan): (Bool, Answer?, Bool, SessionClient?) = state.withLock { state in
+            defer { state.isReleased = true }
+            return (!state.isReleased, state.answer, state.isAnnounced, Ticket.orphan(state))
         }
         orphan?.close()
-        if isAbandoned { abandoned() }
+        if isFirst {
+            if let answer {
+                if !isRead { unread(answer) }
+            } else {
+                abandoned()
+            }
+        }
         if isAnnounced { withdrawn(self) }
     }
 
     func answer(_ answer: Answer) {
-        let (isAnnounced, orphan): (Bool, SessionClient?) = state.change { state in
-            guard state.answer == nil else { return (false, nil) }
+        let (isAnnounced, isUnread, orphan): (Bool, Bool, SessionClient?) = state.change { state in
+            guard state.answer == nil else { return (false, false, nil) }
             state.answer = answer
-            return (state.isAnnounced && !state.isReleased, Ticket.orphan(state))
+            return (state.isAnnounced && !state.isReleased, state.isReleased, Ticket.orphan(state))
         }
         orphan?.close()
+        if isUnread { unread(answer) }
         if isAnnounced { announced(self) }
     }
 

@@ -11,6 +11,7 @@ struct HandleAddress: Hashable {
 /// New events of a session, as one turn of the loop has them.
 struct Announcement {
     let session: SessionID
+    let name: NamedSession
     var newest: EventID
     /// Contents that came with the commits, in order: each follows the event `after` directly.
     var parts: [(after: EventID, events: [Event])] = []
@@ -30,19 +31,23 @@ extension EngineCore {
         guard change.newestEvent > .zero else { return }
         if change.needsHost { launches.look(at: change.application) }
         if unannounced.isEmpty { loop.afterThisTurn { [unowned self] in announceAll() } }
-        let name = NamedSession(application: change.application, identifier: change.identifier)
+        // Not by its name: one that is removed and made anew in one turn has the same.
         var announcement =
-            unannounced[name] ?? Announcement(session: change.session, newest: change.newestEvent)
+            unannounced[change.session]
+            ?? Announcement(
+                session: change.session,
+                name: NamedSession(application: change.application, identifier: change.identifier),
+                newest: change.newestEvent)
         announcement.newest = max(announcement.newest, change.newestEvent)
         if !change.events.isEmpty { announcement.parts.append((change.previousEvent, change.events)) }
-        unannounced[name] = announcement
+        unannounced[change.session] = announcement
     }
 
     func announceAll() {
         let all = unannounced
         unannounced = [:]
-        for (name, announcement) in all {
-            let told = push(announcement)
+        for announcement in all.values {
+            let (name, told) = (announcement.name, push(announcement))
             let notice = Notice.event(identifier: name.identifier, newest: announcement.newest)
             for connection in connections.values where connection.application == name.application {
                 noteStop(of: connection)

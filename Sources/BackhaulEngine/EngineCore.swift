@@ -65,7 +65,7 @@ final class EngineCore {
     var calendarOffset: Int64 = 0
     var calendarMoves = false
     /// The newest events of this turn.
-    var unannounced: [NamedSession: Announcement] = [:]
+    var unannounced: [SessionID: Announcement] = [:]
     var progressWatches: [HandleAddress: ProgressWatch] = [:]
     var progressTimer: LoopTimer?
     /// Who receives the events of each session.

@@ -24,9 +24,12 @@ final class SocketPeer {
     private var budget = CommandBudget()
     private var isPaused = false
     private var isOver = false
+    /// Something may have been kept from it. Its bytes leave in several writes, so that none of them sees both the
+    /// beginning and the end of being behind.
+    private var hasBeenBehind = false
     /// Told when the peer has caught up: only the newest of each counts.
-    private var heldEvents: [String: EventID] = [:]
-    private var heldYields: Set<String> = []
+    private var heldEvents: [ExactText: EventID] = [:]
+    private var heldYields: Set<ExactText> = []
     /// Since when it owes a hello or the rest of a frame.
     private(set) var owesSince: Int64?
 
@@ -54,10 +57,11 @@ final class SocketPeer {
         guard !isOver else { return }
         switch message {
         case .notice(.event(let identifier, let newest)) where isBehind:
-            heldEvents[identifier] = max(heldEvents[identifier] ?? .zero, newest)
+            let name = ExactText(identifier)
+            heldEvents[name] = max(heldEvents[name] ?? .zero, newest)
             return
         case .notice(.yield(let identifier)) where isBehind:
-            heldYields.insert(identifier)
+            heldYields.insert(ExactText(identifier))
             return
         case .reply(let sequence, _): budget.answered(sequence)
         default: break
@@ -70,7 +74,14 @@ final class SocketPeer {
 
     private func flush() {
         guard !isOver else { return }
-        let wasBehind = isBehind
+        if isBehind { hasBeenBehind = true }
+        write()
+        guard hasBeenBehind, !isBehind, !isOver else { return }
+        hasBeenBehind = false
+        core.loop.afterThisTurn { [weak self] in self?.catchUp() }
+    }
+
+    private func write() {
         while sent < outgoing.count {
             switch stream.write(outgoing, from: sent) {
             case .written(let count): sent += count
@@ -87,15 +98,14 @@ final class SocketPeer {
         outgoing = []
         sent = 0
         listen()
-        if wasBehind { core.loop.afterThisTurn { [weak self] in self?.catchUp() } }
     }
 
     private func catchUp() {
         let (events, yields) = (heldEvents, heldYields)
         heldEvents = [:]
         heldYields = []
-        for (identifier, newest) in events { send(.notice(.event(identifier: identifier, newest: newest))) }
-        for identifier in yields { send(.notice(.yield(identifier: identifier))) }
+        for (name, newest) in events { send(.notice(.event(identifier: name.text, newest: newest))) }
+        for name in yields { send(.notice(.yield(identifier: name.text))) }
         if !isOver { core.caughtUp(id) }
     }
 

@@ -107,6 +107,11 @@ func waitUntil(_ condition: () -> Bool) -> Bool {
     return false
 }
 
+func isReadable(_ descriptor: Int32) -> Bool {
+    var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&item, 1, 0) == 1
+}
+
 func ended(_ event: Event) -> EndedTask? {
     if case .taskEnded(let task) = event.kind { task } else { nil }
 }

@@ -21,11 +21,6 @@ struct ProgressTests {
         session = try EngineTests.session(application.createSession(configuration, .consume))
     }
 
-    private func isReadable(_ descriptor: Int32) -> Bool {
-        var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&item, 1, 0) == 1
-    }
-
     @Test("the last reading of a task says how it ended")
     func ends() throws {
         defer { application.close() }

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import select
 import signal
 import threading
 import time
@@ -52,6 +53,26 @@ def test_closing_in_any_order_and_twice_is_harmless(store, misbehaving):
     for use in (session.configuration, application.sessions, ticket.result, session.fileno):
         with pytest.raises(backhaul.InvalidHandle):
             use()
+
+
+def test_the_descriptor_tells_again_of_events_whose_ticket_nobody_read(store):
+    with backhaul.Application("org.example.unread", store, hosting=Hosting.EMBEDDED) as application:
+        session = application.session("s")
+        task = session.download("http://127.0.0.1:1/")
+        session.cancel([task])
+        assert select.select([session], [], [], 30)[0]
+        unread, read = session.start.poll(), session.start.poll()
+        assert len(read.result().items) == 2
+        assert unread.done
+        assert not select.select([session], [], [], 0)[0]
+        del read
+        gc.collect()
+        assert not select.select([session], [], [], 0)[0]
+        del unread
+        gc.collect()
+        assert select.select([session, application], [], [], 0)[0] == [session, application]
+        assert len(session.poll(timeout=0).items) == 2
+        assert not select.select([session], [], [], 0)[0]
 
 
 def test_a_session_closed_by_another_thread_ends_the_wait(store):

@@ -55,9 +55,10 @@ final class StartedVerb: Sendable {
         guard isFirst else { throw Failure(.wrongState, "the ticket's result was taken already") }
     }
 
-    /// Forgets the verb, which goes on. A session that nobody took is closed.
+    /// Forgets the verb, which goes on. A session that nobody took is closed, and events that nobody took are still to
+    /// be handed out.
     func release() {
-        ticket.release()
+        ticket.release(isRead: isTaken.withLock { $0 })
         // A wait alone counts as taking for the ticket, but gives the host no handle to close.
         guard kind == .session, case .session(let client, _) = ticket.wait(until: nil) else { return }
         do throws(Failure) {

@@ -48,6 +48,22 @@ def test_one_who_gives_up_takes_nothing_from_the_others(pipe):
     assert asyncio.run(scenario()) is True
 
 
+@pytest.mark.parametrize("seconds", [10, None])
+def test_one_who_is_cancelled_while_the_descriptor_becomes_ready_is_cancelled(pipe, seconds):
+    async def scenario():
+        waiting = asyncio.ensure_future(readable(pipe[0], seconds))
+        await asyncio.sleep(0)
+        os.write(pipe[1], b"x")
+        # The loop's next turn finds the descriptor ready, and the turn after that cancels, before whoever waits runs.
+        loop = asyncio.get_running_loop()
+        loop.call_soon(loop.call_soon, waiting.cancel)
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        return loop.remove_reader(pipe[0])
+
+    assert asyncio.run(scenario()) is False
+
+
 def test_slices_are_short_enough_to_hear_a_signal_and_end_with_the_deadline():
     assert Deadline(None).slice_ms() == _waiting.SLICE_SECONDS * 1000
     assert Deadline(1e9).slice_ms() == _waiting.SLICE_SECONDS * 1000

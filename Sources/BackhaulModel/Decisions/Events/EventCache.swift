@@ -64,8 +64,8 @@ public struct EventCache: Equatable, Sendable {
         return (batch, !events.isEmpty || through < newest)
     }
 
-    /// What the store has answered to a poll.
-    public mutating func polled(after: EventID, _ polled: [Event], more: Bool) {
+    /// What the store has answered to a poll. `newest`: of which the client knows.
+    public mutating func polled(after: EventID, _ polled: [Event], more: Bool, newest: EventID) {
         if let last = polled.last?.id {
             drop(through: last)
             if last > through {
@@ -75,11 +75,13 @@ public struct EventCache: Equatable, Sendable {
             }
             since = max(since, last)
         } else if !more {
-            // Nothing follows the cursor but what was pushed since.
-            if after > through {
-                drop(through: after)
-                through = after
-                since = after
+            // Nothing follows the cursor but what was pushed since. A cursor may come from elsewhere and lie beyond all
+            // events: those up to it are still to be made, and to be pushed.
+            let end = min(after, newest)
+            if end > through {
+                drop(through: end)
+                through = end
+                since = end
             }
             since = min(since, after)
         }

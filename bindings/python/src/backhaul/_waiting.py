@@ -59,10 +59,9 @@ async def readable(descriptor: int, seconds: float | None) -> bool:
     mine = waiters[descriptor]
     mine.add(future)
     try:
-        await asyncio.wait_for(future, seconds)
-        return True
-    except asyncio.TimeoutError:
-        return False
+        # Before Python 3.12 a `wait_for` that is cancelled in the moment of the result returns it, and goes on.
+        done, _ = await asyncio.wait((future,), timeout=seconds)
+        return bool(done)
     finally:
         mine.discard(future)
         if not mine and waiters.get(descriptor) is mine:

@@ -1,0 +1,67 @@
+@testable import BackhaulClient
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@Suite("An application is told of each session that needs attention")
+struct AttentionTests {
+    let store: TestStore
+    let application: ApplicationClient
+
+    init() throws {
+        store = try TestStore()
+        application = try store.open()
+    }
+
+    private func endRound(_ session: SessionClient) throws {
+        let name = "file-\(session.identifier.utf8.count)"
+        let task = try enqueue(session, [try store.request("http://127.0.0.1:1/", name)])[0].task
+        _ = try answer(session.control(.cancel, TaskSelection(ids: [task])))
+    }
+
+    @Test("also of one whose identifier only looks like that of another")
+    func looksTheSame() throws {
+        defer { application.close() }
+        let names = ["caf\u{E9}", "cafe\u{301}"]
+        let sessions = try names.map {
+            try session(application.createSession(SessionConfiguration(identifier: $0), .consume))
+        }
+        for session in sessions { try endRound(session) }
+        #expect(try eventsOfRound(sessions[1]).count == 2)
+        // The first one's events are older than those that were read, and nobody has read them.
+        let told = try application.poll(until: .after(milliseconds: 20_000))
+        #expect(told.map { Array($0.identifier.utf8) } == [Array(names[0].utf8)])
+    }
+}
+
+@Suite("A listing that does not show a session")
+struct AttentionOfTheGoneTests {
+    @Test("ends what was to be told of it")
+    func gone() {
+        var attention = Attention()
+        attention.learn("s", newest: EventID(rawValue: 5))
+        attention.learnYield("s")
+        attention.told(attention.untold, [])
+        #expect(!attention.hasUntold)
+    }
+
+    @Test("says nothing of one that was made anew afterwards")
+    func madeAnew() {
+        var attention = Attention()
+        attention.learn("s", newest: EventID(rawValue: 5))
+        let untold = attention.untold
+        attention.learn("s", newest: EventID(rawValue: 9))
+        attention.told(untold, [])
+        #expect(attention.hasUntold)
+    }
+
+    @Test("says nothing of who waits for one that was made anew afterwards")
+    func waitedFor() {
+        var attention = Attention()
+        attention.learn("s", newest: EventID(rawValue: 5))
+        let untold = attention.untold
+        attention.learnYield("s")
+        attention.told(untold, [])
+        #expect(attention.hasUntold)
+    }
+}

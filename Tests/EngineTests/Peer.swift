@@ -1,0 +1,75 @@
+import BackhaulModel
+import BackhaulPlatform
+import BackhaulWire
+import Glibc
+import Testing
+
+/// A peer on an engine's socket that keeps to no rule of its own accord.
+final class Peer {
+    private let number: Int32
+    private var reader = FrameReader()
+
+    init(_ store: String) throws {
+        number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: (store + "/engine.socket").utf8) }
+        let (number, size) = (number, socklen_t(MemoryLayout<sockaddr_un>.size))
+        // The engine may be about to make its socket.
+        let isConnected = waitUntil {
+            withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(number, $0, size) == 0 }
+            }
+        }
+        guard isConnected else { throw SystemError.last("cannot connect") }
+    }
+
+    deinit { close(number) }
+
+    /// How many were taken; stops when the engine takes no more.
+    func send(_ bytes: [UInt8], waits: Bool = true) -> Int {
+        var sent = 0
+        while sent < bytes.count {
+            let flags = Int32(MSG_NOSIGNAL) | (waits ? 0 : Int32(MSG_DONTWAIT))
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(number, $0.baseAddress.map { $0 + sent }, bytes.count - sent, flags)
+            }
+            guard count > 0 else { break }
+            sent += count
+        }
+        return sent
+    }
+
+    func say(_ message: ClientMessage) throws { _ = send(try Wire.encode(message)) }
+
+    func greet(_ application: String = "org.example.peer") throws {
+        let hello = Hello(client: .random(), application: application, process: getpid())
+        try say(.hello(hello))
+        guard case .welcome = try next() else { throw Unexpected() }
+    }
+
+    /// Nil at the end of the connection.
+    func next() throws -> EngineMessage? {
+        while true {
+            if let message = try reader.nextEngineMessage() { return message }
+            var item = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+            guard poll(&item, 1, 20_000) == 1 else { throw Unexpected() }
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            let count = recv(number, &buffer, buffer.count, 0)
+            guard count > 0 else { return nil }
+            reader.append(buffer[..<count])
+        }
+    }
+
+    /// What has come and was not read; no more than 64 KiB are looked at.
+    var waitingBytes: Int {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        return max(0, recv(number, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)))
+    }
+
+    /// The engine ends the connection, whatever it says before.
+    func isEnded() throws -> Bool {
+        while try next() != nil {}
+        return true
+    }
+}

@@ -1,0 +1,78 @@
+import BackhaulClient
+import BackhaulModel
+import BackhaulWire
+import Testing
+
+@Suite("A peer that has been behind learns what it was not told meanwhile")
+struct SlowPeerTests {
+    private static let name = "org.example.test"
+    let store: TestStore
+    let application: ApplicationClient
+    let producer: SessionClient
+    let consumer: Peer
+    private let handle = HandleID(rawValue: 1)
+
+    init() throws {
+        store = try TestStore()
+        application = try store.open(Self.name)
+        producer = try session(application.createSession(SessionConfiguration(identifier: "s"), .produce))
+        consumer = try Peer(store.store)
+        try consumer.greet(Self.name)
+        try consumer.say(
+            .command(
+                sequence: 1, answeredThrough: 0,
+                .attachSession(identifier: "s", .consume, handle, waits: false)))
+        while true { if case .reply(1, .session) = try #require(try consumer.next()) { break } }
+    }
+
+    /// Tasks that end at once, with events of 60,000 bytes each.
+    private func endTasks(_ count: Int) throws {
+        let requests = try (0..<count).map { number in
+            var request = try store.request("http://127.0.0.1:1/\(number)", "\(number)")
+            request.userData = [UInt8](repeating: 1, count: 60_000)
+            return request
+        }
+        let ids = try enqueue(producer, requests).map(\.task)
+        _ = try answer(producer.control(.cancel, TaskSelection(ids: ids)))
+        // The announcement comes before what is asked later.
+        _ = try answer(application.engine())
+    }
+
+    private func newestEvent() throws -> EventID {
+        guard case .sessions(let infos) = try answer(application.sessions()) else { throw Unexpected() }
+        return try #require(infos.first).newestEvent
+    }
+
+    /// An answer of a megabyte is on its way, and nobody reads.
+    private func fallBehind(withCredit: Bool) throws {
+        try endTasks(20)
+        if withCredit { try consumer.say(.credit(handle, EventCredit(after: try newestEvent()))) }
+        try consumer.say(
+            .command(sequence: 2, answeredThrough: 0, .poll(handle, after: .zero, maximum: 100)))
+        #expect(waitUntil { consumer.waitingBytes == 65_536 })
+    }
+
+    @Test("the newest event, when the rest is read piece by piece")
+    func newest() throws {
+        defer { application.close() }
+        try fallBehind(withCredit: false)
+        try endTasks(1)
+        let newest = try newestEvent()
+        while true {
+            let message = try #require(try consumer.next())
+            if message == .notice(.event(identifier: "s", newest: newest)) { break }
+        }
+    }
+
+    @Test("the events that its credit covers")
+    func contents() throws {
+        defer { application.close() }
+        try fallBehind(withCredit: true)
+        try endTasks(1)
+        let newest = try newestEvent()
+        while true {
+            let message = try #require(try consumer.next())
+            if case .notice(.events(handle, _, newest, let events)) = message, !events.isEmpty { break }
+        }
+    }
+}
