@@ -150,7 +150,7 @@ final class DownloadRunner: TaskRunner {
         request.ifRange = ifRange
         request.secrets = refreshedSecrets
         do {
-            transfer = try core.transport.start(request, self)
+            transfer = try core.transport.start(request, cookies: core.cookies[task.session]?.jar, self)
         } catch {
             handle(.transferFailed(error, isTransient: false))
         }
