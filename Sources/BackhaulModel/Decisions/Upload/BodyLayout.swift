@@ -1,0 +1,93 @@
+/// A request's body as the pieces that are sent one after the other. A form is put together here and not by libcurl,
+/// whose own form reads files with calls that wait for the disk, on the loop's thread.
+public struct BodyLayout: Equatable, Sendable {
+    public enum Piece: Equatable, Sendable {
+        case bytes([UInt8])
+        case file(BodyFile)
+
+        public var size: UInt64 {
+            switch self {
+            case .bytes(let bytes): UInt64(bytes.count)
+            case .file(let file): file.size
+            }
+        }
+    }
+
+    public private(set) var pieces: [Piece] = []
+    /// Bytes of all pieces. `UInt64.max` when they are more than that.
+    public private(set) var size: UInt64 = 0
+    /// Nil: as the request's headers say.
+    public private(set) var contentType: String?
+
+    /// `boundary`: of a form. Not to be guessed by whoever wrote its files, and always as long, so that the size is the
+    /// same at each attempt.
+    public init(_ body: RequestBody, boundary: String = BodyLayout.boundary()) {
+        switch body {
+        case .file(let file, _): add(.file(file))
+        case .bytes(let bytes): add(.bytes(bytes))
+        case .form(let parts, _):
+            contentType = "multipart/form-data; boundary=\(boundary)"
+            for part in parts {
+                add(text: "--\(boundary)\r\n" + BodyLayout.head(of: part) + "\r\n")
+                switch part.content {
+                case .file(let file): add(.file(file))
+                case .value(let bytes): add(.bytes(bytes))
+                }
+                add(text: "\r\n")
+            }
+            add(text: "--\(boundary)--\r\n")
+        }
+    }
+
+    /// 32 random letters and digits (RFC 2046, section 5.1.1).
+    public static func boundary() -> String {
+        let letters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+        return "backhaul" + String((0..<24).map { _ in letters[Int.random(in: 0..<letters.count)] })
+    }
+
+    /// The fields of a part (RFC 7578, section 4). Names are sent in UTF-8; what would end them is percent-encoded, as
+    /// browsers do it (HTML, "multipart/form-data encoding algorithm").
+    private static func head(of part: FormPart) -> String {
+        var text = "Content-Disposition: form-data; name=\"\(quotable(part.name))\""
+        if let name = part.fileName { text += "; filename=\"\(quotable(name))\"" }
+        text += "\r\n"
+        if let type = part.mediaType { text += "Content-Type: \(type)\r\n" }
+        return text
+    }
+
+    private static func quotable(_ name: String) -> String {
+        var text = ""
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "\"": text += "%22"
+            case "\r": text += "%0D"
+            case "\n": text += "%0A"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
+    private mutating func add(text: String) { add(.bytes(Array(text.utf8))) }
+
+    private mutating func add(_ piece: Piece) {
+        let (sum, overflow) = size.addingReportingOverflow(piece.size)
+        size = overflow ? .max : sum
+        if case .bytes(let bytes) = piece, case .bytes(let last)? = pieces.last {
+            pieces[pieces.count - 1] = .bytes(last + bytes)
+        } else {
+            pieces.append(piece)
+        }
+    }
+}
+
+extension RequestBody {
+    /// Of the request, in bytes.
+    public var size: UInt64 {
+        switch self {
+        case .file(let file, _): file.size
+        case .bytes(let bytes): UInt64(bytes.count)
+        case .form: BodyLayout(self).size
+        }
+    }
+}
