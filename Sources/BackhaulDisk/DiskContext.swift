@@ -10,6 +10,7 @@ final class DiskContext {
     let files: FileSystem
     var directories: Directories
     var moves: [UInt64: KeptFileMove] = [:]
+    var bodies: [UInt64: OpenBody] = [:]
     private var parts: [UInt64: OpenPart] = [:]
     private var syncs: PendingSyncs
     /// Those with a sync that waits for the end of the batch.

@@ -86,7 +86,7 @@ public final class DiskThreads: Sendable {
 
     deinit { close() }
 
-    private func newID() -> UInt64 {
+    func newID() -> UInt64 {
         lastID.withLock { id -> UInt64 in
             id += 1
             return id

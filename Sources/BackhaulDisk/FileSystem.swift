@@ -41,6 +41,11 @@ struct FileSystem: Sendable {
         Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0) })
     }
 
+    /// Symbolic links followed: whose file it is was looked at when it was handed over.
+    func openToSend(_ path: String) throws(SystemError) -> Descriptor {
+        Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NONBLOCK, 0) })
+    }
+
     func create(in directory: Int32, _ name: String) throws(SystemError) -> Descriptor {
         Descriptor(
             owning: try call(.create) { bhl_openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600) })
