@@ -40,6 +40,7 @@ extension TaskRunner {
         }
         outcome.attempts = task.attempts &+ requests
         outcome.bytesReceived = bytesReceived
+        outcome.bytesSent = bytesSent
         left = (outcome.state, .none)
         if task.refreshed?.url != nil { core.forgetAddress(of: task.id, task.session) }
         let (id, final, readsEvents) = (task.id, outcome, core.pushes(task.session))

@@ -32,7 +32,7 @@ extension DownloadRunner: TransferDelegate {
     }
 
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
-        self.transfer = nil
+        noteEnd(of: transfer)
         switch end {
         case .complete, .refused: handle(.transferComplete)
         case .failed(let failure, let isTransient, let circumstances):

@@ -58,9 +58,7 @@ final class DownloadRunner: TaskRunner {
             let trusted: TrustedLength = isSameBoot ? .allWritten(atLeastSynced: syncedOffset) : .synced(syncedOffset)
             part.openResuming(trusting: trusted, then: disk { .opened(length: $0) })
         case .startTransfer(let offset, let ifRange): startTransfer(offset, ifRange)
-        case .stopTransfer:
-            transfer?.cancel()
-            transfer = nil
+        case .stopTransfer: stopTransfer()
         case .resumeTransfer: transfer?.resume()
         case .releaseTurn: releaseTurn()
         case .forgetCheckpoint:
@@ -143,14 +141,13 @@ final class DownloadRunner: TaskRunner {
     private func startTransfer(_ offset: UInt64, _ ifRange: String?) {
         requests += 1
         lastByte = core.loop.now
-        var request = TransferRequest(
-            url: task.request.url, headers: task.request.headers, origin: task.origin, session: configuration,
-            policy: policy, credentials: core.credentials[task.session])
-        request.offset = offset
-        request.ifRange = ifRange
-        request.secrets = refreshedSecrets
+        feed = makeFeed { [weak self] failure in
+            self?.stopTransfer()
+            self?.handle(.transferFailed(failure, isTransient: false))
+        }
         do {
-            transfer = try core.transport.start(request, cookies: core.cookies[task.session]?.jar, self)
+            transfer = try core.transport.start(transferRequest(offset: offset, ifRange: ifRange), body: feed, self)
+            feed?.transfer = transfer
         } catch {
             handle(.transferFailed(error, isTransient: false))
         }

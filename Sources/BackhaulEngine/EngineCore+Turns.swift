@@ -103,7 +103,10 @@ extension EngineCore {
             if isProbe { schedule.endedProbe(task.lane) }
             return
         }
-        let runner = DownloadRunner(task: task, configuration: configuration, core: self, holdsTurn: holdsTurn)
+        let runner =
+            task.request.kind == .upload
+            ? UploadRunner(task: task, configuration: configuration, core: self, holdsTurn: holdsTurn)
+            : DownloadRunner(task: task, configuration: configuration, core: self, holdsTurn: holdsTurn)
         runner.isProbe = isProbe
         runners[task.id] = runner
         if !tickerRuns {

@@ -25,10 +25,6 @@ final class EngineCore {
     var immediateRepeats: [TaskID: UInt32] = [:]
     /// Their waiting tasks could not be written down when they were to wait for a challenge.
     var lanesToReload: Set<LaneID> = []
-    var cookies: [SessionID: SessionCookies] = [:]
-    /// Since they were last saved.
-    var changedCookies: Set<SessionID> = []
-    var cookieTimer: LoopTimer?
     var server: SocketServer?
     private let ended: @Sendable (EngineEnd) -> Void
     private var hasEnded = false
@@ -150,7 +146,6 @@ final class EngineCore {
 
     func remember(_ configuration: SessionConfiguration, of session: SessionID) {
         sessions[session] = configuration
-        keepCookies(configuration.cookies, of: session)
         schedule.setLimits(
             .init(
                 perLane: Int(configuration.connectionsPerOrigin), perSession: Int(configuration.maximumRunningTasks)),
@@ -160,7 +155,6 @@ final class EngineCore {
     func forget(_ session: SessionID) {
         sessions[session] = nil
         credentials[session] = nil
-        cookies[session] = nil
         schedule.forget(session: session)
     }
 
@@ -187,7 +181,6 @@ final class EngineCore {
     func leaveAll(_ whenLeft: @escaping () -> Void) {
         isLeaving = true
         self.whenLeft = whenLeft
-        saveCookies()
         for runner in Array(runners.values) { runner.take(.leave) }
         leaveIfDone()
     }
@@ -210,7 +203,6 @@ final class EngineCore {
         holderTimer?.stop()
         progressTimer?.stop()
         restTimer?.stop()
-        cookieTimer?.stop()
         storeWatch?.cancel()
         launches.close()
         services.outbox.close()

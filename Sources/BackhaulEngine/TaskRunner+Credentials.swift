@@ -53,6 +53,7 @@ extension TaskRunner {
             bytesReceived: bytesReceived, failure: demand.failure, httpStatus: head?.status ?? 0,
             checkpoint: checkpoint)
         attempt.furthestOffset = furthest
+        attempt.bytesSent = bytesSent
         guard let credentials = core.credentials[task.session], credentials.mayOpen(demand.space) else {
             take(.retryRefused)
             return

@@ -35,6 +35,7 @@ extension TaskRunner {
     func record(_ attempt: AttemptRecord) {
         var attempt = attempt
         attempt.furthestOffset = furthest
+        attempt.bytesSent = bytesSent
         write(attempt)
     }
 

@@ -30,6 +30,10 @@ class TaskRunner {
     let policy: TransferPolicy
     unowned let core: EngineCore
     var transfer: Transfer?
+    /// Of a request with a body.
+    var feed: BodyFeed?
+    /// Of the body, over the transfers that this attempt has had.
+    private var sentBefore: UInt64 = 0
     var errorBody: [UInt8] = []
     var holdsTurn: Bool
     var requests: UInt32 = 0
@@ -109,6 +113,31 @@ class TaskRunner {
         .resourceTimeout, "the task did not end within its resource time-out")
 
     var bytesReceived: UInt64 { task.bytesReceived &+ receivedInAttempt }
+
+    /// Over all attempts.
+    var bytesSent: UInt64 { task.bytesSent &+ sentBefore &+ (transfer?.bytesSent ?? 0) }
+
+    /// Of the request that is under way, or was the last.
+    var bodySent: UInt64 { transfer?.bodySent ?? sentOfLast }
+    private var sentOfLast: UInt64 = 0
+
+    func noteSent(_ count: Int) {
+        lastByte = core.loop.now
+        rate.add(count)
+    }
+
+    /// The transfer is over: what it has sent stays.
+    func noteEnd(of transfer: Transfer) {
+        sentBefore &+= transfer.bytesSent
+        sentOfLast = transfer.bodySent
+        self.transfer = nil
+    }
+
+    func stopTransfer() {
+        guard let transfer else { return }
+        noteEnd(of: transfer)
+        transfer.cancel()
+    }
 
     /// What it is, to those who watch, when it runs no more.
     var stateAfterwards: (TaskState, WaitReason) { wasCancelled ? (.cancelled, .none) : left }

@@ -13,7 +13,6 @@ final class EasyHandle {
     private var proxyHeaders: UnsafeMutablePointer<curl_slist>?
     /// Whose nonces libcurl keeps in it, and sends with the next request.
     private(set) var nonceOwner: String?
-    private var jar: CookieJar?
 
     init(_ sockets: SocketTable, _ identity: ConnectionIdentity) throws(Failure) {
         guard let handle = curl_easy_init() else { throw Failure(.outOfResources, "no memory is left for a transfer") }
@@ -66,20 +65,8 @@ final class EasyHandle {
         bhl_easy_set_long(handle, CURLOPT_FORBID_REUSE, credentials.belongsToConnection ? 1 : 0)
     }
 
-    /// - own: the request's own Cookie field: two of them may not be sent (RFC 6265, section 5.4).
-    func prepare(_ jar: CookieJar?, own: String?) throws(Failure) {
-        if jar !== self.jar {
-            bhl_easy_set_share(handle, jar?.share)
-            self.jar = jar
-            // The name of no file: without one libcurl takes no cookies, with a shared jar neither.
-            try set(CURLOPT_COOKIEFILE, jar == nil ? nil : "")
-        }
-        try set(CURLOPT_COOKIE, own)
-    }
-
     /// An unused handle keeps no secret.
     func forgetCredentials() {
-        try? prepare(nil, own: nil)
         bhl_easy_set_headers(handle, nil)
         curl_slist_free_all(headers)
         headers = nil
@@ -149,11 +136,10 @@ final class EasyHandle {
         return Int32(clamping: code)
     }
 
-    /// curl's own words on the failure of the last request, or an empty string. They may have the server's in them.
+    /// curl's own words on the failure of the last request, or an empty string.
     var reason: String {
-        var scalars = String(cString: reasonText).unicodeScalars
-        scalars.removeAll { $0.properties.generalCategory == .control }
-        return String(String(scalars).reversed().drop { $0 == "." || $0.isWhitespace }.reversed())
+        let text = String(cString: reasonText)
+        return String(text.reversed().drop { $0 == "." || $0.isWhitespace }.reversed())
     }
 }
 

@@ -29,11 +29,10 @@ struct Sending {
         return true
     }
 
-    /// Before each request.
+    /// Before each request, with the body at its first byte.
     mutating func begin() {
         sent = 0
         isPaused = false
-        body?.rewind()
     }
 
     /// RFC 9110, section 15.4: after 303 one asks for the answer; POST becomes GET at 301 and 302, as everyone does it;
@@ -46,12 +45,17 @@ struct Sending {
         body = nil
     }
 
-    /// Nil when nothing is here yet.
-    mutating func read(into room: inout MutableRawSpan) -> Int? {
-        guard let body, sent < body.size else { return 0 }
-        switch body.read(into: &room) {
+    /// Nil when all of the body was given.
+    var bodyToRead: (any TransferBody)? {
+        guard let body, sent < body.size else { return nil }
+        return body
+    }
+
+    /// How many bytes are to be sent of those that the body has given; nil: none for now.
+    mutating func gave(_ read: BodyRead) -> Int? {
+        switch read {
         case .bytes(let count):
-            let count = Int(clamping: min(UInt64(clamping: count), body.size - sent))
+            let count = Int(clamping: min(UInt64(clamping: count), (body?.size ?? sent) - sent))
             sent += UInt64(count)
             total += UInt64(count)
             return count

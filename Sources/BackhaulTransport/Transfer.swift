@@ -45,7 +45,6 @@ public final class Transfer {
     var lastHeardAt: Int64
     private(set) var isPaused = false
 
-    var jar: CookieJar?
     /// Method and body.
     var sending: Sending
     private(set) var easy: EasyHandle?
@@ -229,7 +228,6 @@ public final class Transfer {
     }
 
     private func takeHead() -> Bool {
-        if let jar, head.value("Set-Cookie") != nil { jar.onChange() }
         noteAccepted(head.status)
         if head.status == 417, sending.dropExpectation() {
             phase = .repeating
@@ -259,13 +257,16 @@ public final class Transfer {
         guard !isOver, !room.isEmpty else { return Int(CURL_READFUNC_ABORT) }
         heard()
         var bytes = room.mutableBytes
-        guard let count = sending.read(into: &bytes) else { return Int(CURL_READFUNC_PAUSE) }
+        // Not from within `sending`: the body's owner may look at it meanwhile.
+        guard let body = sending.bodyToRead else { return 0 }
+        guard let count = sending.gave(body.read(into: &bytes)) else { return Int(CURL_READFUNC_PAUSE) }
         if sending.sent == sending.bodySize { timing.bodyEnded() }
         return count
     }
 
     func rewind() {
         sending.begin()
+        sending.body?.rewind()
     }
 
     func take(body bytes: UnsafeRawBufferPointer) -> Int {

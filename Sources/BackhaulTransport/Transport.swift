@@ -32,10 +32,9 @@ public final class Transport {
     var now: Int64 { loop.now }
 
     /// Starts a transfer. The delegate is not kept, and hears nothing before this returns. Throws for what needs no
-    /// server to be seen as wrong. `cookies`: of its session; nil: none are taken or sent.
+    /// server to be seen as wrong.
     public func start(
-        _ request: TransferRequest, body: (any TransferBody)? = nil, cookies: CookieJar? = nil,
-        _ delegate: any TransferDelegate
+        _ request: TransferRequest, body: (any TransferBody)? = nil, _ delegate: any TransferDelegate
     ) throws(Failure) -> Transfer {
         guard !isClosed, !loop.isBroken else {
             throw Failure(.engineFailed, "the transport is closed; no transfer can start")
@@ -45,7 +44,6 @@ public final class Transport {
         }
         try request.checkHeaders()
         let transfer = Transfer(request, body, delegate, self, now: loop.now)
-        transfer.jar = cookies
         active[ObjectIdentifier(transfer)] = transfer
         if isBusy { postponed.append(.begin(transfer)) } else { begin(transfer) }
         stir()
@@ -123,8 +121,7 @@ public final class Transport {
                 timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds,
                 headers: transfer.headerLines(with: credentials), credentials: credentials, nonceOwner: nonceOwner,
                 receiver: Unmanaged.passUnretained(transfer).toOpaque())
-            try easy.prepare(transfer.jar, own: transfer.ownCookies)
-            transfer.sending.begin()
+            transfer.rewind()
             try easy.prepare(
                 transfer.sending, canBeRepeated: transfer.request.canBeRepeated,
                 receiver: Unmanaged.passUnretained(transfer).toOpaque())
@@ -148,11 +145,7 @@ public final class Transport {
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
         // Nothing was repeated: what was held is the answer.
         if result == CURLE_OK { transfer.takeHeldHead() }
-        var report = FailureReport(result == CURLE_OK ? CURLE_GOT_NOTHING : result)
-        if let easy = transfer.easy, let stack = transfer.stack {
-            report = easy.report(report.code, stack.identity)
-            report.reason = transfer.secrets.redacted(report.reason)
-        }
+        let reason = transfer.secrets.redacted(transfer.easy?.reason ?? "")
         let circumstances = FailureCircumstances(
             surelyNotProcessed: !transfer.mayHaveBeenSent, systemError: transfer.easy?.systemError ?? 0)
         transfer.takeMetrics()
@@ -175,8 +168,9 @@ public final class Transport {
             } else if result == CURLE_OK, transfer.headIsWhole {
                 end(transfer, .complete)
             } else {
+                let code = result == CURLE_OK ? CURLE_GOT_NOTHING : result
                 let (failure, isTransient) = TransferFailure.failure(
-                    report, server: transfer.origin.text, headIsWhole: transfer.headIsWhole)
+                    code, server: transfer.origin.text, reason: reason, headIsWhole: transfer.headIsWhole)
                 end(transfer, .failed(failure, isTransient: isTransient, circumstances))
             }
         }

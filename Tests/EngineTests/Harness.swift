@@ -55,6 +55,15 @@ final class TestStore: Sendable {
             until: .after(milliseconds: 20_000))
     }
 
+    /// Writes a file to upload.
+    func file(_ name: String, _ bytes: [UInt8]) throws -> BodyFile {
+        let path = files + "/" + name
+        let stream = fopen(path, "w")
+        fwrite(bytes, 1, bytes.count, stream)
+        fclose(stream)
+        return try BodyChecker.check(path: path)
+    }
+
     func request(_ url: String, _ name: String, key: String? = nil) throws -> Request {
         var request = Request(url: url)
         var checker = DestinationChecker()

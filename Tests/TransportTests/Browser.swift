@@ -98,8 +98,7 @@ struct Browser: Sendable {
     }
 
     func fetch(
-        _ request: TransferRequest, cookies: CookieBox? = nil,
-        prepare: @escaping @Sendable (Recorder, Client) -> Void = { _, _ in }
+        _ request: TransferRequest, prepare: @escaping @Sendable (Recorder, Client) -> Void = { _, _ in }
     ) async -> Record {
         await event { client, done in
             let recorder = Recorder()
@@ -110,8 +109,7 @@ struct Browser: Sendable {
             client.kept.append(recorder)
             prepare(recorder, client)
             do throws(Failure) {
-                if let cookies, cookies.jar == nil { cookies.jar = try CookieJar() }
-                recorder.transfer = try client.transport.start(request, cookies: cookies?.jar, recorder)
+                recorder.transfer = try client.transport.start(request, recorder)
             } catch {
                 recorder.record.end = .failed(error, isTransient: false)
                 done(recorder.record)

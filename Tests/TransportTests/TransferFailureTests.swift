@@ -39,13 +39,12 @@ struct TransferFailureTests {
     @Test("is told in a sentence that names the server and libcurl's own reason")
     func sentence() {
         let (failure, _) = TransferFailure.failure(
-            FailureReport(CURLE_COULDNT_CONNECT, reason: "Connection refused"), server: "http://a:80",
-            headIsWhole: false)
+            CURLE_COULDNT_CONNECT, server: "http://a:80", reason: "Connection refused", headIsWhole: false)
         #expect(failure.message == "no connection to http://a:80 can be made: Connection refused")
         #expect(failure.domain == .curl)
         #expect(failure.detail == Int64(CURLE_COULDNT_CONNECT.rawValue))
         let (unexplained, _) = TransferFailure.failure(
-            FailureReport(CURLE_GOT_NOTHING), server: "http://a:80", headIsWhole: false)
+            CURLE_GOT_NOTHING, server: "http://a:80", reason: "", headIsWhole: false)
         #expect(unexplained.message.hasPrefix("the connection to http://a:80 broke: "))
     }
 }

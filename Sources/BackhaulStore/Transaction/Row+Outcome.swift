@@ -4,7 +4,7 @@ internal import BackhaulModel
 extension Row {
     static let outcomeColumns = """
         status, error_domain, error_detail, error_message, tasks.size, path, http_status, answers.final_url, media_type,
-        answers.headers, error_body
+        answers.headers, error_body, response_body, bytes_sent, task_kind
         """
 
     mutating func failure() -> Failure? {
@@ -24,12 +24,15 @@ extension Row {
         outcome.size = bits()
         // The kept file's path is not stored: the store may have been moved since.
         let path = optionalText() ?? destination ?? keptFile
-        outcome.path = state == .succeeded ? path : nil
         outcome.answer.httpStatus = number()
         outcome.answer.finalURL = optionalText()
         outcome.answer.mediaType = optionalText()
         outcome.answer.headers = try HeaderBlob.unpack(optionalBlob())
         outcome.answer.errorBody = optionalBlob()
+        outcome.answer.responseBody = optionalBlob()
+        outcome.bytesSent = bits()
+        let makesFile = TaskKind(rawValue: number()) != .upload
+        outcome.path = state == .succeeded && makesFile ? path : nil
         outcome.attempts = attempts
         outcome.bytesReceived = bytesReceived
         return outcome

@@ -18,7 +18,7 @@ extension Transaction {
             .bits(outcome.bytesReceived), .bits(outcome.size), .number(outcome.answer.httpStatus),
             .number(outcome.failure?.status.rawValue ?? 0), .number(outcome.failure?.domain.rawValue ?? 0),
             .integer(outcome.failure?.detail ?? 0), .optional(outcome.failure?.message), .optional(outcome.path),
-            .text(keptFile(task))
+            .text(keptFile(task)), .bits(outcome.bytesSent)
         ) { row throws(Failure) in
             (session: row.sessionID(), lane: row.laneID(), round: row.bits(), challenge: row.optionalInteger(),
                 group: row.optionalGroupID())
@@ -79,10 +79,11 @@ extension Transaction {
     func writeAnswer(_ task: TaskID, _ answer: AnswerSummary) throws(Failure) {
         guard
             answer.finalURL != nil || answer.mediaType != nil || !answer.headers.isEmpty || answer.errorBody != nil
+                || answer.responseBody != nil
         else { return }
         try connection.run(
             Self.insertAnswer, .id(task), .optional(answer.finalURL), .optional(answer.mediaType),
-            .optional(HeaderBlob.pack(answer.headers)), .optional(answer.errorBody))
+            .optional(HeaderBlob.pack(answer.headers)), .optional(answer.errorBody), .optional(answer.responseBody))
     }
 
     // `path` is stored only when it is neither the destination nor the kept file: both are known without it.
@@ -91,11 +92,14 @@ extension Transaction {
         UPDATE tasks SET state = ?2, ended_ms = ?3, attempts = ?4, bytes_received = ?5, size = ?6,
             http_status = iif(?7 = 0, http_status, ?7),
             status = ?8, error_domain = ?9, error_detail = ?10, error_message = ?11, due_boot_ms = NULL, due_reason = 0,
-            path = nullif(?12, ifnull(destination, ?13))
+            path = nullif(?12, ifnull(destination, ?13)), bytes_sent = max(bytes_sent, ?14)
         WHERE id = ?1 AND ended_ms IS NULL RETURNING session_id, lane_id, round, challenge_id, group_id
         """)
     private static let insertAnswer = Query(
-        "INSERT OR REPLACE INTO answers (task_id, final_url, media_type, headers, error_body) VALUES (?, ?, ?, ?, ?)")
+        """
+        INSERT OR REPLACE INTO answers (task_id, final_url, media_type, headers, error_body, response_body)
+        VALUES (?, ?, ?, ?, ?, ?)
+        """)
     private static let deleteCheckpoint = Query("DELETE FROM checkpoints WHERE task_id = ?")
     private static let deleteIntent = Query("DELETE FROM intents WHERE task_id = ?")
     private static let insertEvent = Query(

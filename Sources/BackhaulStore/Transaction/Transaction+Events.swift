@@ -111,7 +111,7 @@ extension Transaction {
         """
         SELECT tasks.id
         FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = task_id
-        WHERE state = 4 AND destination IS NULL AND path IS NULL
+        WHERE state = 4 AND task_kind = 1 AND destination IS NULL AND path IS NULL
         """)
     private static let selectLanes = Query(
         """

@@ -28,7 +28,7 @@ extension Transaction {
             Self.writeAttempt, .id(task), .number(record.attempts), .number(record.attemptsWithoutProgress),
             .bits(record.bytesReceived), .number(record.httpStatus), .number(record.failure?.status.rawValue ?? 0),
             .number(record.failure?.domain.rawValue ?? 0), .integer(record.failure?.detail ?? 0),
-            .optional(record.failure?.message), .number(record.furthestOffset))
+            .optional(record.failure?.message), .number(record.furthestOffset), .bits(record.bytesSent))
         guard connection.changes == 1 else { return }
         if let due = record.nextAttempt {
             try connection.run(Self.writeDelay, .id(task), .integer(due), .number(record.reason.rawValue))
@@ -86,7 +86,8 @@ extension Transaction {
         UPDATE tasks SET attempts = ?2, attempts_without_progress = ?3, bytes_received = ?4,
             http_status = iif(?5 = 0, http_status, ?5), status = iif(?6 = 0, status, ?6),
             error_domain = iif(?6 = 0, error_domain, ?7), error_detail = iif(?6 = 0, error_detail, ?8),
-            error_message = iif(?6 = 0, error_message, ?9), furthest_offset = max(furthest_offset, ?10)
+            error_message = iif(?6 = 0, error_message, ?9), furthest_offset = max(furthest_offset, ?10),
+            bytes_sent = max(bytes_sent, ?11)
         WHERE id = ?1 AND ended_ms IS NULL
         """)
     private static let writeDelay = Query(

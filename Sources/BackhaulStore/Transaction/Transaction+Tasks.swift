@@ -70,7 +70,7 @@ extension Transaction {
         url, \(device), directory_inode, if_exists, starts_suspended, mode, requests.headers, user_data, has_options,
         scheme, server, port,
         entity_tag, last_modified, checkpoints.final_url, checkpoints.size, synced_offset, boot_id,
-        intents.device, intents.inode, intents.size, furthest_offset, challenge_id
+        intents.device, intents.inode, intents.size, furthest_offset, challenge_id, bytes_sent
         """
     private static let tables = """
         tasks JOIN requests ON requests.task_id = tasks.id JOIN lanes ON lanes.id = lane_id
@@ -108,11 +108,12 @@ extension Row {
         let enqueued = integer()
         var hasOptions = false
         let request = try request(&hasOptions)
-        let task = StoredTask(
+        var task = StoredTask(
             id: id, session: session, lane: lane, round: round, request: request, origin: origin(),
             checkpoint: checkpoint(), intent: finishIntent(), attempts: attempts,
             attemptsWithoutProgress: withoutProgress, bytesReceived: bytesReceived, enqueuedMilliseconds: enqueued,
             furthestOffset: bits(), challenge: optionalNumber().map(ChallengeID.init))
+        task.bytesSent = bits()
         return (task, hasOptions)
     }
 

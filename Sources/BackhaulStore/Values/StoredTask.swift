@@ -17,6 +17,8 @@ public struct StoredTask: Equatable, Sendable {
     public var attemptsWithoutProgress: UInt32
     /// Body bytes over all attempts.
     public var bytesReceived: UInt64
+    /// Of the request's body, over all attempts.
+    public var bytesSent: UInt64 = 0
     public var enqueuedMilliseconds: Int64
     /// The greatest offset that was ever durable.
     public var furthestOffset: UInt64
@@ -61,6 +63,8 @@ public struct AttemptRecord: Equatable, Sendable {
     public var attemptsWithoutProgress: UInt32
     /// Body bytes over all attempts.
     public var bytesReceived: UInt64
+    /// Of the request's body, over all attempts; fewer than the row's change nothing.
+    public var bytesSent: UInt64 = 0
     /// Nil when the attempt did not fail, for example when the task was suspended.
     public var failure: Failure?
     /// 0 when no answer came.

@@ -1,0 +1,127 @@
+internal import BackhaulDisk
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulStore
+internal import BackhaulTransport
+
+/// A request's body on its way from the disk threads to the transfer: one block is read while the one before is sent.
+final class BodyFeed: TransferBody {
+    let layout: BodyLayout
+    var size: UInt64 { layout.size }
+    private unowned let core: EngineCore
+    /// Who finds this feed again when a block has been read.
+    private let task: TaskID
+    private let attempt: UInt64
+    /// Called once: the first bytes are here.
+    private var opened: (() -> Void)?
+    private let failed: (Failure) -> Void
+    private weak var runner: TaskRunner?
+    weak var transfer: Transfer?
+
+    private var blocks: [ArraySlice<UInt8>] = []
+    private var buffered = 0
+    /// The next to be read.
+    private var piece = 0
+    private var offset: UInt64 = 0
+    private var reader: BodyReader?
+    private var isReading = false
+    /// Tells the blocks that were asked for before a rewind.
+    private var turn: UInt64 = 0
+    private var isUntouched = true
+
+    static let blockSize = 256 << 10
+
+    init(
+        _ layout: BodyLayout, of runner: TaskRunner, opened: @escaping () -> Void = {},
+        failed: @escaping (Failure) -> Void
+    ) {
+        self.layout = layout
+        core = runner.core
+        self.runner = runner
+        task = runner.task.id
+        attempt = runner.attempt
+        self.opened = opened
+        self.failed = failed
+        fill()
+    }
+
+    func read(into room: inout MutableRawSpan) -> BodyRead {
+        guard let block = blocks.first else { return .wait }
+        isUntouched = false
+        let taken = block.prefix(room.byteCount)
+        room.withUnsafeMutableBytes { $0.copyBytes(from: taken) }
+        buffered -= taken.count
+        if taken.count == block.count { blocks.removeFirst() } else { blocks[0] = block.dropFirst(taken.count) }
+        fill()
+        runner?.noteSent(taken.count)
+        return .bytes(taken.count)
+    }
+
+    func rewind() {
+        guard !isUntouched else { return }
+        turn += 1
+        blocks = []
+        buffered = 0
+        piece = 0
+        offset = 0
+        reader = nil
+        isReading = false
+        isUntouched = true
+        fill()
+    }
+
+    private func fill() {
+        while !isReading, buffered < Self.blockSize, piece < layout.pieces.count {
+            switch layout.pieces[piece] {
+            case .bytes(let bytes):
+                add(bytes[...])
+                piece += 1
+            case .file(let file): read(file)
+            }
+        }
+        if !isReading { open() }
+    }
+
+    private func add(_ bytes: ArraySlice<UInt8>) {
+        guard !bytes.isEmpty else { return }
+        blocks.append(bytes)
+        buffered += bytes.count
+    }
+
+    /// Later, so that whoever made this feed has it when its bytes come.
+    private func open() {
+        guard let opened else { return }
+        self.opened = nil
+        core.loop.afterThisTurn(opened)
+    }
+
+    private func read(_ file: BodyFile) {
+        let reader = reader ?? core.services.disk.bodyReader(file)
+        self.reader = reader
+        isReading = true
+        let count = Int(min(file.size - min(offset, file.size), UInt64(Self.blockSize)))
+        let (outbox, task, attempt, turn) = (core.services.outbox, task, attempt, turn)
+        reader.read(at: offset, count: count) { result in
+            outbox.post { core in core.runner(task, attempt)?.feed?.took(result, turn, of: file) }
+        }
+    }
+
+    private func took(_ result: Result<[UInt8], Failure>, _ turn: UInt64, of file: BodyFile) {
+        guard turn == self.turn else { return }
+        isReading = false
+        switch result {
+        case .success(let bytes):
+            add(bytes[...])
+            offset += UInt64(bytes.count)
+            if offset >= file.size {
+                piece += 1
+                offset = 0
+                reader = nil
+            }
+            fill()
+            open()
+            if !blocks.isEmpty { transfer?.resumeSending() }
+        case .failure(let failure): failed(failure)
+        }
+    }
+}
