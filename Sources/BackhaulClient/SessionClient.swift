@@ -100,9 +100,9 @@ public final class SessionClient: Sendable {
     /// What is there now.
     public func poll(after: EventID, maximum: UInt32) -> Ticket {
         if let failure { return application.answered(.failed(failure)) }
-        let ticket = application.makeTicket(unread: { [application, handle] answer in
+        let ticket = application.makeTicket(unread: { [weak application, handle] answer in
             guard case .events(let events, _) = answer, let first = events.first else { return }
-            application.state.change { $0.takeBack(handle, from: first.id) }
+            application?.state.change { $0.takeBack(handle, from: first.id) }
         })
         let pushed = application.state.withLock { $0.takePushed(handle, after: after, maximum: maximum) }
         if let pushed {
