@@ -13,6 +13,8 @@ final class EasyHandle {
     private var proxyHeaders: UnsafeMutablePointer<curl_slist>?
     /// Whose nonces libcurl keeps in it, and sends with the next request.
     private(set) var nonceOwner: String?
+    /// It is not to be used again.
+    private(set) var isSpent = false
 
     init(_ sockets: SocketTable, _ identity: ConnectionIdentity) throws(Failure) {
         guard let handle = curl_easy_init() else { throw Failure(.outOfResources, "no memory is left for a transfer") }
@@ -64,6 +66,10 @@ final class EasyHandle {
         bhl_easy_set_long(handle, CURLOPT_PROXYAUTH, Self.bits(credentials.proxyScheme))
         bhl_easy_set_long(handle, CURLOPT_FORBID_REUSE, credentials.belongsToConnection ? 1 : 0)
     }
+
+    /// A server has asked. libcurl remembers a Digest nonce also where it had nothing to answer, and would send it to any
+    /// other server.
+    func noteQuestion() { if nonceOwner == nil { isSpent = true } }
 
     /// An unused handle keeps no secret.
     func forgetCredentials() {

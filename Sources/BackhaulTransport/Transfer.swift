@@ -191,6 +191,7 @@ public final class Transfer {
             return 0
         case .complete:
             guard questions.isRequestSent else { return takeAnswerToConnect() ? bytes.count : 0 }
+            if head.status == 401 { easy?.noteQuestion() }
             if questions.mayBeRepeated(after: head.status) {
                 phase = .holdingHead
                 return bytes.count
