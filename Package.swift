@@ -25,6 +25,8 @@ let package = Package(
             name: "CCurl", path: "Sources/CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CCrypto", path: "Sources/CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         // Its headers only: the library is looked up when first needed.
         .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", providers: [.apt(["libsystemd-dev"])]),
 
@@ -46,7 +48,8 @@ let package = Package(
         .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CLinux", "CUV"], swiftSettings: strict),
         // Part files: written, synced, finished on threads of their own.
         .target(
-            name: "BackhaulDisk", dependencies: ["BackhaulModel", "BackhaulPlatform", "CLinux"], swiftSettings: strict),
+            name: "BackhaulDisk", dependencies: ["BackhaulModel", "BackhaulPlatform", "CCrypto", "CLinux"],
+            swiftSettings: strict),
         // HTTP.
         .target(
             name: "BackhaulTransport", dependencies: ["BackhaulModel", "BackhaulLoop", "BackhaulPlatform", "CCurl"],

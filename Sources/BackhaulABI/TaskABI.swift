@@ -64,6 +64,9 @@ private func claim(
     let session = try SessionHandle(session)
     let path = try TextArgument.required(destination, "destination", limit: Limits.pathSize)
     let policy = try RequestArgument.policy(ifExists)
+    guard policy != .skip else {
+        throw Failure(.invalidArgument, "if_exists is BH_IF_EXISTS_SKIP, which is for requests only")
+    }
     var checker = DestinationChecker()
     // What lies there may be this very file, claimed before: the engine knows.
     let destination = try checker.check(path: path, ifExists: .replace)

@@ -32,4 +32,9 @@ public struct DestinationChecker {
     public mutating func check(path: String, ifExists: ExistsPolicy) throws(Failure) -> Destination {
         try check.check(path: path, ifExists: ifExists)
     }
+
+    /// Of a file that the server names.
+    public mutating func check(directory: String) throws(Failure) -> Destination {
+        try check.check(directory: directory)
+    }
 }

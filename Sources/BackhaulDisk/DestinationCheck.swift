@@ -5,7 +5,6 @@ internal import Glibc
 /// Looks, in the host's process and with its rights, whether a download may go to a path. A value of its own for each
 /// enqueue: it remembers the directories of earlier requests.
 public struct DestinationCheck: Sendable {
-    private static let nameSize = 255
     private static let rememberedDirectories = 64
 
     private let files = FileSystem()
@@ -23,6 +22,7 @@ public struct DestinationCheck: Sendable {
     /// `destinationUnavailable` for a directory that is not there or cannot be written, and `destinationExists`.
     public mutating func check(path: String, ifExists: ExistsPolicy) throws(Failure) -> Destination {
         try DestinationCheck.checkForm(path)
+        try DestinationCheck.checkName(path)
         var destination = Destination(path: path, directoryDevice: 0, directoryInode: 0)
         let directory = try status(ofDirectory: destination.directory)
         destination.directoryDevice = directory.device
@@ -41,13 +41,24 @@ public struct DestinationCheck: Sendable {
         } catch {
             throw .disk(error, path)
         }
-        guard !isThere || ifExists == .replace else { throw .exists(path) }
+        guard !isThere || ifExists != .fail else { throw .exists(path) }
         destination.isOccupied = isThere
         return destination
     }
 
+    /// As `check`, of a directory in which the server will name the file.
+    public mutating func check(directory path: String) throws(Failure) -> Destination {
+        try DestinationCheck.checkForm(path)
+        let path = Destination.directoryPath(path)
+        let directory = try status(ofDirectory: Destination.directory(of: path))
+        return Destination(path: path, directoryDevice: directory.device, directoryInode: directory.inode)
+    }
+
+    private static func malformed(_ reason: String) -> Failure {
+        Failure(.invalidArgument, "The destination \(reason).")
+    }
+
     private static func checkForm(_ path: String) throws(Failure) {
-        func malformed(_ reason: String) -> Failure { Failure(.invalidArgument, "The destination \(reason).") }
         guard path.utf8.first == UInt8(ascii: "/") else {
             throw malformed(path.isEmpty ? "is empty; give an absolute path" : "\(path) is not an absolute path")
         }
@@ -55,9 +66,12 @@ public struct DestinationCheck: Sendable {
         guard path.utf8.count <= Limits.pathSize else {
             throw malformed("has \(path.utf8.count) bytes; a path has at most \(Limits.pathSize)")
         }
+    }
+
+    private static func checkName(_ path: String) throws(Failure) {
         let name = path.utf8.suffix(while: { $0 != UInt8(ascii: "/") })
-        guard name.count <= nameSize else {
-            throw malformed("\(path) has a name of \(name.count) bytes; a name has at most \(nameSize)")
+        guard name.count <= Limits.fileNameSize else {
+            throw malformed("\(path) has a name of \(name.count) bytes; a name has at most \(Limits.fileNameSize)")
         }
         guard !name.isEmpty, !name.elementsEqual(".".utf8), !name.elementsEqual("..".utf8) else {
             throw malformed("\(path) names a directory; end it with the name of a file")

@@ -11,6 +11,7 @@ final class DiskContext {
     var directories: Directories
     var moves: [UInt64: KeptFileMove] = [:]
     var bodies: [UInt64: OpenBody] = [:]
+    var existing: [UInt64: ExistingFile] = [:]
     private var parts: [UInt64: OpenPart] = [:]
     private var syncs: PendingSyncs
     /// Those with a sync that waits for the end of the batch.
@@ -45,6 +46,14 @@ final class DiskContext {
         return part
     }
 
+    /// False when the digest of what is there is not whole yet.
+    func catchUp(_ id: UInt64, _ location: PartLocation) throws(Failure) -> Bool {
+        try part(id, location).catchUp(&directories)
+    }
+
+    /// Not closed meanwhile.
+    func isOpen(_ id: UInt64) -> Bool { parts[id] != nil }
+
     /// A sync that waits keeps the file open itself.
     func close(_ id: UInt64) { parts[id] = nil }
 
@@ -77,16 +86,16 @@ final class DiskContext {
 
     func seal(
         _ id: UInt64, _ location: PartLocation, _ last: [UInt8], expected: UInt64?,
-        then: @escaping @Sendable (Result<FinishIntent, Failure>) -> Void
+        then: @escaping @Sendable (Result<SealedFile, Failure>) -> Void
     ) {
         let part = part(id, location)
         do {
-            let (file, intent) = try part.prepareSeal(last, expected: expected, &directories)
+            let (file, sealed) = try part.prepareSeal(last, expected: expected, &directories)
             partsInBatch.insert(id)
             syncs.add(file, dataOnly: false) { [unowned self] error in
                 guard let error else {
                     close(id)
-                    return then(.success(intent))
+                    return then(.success(sealed))
                 }
                 then(.failure(part.breaks(.disk(error, location.partDescription))))
             }
@@ -97,16 +106,17 @@ final class DiskContext {
 
     func place(
         _ id: UInt64, _ location: PartLocation, _ intent: FinishIntent,
-        then: @escaping @Sendable (Result<Void, Failure>) -> Void
+        then: @escaping @Sendable (Result<FileStamp, Failure>) -> Void
     ) {
         if partsInBatch.contains(id) { finishBatch() }
         do {
             let directory = try directories.directory(of: location.destination)
-            try Placing(files: files, location: location, intent: intent).rename(in: directory)
+            let placing = Placing(files: files, location: location, intent: intent)
+            let stamp = try placing.rename(in: directory)
             CrashPoint.afterRename.reach()
             partsInBatch.insert(id)
             syncs.add(directory) { error in
-                then(error.map { .failure(.disk($0, location.destination.path)) } ?? .success(()))
+                then(error.map { .failure(.disk($0, placing.path)) } ?? .success(stamp))
             }
         } catch {
             then(.failure(error))

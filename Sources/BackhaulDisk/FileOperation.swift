@@ -9,6 +9,7 @@ enum FileOperation: Sendable {
     case startWriteBack
     case sync
     case status
+    case space
     case rename
     case link
     case unlink
@@ -27,6 +28,7 @@ enum FileOperation: Sendable {
         case .startWriteBack: "Cannot write back"
         case .sync: "Cannot sync"
         case .status: "Cannot look at"
+        case .space: "Cannot ask for the free space at"
         case .rename, .link: "Cannot give its final name to"
         case .unlink: "Cannot remove"
         case .openDirectory: "Cannot open the directory of"

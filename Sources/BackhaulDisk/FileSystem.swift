@@ -123,6 +123,13 @@ struct FileSystem: Sendable {
         return FileStatus(status)
     }
 
+    /// Of the file system that the file or directory lies on.
+    func space(_ descriptor: Int32) throws(SystemError) -> Space {
+        var status = statvfs()
+        _ = try call(.space) { fstatvfs(descriptor, &status) }
+        return Space(status)
+    }
+
     /// With the effective user's rights, which are those that opening and renaming use.
     func checkAccess(_ path: String, _ rights: Int32) throws(SystemError) {
         _ = try call(.status) { faccessat(AT_FDCWD, path, rights, AT_EACCESS) }

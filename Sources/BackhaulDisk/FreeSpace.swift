@@ -8,7 +8,33 @@ public enum FreeSpace {
     public static func available(at path: String) throws(Failure) -> UInt64 {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { throw .disk(.last("Cannot ask for the free space at"), path) }
-        let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-        return overflow ? .max : bytes
+        return Space(status).available
+    }
+}
+
+/// The space of a file system.
+struct Space {
+    /// Left to the databases and logs of everyone, the store's own among them: a full disk is worse for them than for a
+    /// download.
+    private static let largestReserve: UInt64 = 32 << 20
+    private static let reservedPart: UInt64 = 100
+
+    /// Bytes that this user may still write. Quotas are not counted.
+    let available: UInt64
+    let reserve: UInt64
+
+    init(_ status: statvfs) {
+        func bytes(_ blocks: UInt64) -> UInt64 {
+            let (bytes, overflow) = blocks.multipliedReportingOverflow(by: UInt64(status.f_frsize))
+            return overflow ? .max : bytes
+        }
+        available = bytes(UInt64(status.f_bavail))
+        reserve = min(Self.largestReserve, bytes(UInt64(status.f_blocks)) / Self.reservedPart)
+    }
+
+    /// Whether so many bytes fit in, and the reserve stays.
+    func holds(_ count: UInt64) -> Bool {
+        // Some file systems do not tell: then writing will.
+        available >= reserve && available - reserve >= count || reserve == 0
     }
 }

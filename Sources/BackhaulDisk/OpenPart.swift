@@ -15,6 +15,8 @@ final class OpenPart {
     /// Bytes of the download that are in the file.
     private var length: UInt64 = 0
     private var writeBackStarted: UInt64 = 0
+    /// When one was asked for.
+    private var digest: PartDigest?
     /// Set by a failed sync: nothing more is believed until the caller has gone back to what was synced.
     private var broken: Failure?
 
@@ -53,7 +55,11 @@ final class OpenPart {
     func append(_ bytes: [UInt8], _ directories: inout Directories) throws(Failure) -> UInt64 {
         let file = try current(&directories)
         do throws(Failure) {
+            if length - writeBackStarted + UInt64(bytes.count) >= OpenPart.writeBackSize || length == 0 {
+                try checkSpace(UInt64(bytes.count), on: file.number)
+            }
             try reporting { () throws(SystemError) in try files.write(file.number, bytes[...], at: length) }
+            try digest?.add(bytes[...], behind: length)
         } catch {
             // Appends that are queued behind this one must not move up into its place.
             try? files.truncate(file.number, to: length)
@@ -73,10 +79,44 @@ final class OpenPart {
         return inode == nil ? nil : (try current(&directories), length)
     }
 
+    /// Compute this digest from now on, also of what is there.
+    func hash(_ algorithm: Checksum.Algorithm) throws(Failure) {
+        if let broken { throw broken }
+        digest = try PartDigest(algorithm)
+    }
+
+    /// Puts the next slice of what is there into the digest; true when nothing is left to be put.
+    func catchUp(_ directories: inout Directories) throws(Failure) -> Bool {
+        if let broken { throw broken }
+        guard let digested = digest?.length, digested < length else { return true }
+        let file = try current(&directories)
+        var slice = [UInt8](repeating: 0, count: Int(min(UInt64(PartDigest.sliceSize), length - digested)))
+        let count = try reporting { () throws(SystemError) in
+            try files.read(file.number, into: &slice, at: digested)
+        }
+        guard count > 0 else { throw breaks(.changedByOthers(path)) }
+        try digest?.add(slice[..<count], behind: digested)
+        return digested + UInt64(count) >= length
+    }
+
+    /// Whether so many bytes can be written, and some are left then for others.
+    func checkSpace(_ bytes: UInt64, _ directories: inout Directories) throws(Failure) {
+        try checkSpace(bytes, on: directories.directory(of: location.destination).number)
+    }
+
+    private func checkSpace(_ bytes: UInt64, on descriptor: Int32) throws(Failure) {
+        let space = try reporting { () throws(SystemError) in try files.space(descriptor) }
+        guard !space.holds(bytes) else { return }
+        throw .system(
+            .diskFull, code: ENOSPC,
+            "The file system of \(path) has \(space.available) bytes left, too few for \(bytes) more and a reserve of "
+                + "\(space.reserve); free some space on it.")
+    }
+
     /// Everything of sealing but the sync.
     func prepareSeal(
         _ last: [UInt8], expected: UInt64?, _ directories: inout Directories
-    ) throws(Failure) -> (file: Descriptor, intent: FinishIntent) {
+    ) throws(Failure) -> (file: Descriptor, sealed: SealedFile) {
         if let broken { throw broken }
         let whole = length + UInt64(last.count)
         if let expected, whole != expected {
@@ -91,7 +131,8 @@ final class OpenPart {
             return try files.status(file.number)
         }
         guard status.size == length else { throw breaks(.changedByOthers(path)) }
-        return (file, FinishIntent(device: status.device, inode: status.inode, size: length))
+        let intent = FinishIntent(device: status.device, inode: status.inode, size: length)
+        return (file, SealedFile(intent: intent, checksum: try digest?.finish()))
     }
 
     /// Nothing is believed any more. The file is opened again only from a length that is trusted.
@@ -108,6 +149,7 @@ final class OpenPart {
         broken = nil
         length = 0
         writeBackStarted = 0
+        digest = nil
     }
 
     /// The open file, created or opened again where needed.

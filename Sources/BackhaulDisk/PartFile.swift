@@ -47,21 +47,70 @@ public final class PartFile: Sendable {
         }
     }
 
+    /// Computes this digest of the file from its first byte on: of what comes as it is written, of what is there by
+    /// reading it meanwhile. After `openResuming` it is to be asked for again. A failure is told by `seal`.
+    public func hash(_ algorithm: Checksum.Algorithm) {
+        worker.post { [self] context in
+            guard (try? context.part(id, location).hash(algorithm)) != nil else { return }
+            catchUp(in: context)
+        }
+    }
+
+    private func catchUp(in context: DiskContext) {
+        // What fails here fails again at the seal, which tells it.
+        guard context.isOpen(id), (try? context.catchUp(id, location)) == false else { return }
+        worker.post { [self] context in catchUp(in: context) }
+    }
+
+    /// Whether the file system has room for so many bytes. Fails with `diskFull`.
+    public func checkSpace(for bytes: UInt64, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
+        worker.post { [id, location] context in
+            let part = context.part(id, location)
+            then(Result { () throws(Failure) in try part.checkSpace(bytes, &context.directories) })
+        }
+    }
+
+    /// Fails with `destinationExists` when there is something of this name in the destination's directory.
+    public func checkName(_ name: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
+        worker.post { [location] context in
+            then(
+                Result { () throws(Failure) in
+                    let directory = try context.directories.directory(of: location.destination)
+                    guard (try? context.files.status(in: directory.number, name)) != nil else { return }
+                    throw .exists(location.destination.path + name)
+                })
+        }
+    }
+
     /// Writes the rest, creates the file if it never was (an empty one too), gives it its permissions and syncs it.
-    /// Answers what `place` needs, to be made durable in between. Fails with `connectionLost` or `badResponse` when the
+    /// Answers what `place` needs, to be made durable in between, and the digest of the bytes that are synced, when one
+    /// was asked for. Fails with `connectionLost` or `badResponse` when the
     /// length is not `size`. After a failure the part is continued from `openResuming`, as after that of `sync`.
     public func seal(
-        _ last: [UInt8], expected size: UInt64?, then: @escaping @Sendable (Result<FinishIntent, Failure>) -> Void
+        _ last: [UInt8], expected size: UInt64?, then: @escaping @Sendable (Result<SealedFile, Failure>) -> Void
     ) {
-        worker.post { [id, location] context in
+        worker.post { [self] context in seal(last, expected: size, in: context, then: then) }
+    }
+
+    private func seal(
+        _ last: [UInt8], expected size: UInt64?, in context: DiskContext,
+        then: @escaping @Sendable (Result<SealedFile, Failure>) -> Void
+    ) {
+        do throws(Failure) {
+            guard try context.catchUp(id, location) else {
+                worker.post { [self] context in seal(last, expected: size, in: context, then: then) }
+                return
+            }
             context.seal(id, location, last, expected: size, then: then)
+        } catch {
+            then(.failure(error))
         }
     }
 
     /// Gives the sealed file its final name and syncs the directory. Also right when that was done before a crash.
     /// Fails with `destinationExists` when another file has the name and is not to be replaced; a directory is never
     /// replaced. After `diskFailed` the name may or may not last: do not ask again.
-    public func place(_ intent: FinishIntent, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
+    public func place(_ intent: FinishIntent, then: @escaping @Sendable (Result<FileStamp, Failure>) -> Void) {
         placer.post { [id, location] context in context.place(id, location, intent, then: then) }
     }
 

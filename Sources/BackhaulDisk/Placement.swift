@@ -26,24 +26,28 @@ struct Placing {
     let location: PartLocation
     let intent: FinishIntent
 
-    private var name: String { location.destination.name }
+    private var name: String { intent.name ?? location.destination.name }
+    var path: String { intent.name.map { location.destination.path + $0 } ?? location.destination.path }
 
     /// Everything but the sync of the directory.
-    func rename(in directory: OpenDirectory) throws(Failure) {
+    func rename(in directory: OpenDirectory) throws(Failure) -> FileStamp {
         do throws(SystemError) {
             if let part = try files.status(in: directory.number, location.partName), isIntended(part) {
                 // Linked before a crash, its old name not yet removed; to rename(2) that is already done.
                 if part.linkCount > 1, let final = try files.status(in: directory.number, name), isIntended(final) {
-                    return try files.remove(location.partName, in: directory.number)
+                    try files.remove(location.partName, in: directory.number)
+                } else {
+                    try files.rename(
+                        location.partName, in: directory.number, to: name, in: directory.number,
+                        replace: location.replace)
                 }
-                return try files.rename(
-                    location.partName, in: directory.number, to: name, in: directory.number, replace: location.replace)
+                return FileStamp(part)
             }
-            if let final = try files.status(in: directory.number, name), isIntended(final) { return }
+            if let final = try files.status(in: directory.number, name), isIntended(final) { return FileStamp(final) }
         } catch {
-            throw error.code == EEXIST ? .exists(location.destination.path) : .disk(error, location.destination.path)
+            throw error.code == EEXIST ? .exists(path) : .disk(error, path)
         }
-        throw .changedByOthers(location.destination.path)
+        throw .changedByOthers(path)
     }
 
     func look(in directory: OpenDirectory) throws(Failure) -> Placement {
@@ -54,7 +58,7 @@ struct Placing {
             }
             return .gone
         } catch {
-            throw .disk(error, location.destination.path)
+            throw .disk(error, path)
         }
     }
 

@@ -6,12 +6,16 @@ internal import BackhaulStore
 /// How an attempt leaves its task: ended, to be tried again, or as its row has it.
 extension DownloadRunner {
     func conclude(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
+        noteSpace(conclusion, checkpoint)
         switch conclusion {
         case .succeeded:
             CrashPoint.afterPlace.reach()
-            var outcome = Outcome(state: .succeeded, path: location.destination.path)
+            var outcome = Outcome(state: .succeeded, path: location.destination.path + (machine.fileName ?? ""))
             outcome.size = machine.size ?? machine.offset
-            end(outcome)
+            outcome.checksum = machine.checksum
+            // Of a file that was placed the answer was recorded with the intent.
+            if machine.isUnchanged, let head { outcome.answer = AnswerSummary(head) }
+            end(outcome, with: recordVersion())
         case .failed(let failure): end(Outcome(state: .failed, failure: failure))
         case .retry(let failure, let reason, let retryAfter, let fromZero):
             var failed = FailedAttempt(failure)
@@ -27,12 +31,25 @@ extension DownloadRunner {
                     bytesReceived: bytesReceived, checkpoint: checkpoint))
         }
     }
+
+    /// What was missing when the file system was found full: looked for before the server is asked again.
+    private func noteSpace(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
+        guard case .retry(_, reason: .diskFull, _, _) = conclusion else {
+            core.neededSpace[task.id] = nil
+            return
+        }
+        // Those of tasks that were cancelled while they waited.
+        if core.neededSpace.count >= EngineCore.neededSpaceLimit { core.neededSpace.removeAll() }
+        let size = machine.size ?? checkpoint?.size
+        let missing = size.map { $0 - min($0, checkpoint?.syncedOffset ?? 0) }
+        core.neededSpace[task.id] = missing ?? core.neededSpace[task.id] ?? EngineCore.unknownSpace
+    }
 }
 
 extension TaskRunner {
-    func end(_ outcome: Outcome) {
+    /// `also`: part of the same transaction.
+    func end(_ outcome: Outcome, with also: (@Sendable (Transaction) throws(Failure) -> Void)? = nil) {
         var outcome = outcome
-        // Of a whole file the answer was recorded with the intent.
         if outcome.state != .succeeded, let head { outcome.answer = AnswerSummary(head) }
         if outcome.state == .failed, !errorBody.isEmpty {
             outcome.answer.errorBody = secrets.redacted(
@@ -45,7 +62,8 @@ extension TaskRunner {
         if task.refreshed?.url != nil { core.forgetAddress(of: task.id, task.session) }
         let (id, final, readsEvents) = (task.id, outcome, core.pushes(task.session))
         core.store({ (transaction) throws(Failure) in
-            try transaction.end(id, final, now: Clock.wallMilliseconds, readsEvents: readsEvents)
+            try also?(transaction)
+            return try transaction.end(id, final, now: Clock.wallMilliseconds, readsEvents: readsEvents)
         }, then: { core, result in
             switch result {
             case .success(let change):
@@ -58,7 +76,7 @@ extension TaskRunner {
                 }
             case .failure:
                 guard let runner = core.runners[id] else { return }
-                runner.again { [unowned runner] in runner.end(final) }
+                runner.again { [unowned runner] in runner.end(final, with: also) }
             }
         })
     }

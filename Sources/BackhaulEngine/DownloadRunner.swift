@@ -11,14 +11,22 @@ final class DownloadRunner: TaskRunner {
     let location: PartLocation
     var machine: DownloadMachine
     var buffer: [UInt8] = []
+    /// What lies at the destination as an earlier task has left it.
+    var known: StoredVersion?
+    /// What this one has put there.
+    var placed: FileStamp?
 
     override init(task: StoredTask, configuration: SessionConfiguration, core: EngineCore, holdsTurn: Bool) {
         location = core.location(of: task)
         part = core.services.disk.partFile(location)
+        var terms = DownloadTerms(task.request, configuration)
+        // Only before the first request: whoever has asked already knows that he needs it.
+        terms.skipsExisting = terms.skipsExisting && task.attempts == 0
+        terms.hadMismatch = task.hadMismatch
+        terms.neededSpace = core.neededSpace[task.id]
         machine = DownloadMachine(
-            checkpoint: task.checkpoint, intent: task.intent, bootID: ProcessIdentity.currentBootID,
-            asksForCredentials: configuration.asksForCredentials, furthest: task.furthestOffset,
-            policy: TransferPolicy(configuration, task.request.options.policy))
+            checkpoint: task.checkpoint, intent: task.intent, bootID: ProcessIdentity.currentBootID, terms: terms,
+            furthest: task.furthestOffset, policy: TransferPolicy(configuration, task.request.options.policy))
         super.init(task: task, configuration: configuration, core: core, holdsTurn: holdsTurn)
     }
 
@@ -57,7 +65,14 @@ final class DownloadRunner: TaskRunner {
         case .openPart(let isSameBoot, let syncedOffset):
             let trusted: TrustedLength = isSameBoot ? .allWritten(atLeastSynced: syncedOffset) : .synced(syncedOffset)
             part.openResuming(trusting: trusted, then: disk { .opened(length: $0) })
-        case .startTransfer(let offset, let ifRange): startTransfer(offset, ifRange)
+        case .checkSpace(let bytes): part.checkSpace(for: bytes, then: disk { _ in .spaceChecked })
+        case .lookForFile(let size, let algorithm):
+            core.services.disk.find(location.destination, size: size, algorithm, then: disk { .lookedForFile($0) })
+        case .lookForVersion: lookForVersion()
+        case .lookAgain: lookAtKnown { .lookedAgain(isSame: $0) }
+        case .checkName(let name): part.checkName(name, then: disk { _ in nil })
+        case .hash(let algorithm): part.hash(algorithm)
+        case .startTransfer(let offset, let ifRange, let condition): startTransfer(offset, ifRange, condition)
         case .stopTransfer: stopTransfer()
         case .resumeTransfer: transfer?.resume()
         case .releaseTurn: releaseTurn()
@@ -84,13 +99,13 @@ final class DownloadRunner: TaskRunner {
             }, then: { _, _ in CrashPoint.afterCheckpoint.reach() })
         case .seal(let size):
             let bytes = takeBuffer()
-            part.seal(bytes, expected: size, then: disk(writing: bytes.count) { .sealed($0) })
+            part.seal(bytes, expected: size, then: disk(writing: bytes.count) { .sealed($0.intent, $0.checksum) })
         case .recordIntent(let intent):
             CrashPoint.afterSeal.reach()
             recordIntent(intent)
         case .place(let intent):
             CrashPoint.afterIntent.reach()
-            part.place(intent, then: disk { _ in .placed })
+            place(intent)
         case .discardPart: part.discard(then: disk { _ in .discarded })
         case .conclude(let conclusion, let checkpoint): conclude(conclusion, checkpoint)
         case .closePart:
@@ -102,7 +117,7 @@ final class DownloadRunner: TaskRunner {
 
     /// An answer of the disk as an event, on the loop, if this runner is still the task's. `writing`: how many bytes
     /// are in memory until it comes.
-    private func disk<Value: Sendable>(
+    func disk<Value: Sendable>(
         writing count: Int = 0, _ event: @escaping @Sendable (Value) -> DownloadMachine.Event?
     ) -> @Sendable (Result<Value, Failure>) -> Void {
         let (outbox, id, attempt) = (core.services.outbox, task.id, attempt)
@@ -138,7 +153,7 @@ final class DownloadRunner: TaskRunner {
         return buffer
     }
 
-    private func startTransfer(_ offset: UInt64, _ ifRange: String?) {
+    private func startTransfer(_ offset: UInt64, _ ifRange: String?, _ condition: FileVersion?) {
         requests += 1
         lastByte = core.loop.now
         feed = makeFeed { [weak self] failure in
@@ -146,7 +161,9 @@ final class DownloadRunner: TaskRunner {
             self?.handle(.transferFailed(failure, isTransient: false))
         }
         do {
-            transfer = try core.transport.start(transferRequest(offset: offset, ifRange: ifRange), body: feed, self)
+            var request = transferRequest(offset: offset, ifRange: ifRange)
+            request.condition = condition
+            transfer = try core.transport.start(request, body: feed, self)
             feed?.transfer = transfer
         } catch {
             handle(.transferFailed(error, isTransient: false))
@@ -156,8 +173,10 @@ final class DownloadRunner: TaskRunner {
     private func recordIntent(_ intent: FinishIntent) {
         let (id, attempts, bytes) = (task.id, task.attempts &+ requests, bytesReceived)
         let answer = machine.head.map { AnswerSummary($0) } ?? AnswerSummary()
+        let checksum = machine.checksum
         core.store({ (transaction) throws(Failure) in
-            try transaction.recordIntent(id, intent, answer: answer, attempts: attempts, bytesReceived: bytes)
+            try transaction.recordIntent(
+                id, intent, answer: answer, checksum: checksum, attempts: attempts, bytesReceived: bytes)
         }, then: { core, result in
             guard let runner = core.runners[id] as? DownloadRunner else { return }
             switch result {

@@ -11,7 +11,7 @@ extension EngineCore {
         return PartLocation(
             destination: destination, partName: Self.partName(tag: tag, task.id),
             mode: task.request.mode,
-            replace: task.request.destination == nil || task.request.ifExists == .replace)
+            replace: task.request.destination == nil || task.request.ifExists != .fail)
     }
 
     static func partName(tag: String, _ task: TaskID) -> String { ".backhaul-\(tag)-\(task.rawValue).part" }

@@ -23,6 +23,11 @@ final class EngineCore {
     var credentialRepeats: [TaskID: CredentialRepeats] = [:]
     /// How often in a row a task was sent again at once.
     var immediateRepeats: [TaskID: UInt32] = [:]
+    /// What tasks missed that found their file system full.
+    var neededSpace: [TaskID: UInt64] = [:]
+    static let neededSpaceLimit = 4_096
+    /// Missed by one whose file's size nobody has told.
+    static let unknownSpace: UInt64 = 1 << 20
     /// Their waiting tasks could not be written down when they were to wait for a challenge.
     var lanesToReload: Set<LaneID> = []
     var server: SocketServer?

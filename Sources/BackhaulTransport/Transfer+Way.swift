@@ -38,6 +38,10 @@ extension Transfer {
             case .never: lines.append("Expect:")
             }
         }
+        if let condition = request.condition {
+            if let tag = condition.entityTag { lines.append("If-None-Match: \(tag)") }
+            if let modified = condition.lastModified { lines.append("If-Modified-Since: \(modified)") }
+        }
         if request.offset > 0 {
             lines.append("Range: bytes=\(request.offset)-")
             if let validator = request.ifRange { lines.append("If-Range: \(validator)") }

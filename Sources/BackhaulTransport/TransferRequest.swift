@@ -20,6 +20,8 @@ public struct TransferRequest: Sendable {
     public var proxy = ProxyConfiguration()
     /// The origin of `url`.
     public var origin: Origin
+    /// Only another version than this one is wanted (RFC 9110, section 13.1).
+    public var condition: FileVersion?
     /// A token (RFC 9110, section 9.1).
     public var method = "GET"
     public var expectation = Expectation.whenLarge

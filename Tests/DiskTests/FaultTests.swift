@@ -187,7 +187,9 @@ import Testing
         let intents = Lock<[FinishIntent]>([])
         gather {
             for part in parts {
-                part.seal([1], expected: 1) { result in intents.change { $0 += [result].compactMap { try? $0.get() } } }
+                part.seal([1], expected: 1) { result in
+                    intents.change { $0 += [result].compactMap { try? $0.get().intent } }
+                }
             }
         }
         let sealed = intents.wait(until: patience) { $0.count == 3 ? $0 : nil } ?? []

@@ -89,9 +89,15 @@ extension PartFile {
     @discardableResult
     func sync() async throws -> UInt64 { try await answer { sync(then: $0) }.get() }
     func seal(_ last: [UInt8] = [], expected size: UInt64? = nil) async throws -> FinishIntent {
+        try await sealed(last, expected: size).intent
+    }
+    func sealed(_ last: [UInt8] = [], expected size: UInt64? = nil) async throws -> SealedFile {
         try await answer { seal(last, expected: size, then: $0) }.get()
     }
-    func place(_ intent: FinishIntent) async throws { try await answer { place(intent, then: $0) }.get() }
+    @discardableResult
+    func place(_ intent: FinishIntent) async throws -> FileStamp {
+        try await answer { place(intent, then: $0) }.get()
+    }
     func look(for intent: FinishIntent) async throws -> Placement {
         try await answer { look(for: intent, then: $0) }.get()
     }

@@ -8,11 +8,11 @@ from tree import BUILT, PROJECT, kept, sources, swift, targets
 
 # The one module that may import each library.
 OWNERS = {"CSQLite": "BackhaulStore", "CCurl": "BackhaulTransport", "CUV": "BackhaulLoop",
-          "CSystemd": "BackhaulUserManager"}
+          "CSystemd": "BackhaulUserManager", "CCrypto": "BackhaulDisk"}
 # What comes with the language, for every module.
 LANGUAGE = {"Swift", "Glibc", "Synchronization"}
 # Modules of the C library behind Glibc: a file that imports one of these talks to C.
-C_MODULES = {"CBackhaul", "CLinux", "CUV", "CCurl", "CSQLite", "CSystemd", "Glibc"}
+C_MODULES = {"CBackhaul", "CLinux", "CUV", "CCurl", "CSQLite", "CSystemd", "CCrypto", "Glibc"}
 
 # What is no part of the library, and may print and exit.
 PROGRAMS = ("Sources/backhaul/", "Sources/backhauld/")

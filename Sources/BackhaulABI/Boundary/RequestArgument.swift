@@ -81,12 +81,21 @@ private struct RequestReader {
         request.startsSuspended = given.flags & UInt32(BH_REQUEST_STARTS_SUSPENDED) != 0
         request.mode = given.mode == 0 ? standardMode : given.mode
         if RequestOptionsArgument.isNeeded(given) { request.options = try RequestOptionsArgument.read(given) }
+        let path = try TextArgument.optional(given.destination, "destination", limit: Limits.pathSize)
+        let isDirectory = request.options.isNamedByServer
+        // As far as it can be checked without a look at it.
+        request.destination = path.map {
+            Destination(
+                path: isDirectory ? Destination.directoryPath($0) : $0, directoryDevice: 0, directoryInode: 0)
+        }
         if !isChecked { _ = try RequestIntake.check(request) }
         // Last, because it asks the file system.
-        if let path = try TextArgument.optional(given.destination, "destination", limit: Limits.pathSize) {
+        if let path {
             // What lies there may be the file of the task that has the key already.
             let policy = request.idempotencyKey == nil ? request.ifExists : .replace
-            request.destination = try destinations.check(path: path, ifExists: policy)
+            request.destination =
+                isDirectory
+                ? try destinations.check(directory: path) : try destinations.check(path: path, ifExists: policy)
         }
         return request
     }

@@ -82,6 +82,9 @@ enum OptionsCheck {
             }
             return
         }
+        if request.method == "HEAD", options.checksum != nil || (options.expectedSize ?? 0) > 0 {
+            throw invalid("method is HEAD, whose file is empty, but there is a checksum or an expected_size")
+        }
         if let maximum = options.policy.maximumSize, let expected = options.expectedSize, expected > maximum {
             throw invalid("expected_size is \(expected), more than maximum_size, \(maximum)")
         }
@@ -94,6 +97,9 @@ enum OptionsCheck {
         if options.isOnlyIfChanged {
             guard request.ifExists == .replace else {
                 throw invalid("BH_REQUEST_IF_CHANGED needs if_exists to be BH_IF_EXISTS_REPLACE, and a destination")
+            }
+            if let field = request.headers.first(where: { conditional.contains($0.name.lowercased()) }) {
+                throw invalid("the header \(field.name) and BH_REQUEST_IF_CHANGED are two conditions; give one of them")
             }
             guard request.method == "GET" else {
                 throw invalid("BH_REQUEST_IF_CHANGED is for method GET, not for \(request.method)")
@@ -110,6 +116,10 @@ enum OptionsCheck {
             }
         }
     }
+
+    private static let conditional = [
+        "if-none-match", "if-modified-since", "if-match", "if-unmodified-since",
+    ]
 
     private static func checkRefresh(_ options: RequestOptions) throws(Failure) {
         guard let expires = options.expiresMilliseconds else { return }

@@ -9,7 +9,9 @@ public enum RequestCheck {
         guard request.url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw invalid("the URL has a blank or a control character; percent-encode it (RFC 3986, section 2.1)")
         }
-        if let destination = request.destination { try check(destination) }
+        if let destination = request.destination {
+            try check(destination, isDirectory: request.options.isNamedByServer)
+        }
         if let key = request.idempotencyKey {
             try checkText(key, "the idempotency key", atMost: Limits.keySize)
         }
@@ -25,13 +27,22 @@ public enum RequestCheck {
     }
 
     /// The form of the path; whether it can be written is for whoever can look.
-    public static func check(_ destination: Destination) throws(Failure) {
+    public static func check(_ destination: Destination, isDirectory: Bool = false) throws(Failure) {
         let path = destination.path.utf8
         guard path.first == UInt8(ascii: "/") else { throw invalid("the destination is not an absolute path") }
         guard path.count <= Limits.pathSize else {
             throw invalid("the destination has \(path.count) bytes; at most \(Limits.pathSize) are allowed")
         }
         guard !path.contains(0) else { throw invalid("the destination has a NUL byte") }
+        if isDirectory {
+            guard destination.name.isEmpty else {
+                throw invalid("the destination of BH_REQUEST_NAMED_BY_SERVER does not end with a slash")
+            }
+            guard path.count + Limits.fileNameSize <= Limits.pathSize else {
+                throw invalid("the destination leaves no room for a name of \(Limits.fileNameSize) bytes")
+            }
+            return
+        }
         guard !["", ".", ".."].contains(destination.name) else {
             throw invalid("the destination names a directory; end it with the name of a file")
         }

@@ -8,6 +8,8 @@ public enum ResponsePlan: Equatable, Sendable {
     case startOver(size: UInt64?, Validator)
     /// All bytes are there already.
     case whole
+    /// The server has no other version than the one that the condition was about.
+    case unchanged
     /// The body is not the file; try again. `fromZero`: what is there is not to be trusted.
     case retry(Failure, fromZero: Bool)
     /// The body is not the file, and trying again would not change that.
@@ -18,35 +20,57 @@ public enum ResponsePlan: Equatable, Sendable {
 
     /// - offset: bytes that are there, asked for with `Range: bytes=offset-`; 0 when the whole file was asked for.
     /// - known: what the checkpoint says of those bytes; nil when offset is 0.
-    public static func decide(_ head: ResponseHead, offset: UInt64, known: Checkpoint?) -> ResponsePlan {
+    /// - isConditional: another version than the one at the destination was asked for.
+    public static func decide(
+        _ head: ResponseHead, offset: UInt64, known: Checkpoint?, terms: DownloadTerms = DownloadTerms(),
+        isConditional: Bool = false
+    ) -> ResponsePlan {
         switch head.status {
-        case 206 where offset > 0:
+        // A range is our own way to the file: whoever accepts the whole accepts its rest.
+        case 206 where offset > 0 && (terms.acceptedStatuses.contains(200) || terms.acceptedStatuses.contains(206)):
             guard let known else { return .retry(unexpected(206, "which was not asked for"), fromZero: true) }
-            return continuation(head, offset: offset, known: known)
-        case 206:
+            return continuation(head, offset: offset, known: known, terms)
+        case 206 where terms.acceptedStatuses.contains(206):
             return .fail(unexpected(206, "to a request without a range"))
         case 416 where offset > 0:
             return unsatisfiable(head, offset: offset, known: known)
-        case 200...299:
-            return wholeFile(head)
+        case 304 where isConditional:
+            return .unchanged
+        case let status where terms.acceptedStatuses.contains(status):
+            return wholeFile(head, terms)
         default:
             let failure = Failure(
                 .httpStatus, "the server answered with status \(head.status)", domain: .http,
                 detail: Int64(head.status))
-            return StatusList.transient.contains(head.status) ? .retry(failure, fromZero: false) : .fail(failure)
+            return terms.retriedStatuses.contains(head.status) ? .retry(failure, fromZero: false) : .fail(failure)
         }
     }
 
-    private static func wholeFile(_ head: ResponseHead) -> ResponsePlan {
+    private static func wholeFile(_ head: ResponseHead, _ terms: DownloadTerms) -> ResponsePlan {
+        guard !terms.hasNoBody(head.status) else { return accepted(0, Validator(), terms) }
+        // Ranges are for GET, and for the file rather than for a page that says why there is none.
+        let isFile = terms.method == "GET" && (200...299).contains(head.status)
+        let validator = isFile ? Validator(of: head) : Validator()
         switch ContentLength(head) {
-        case .unknown: .startOver(size: nil, Validator(of: head))
-        case .bytes(let size) where size <= longestFile: .startOver(size: size, Validator(of: head))
-        case .bytes: .fail(tooLong)
-        case .malformed: .fail(unexpected(head.status, "with a Content-Length that is not one number"))
+        case .unknown: return .startOver(size: nil, validator)
+        case .bytes(let size) where size <= longestFile: return accepted(size, validator, terms)
+        case .bytes: return .fail(tooLong)
+        case .malformed: return .fail(unexpected(head.status, "with a Content-Length that is not one number"))
         }
     }
 
-    private static func continuation(_ head: ResponseHead, offset: UInt64, known: Checkpoint) -> ResponsePlan {
+    private static func accepted(_ size: UInt64, _ validator: Validator, _ terms: DownloadTerms) -> ResponsePlan {
+        terms.refusal(ofSize: size).map { refused($0, terms) } ?? .startOver(size: size, validator)
+    }
+
+    /// A wrong size may be a cache's slip, once.
+    private static func refused(_ failure: Failure, _ terms: DownloadTerms) -> ResponsePlan {
+        failure.status == .sizeMismatch && !terms.hadMismatch ? .retry(failure, fromZero: true) : .fail(failure)
+    }
+
+    private static func continuation(
+        _ head: ResponseHead, offset: UInt64, known: Checkpoint, _ terms: DownloadTerms
+    ) -> ResponsePlan {
         func startAgain(_ reason: String) -> ResponsePlan { .retry(unexpected(206, reason), fromZero: true) }
         // Its Content-Range would lie inside the body, among other parts (RFC 9110, section 15.3.7.2).
         if head.value("Content-Type").map(isMultipart) == true { return startAgain("in several parts") }
@@ -68,6 +92,17 @@ public enum ResponsePlan: Equatable, Sendable {
             return startAgain("whose Content-Length is not that of its Content-Range")
         }
         if let difference = difference(of: head, to: known, bodyIsPart: true) { return startAgain(difference) }
+        let facts = RepresentationFacts(head, terms)
+        // A 206 to If-Range need not repeat the coding (RFC 9110, section 15.3.7).
+        if let coding = facts.contentEncoding, coding != known.facts.contentEncoding {
+            return startAgain("with another Content-Encoding than before")
+        }
+        if let digest = facts.digest, let before = known.facts.digest, digest.algorithm == before.algorithm,
+            digest != before
+        {
+            return startAgain("with another digest than before")
+        }
+        if let failure = terms.refusal(ofSize: size) { return refused(failure, terms) }
         return .append(size: size, through: bytes.upperBound + 1)
     }
 
@@ -101,15 +136,18 @@ public enum ResponsePlan: Equatable, Sendable {
         if known.finalURL.isEmpty, known.validator.entityTag != nil, known.size != nil { return nil }
         // A validator tells the versions of one resource apart, and says nothing of others (RFC 9110, section 8.8.1).
         // Signed links change their query with each redirect; with a strong entity tag that is no other resource.
-        let isSameAddress =
+        let isSameResource =
             known.validator.entityTag == nil
-            ? isSame(head.finalURL, known.finalURL)
-            : withoutQuery(head.finalURL).elementsEqual(withoutQuery(known.finalURL))
-        return isSameAddress ? nil : "from another address than before"
+            ? isSame(head.finalURL, known.finalURL) : isSameAddress(head.finalURL, known.finalURL)
+        return isSameResource ? nil : "from another address than before"
     }
 
     /// Byte for byte: Swift's `==` takes some different characters for the same.
     private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+
+    static func isSameAddress(_ left: String, _ right: String) -> Bool {
+        withoutQuery(left).elementsEqual(withoutQuery(right))
+    }
 
     private static func withoutQuery(_ url: String) -> Substring.UTF8View {
         url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }

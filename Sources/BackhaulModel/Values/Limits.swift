@@ -9,6 +9,8 @@ public enum Limits {
     public static let identifierSize = 255
     /// Linux's PATH_MAX, without its NUL.
     public static let pathSize = 4_095
+    /// Linux's NAME_MAX.
+    public static let fileNameSize = 255
     public static let batchCount = 10_000
     public static let connectionsPerOrigin: UInt32 = 256
     public static let runningTasks: UInt32 = 1_024

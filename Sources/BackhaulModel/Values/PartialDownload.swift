@@ -26,13 +26,18 @@ public struct Checkpoint: Equatable, Sendable {
     /// The boot in which it was written: in the same boot all bytes of the part file are trusted, after another boot
     /// only the synced ones.
     public var bootID: String
+    public var facts = RepresentationFacts()
 
-    public init(validator: Validator, finalURL: String, size: UInt64?, syncedOffset: UInt64, bootID: String) {
+    public init(
+        validator: Validator, finalURL: String, size: UInt64?, syncedOffset: UInt64, bootID: String,
+        facts: RepresentationFacts = RepresentationFacts()
+    ) {
         self.validator = validator
         self.finalURL = finalURL
         self.size = size
         self.syncedOffset = syncedOffset
         self.bootID = bootID
+        self.facts = facts
     }
 }
 
@@ -43,10 +48,13 @@ public struct FinishIntent: Equatable, Sendable {
     public var device: UInt64
     public var inode: UInt64
     public var size: UInt64
+    /// Of the file in its directory, when the server has named it; nil: the destination's.
+    public var name: String?
 
-    public init(device: UInt64, inode: UInt64, size: UInt64) {
+    public init(device: UInt64, inode: UInt64, size: UInt64, name: String? = nil) {
         self.device = device
         self.inode = inode
         self.size = size
+        self.name = name
     }
 }

@@ -18,7 +18,7 @@ public enum ExistsPolicy: Int32, Sendable, CaseIterable {
 /// Where a finished file goes. The directory's device and inode are those the host saw: daemon and host may live in
 /// different mount namespaces, and the engine refuses when it sees another directory.
 public struct Destination: Equatable, Sendable {
-    /// Absolute, without a trailing slash.
+    /// Absolute. With a slash at its end it is a directory in which the server names the file; otherwise the file.
     public var path: String
     /// 0: not known, because the host saw it in another boot.
     public var directoryDevice: UInt64
@@ -34,6 +34,12 @@ public struct Destination: Equatable, Sendable {
     }
 
     public var directory: String { Destination.directory(of: path) }
+
+    /// The path of a directory in the form that says so.
+    public static func directoryPath(_ path: String) -> String {
+        let end = path.utf8.lastIndex { $0 != UInt8(ascii: "/") }
+        return end.map { String(path[...$0]) + "/" } ?? "/"
+    }
 
     /// The path up to its last slash.
     public static func directory(of path: String) -> String {

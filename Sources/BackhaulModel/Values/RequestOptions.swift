@@ -39,7 +39,7 @@ public struct Checksum: Equatable, Sendable {
 }
 
 extension UInt8 {
-    fileprivate var hexadecimalValue: UInt8? {
+    var hexadecimalValue: UInt8? {
         switch self {
         case 0x30...0x39: self - 0x30
         case 0x41...0x46: self - 0x41 + 10

@@ -162,14 +162,27 @@ extension Schema {
         ) STRICT;
         CREATE INDEX history_by_session ON history (session_id);
 
+        -- What an answer said of the whole file.
+        ALTER TABLE checkpoints ADD COLUMN digest TEXT;
+        ALTER TABLE checkpoints ADD COLUMN content_encoding TEXT;
+        ALTER TABLE checkpoints ADD COLUMN file_name TEXT;
+        -- That the server has given the file.
+        ALTER TABLE intents ADD COLUMN file_name TEXT;
+        -- Attempts that ended with another digest or size than the file should have.
+        ALTER TABLE tasks ADD COLUMN mismatches INTEGER NOT NULL DEFAULT 0;
+        -- Any number of tasks may put files into one directory: a destination that ends with a slash.
+        DROP INDEX tasks_by_destination;
+        CREATE UNIQUE INDEX tasks_by_destination ON tasks (destination)
+            WHERE destination IS NOT NULL AND ended_ms IS NULL AND substr(destination, -1) <> '/';
+
         -- The version of a resource that a task has put at a destination, and the file by which it is known again.
         CREATE TABLE validators (
             session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
             destination TEXT NOT NULL,
             url TEXT NOT NULL,
+            final_url TEXT NOT NULL,
             entity_tag TEXT,
             last_modified TEXT,
-            device INTEGER NOT NULL,
             inode INTEGER NOT NULL,
             size INTEGER NOT NULL,
             modified_ns INTEGER NOT NULL,

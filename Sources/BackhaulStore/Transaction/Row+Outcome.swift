@@ -4,7 +4,7 @@ internal import BackhaulModel
 extension Row {
     static let outcomeColumns = """
         status, error_domain, error_detail, error_message, tasks.size, path, http_status, answers.final_url, media_type,
-        answers.headers, error_body, response_body, bytes_sent, task_kind
+        answers.headers, error_body, response_body, bytes_sent, task_kind, checksum
         """
 
     mutating func failure() -> Failure? {
@@ -33,6 +33,7 @@ extension Row {
         outcome.bytesSent = bits()
         let makesFile = TaskKind(rawValue: number()) != .upload
         outcome.path = state == .succeeded && makesFile ? path : nil
+        outcome.checksum = optionalText().flatMap(Checksum.init)
         outcome.attempts = attempts
         outcome.bytesReceived = bytesReceived
         return outcome

@@ -24,7 +24,7 @@ extension Transaction {
                 group: row.optionalGroupID())
         }
         guard let ended else { return nil }
-        try writeAnswer(task, outcome.answer)
+        try writeAnswer(task, outcome.answer, outcome.checksum)
         try connection.run(Self.deleteCheckpoint, .id(task))
         try connection.run(Self.deleteIntent, .id(task))
         try connection.run(Self.insertEvent, .id(ended.session), .id(task), .bits(ended.round), .integer(now))
@@ -76,14 +76,15 @@ extension Transaction {
         return change
     }
 
-    func writeAnswer(_ task: TaskID, _ answer: AnswerSummary) throws(Failure) {
+    func writeAnswer(_ task: TaskID, _ answer: AnswerSummary, _ checksum: Checksum? = nil) throws(Failure) {
         guard
             answer.finalURL != nil || answer.mediaType != nil || !answer.headers.isEmpty || answer.errorBody != nil
-                || answer.responseBody != nil
+                || answer.responseBody != nil || checksum != nil
         else { return }
         try connection.run(
             Self.insertAnswer, .id(task), .optional(answer.finalURL), .optional(answer.mediaType),
-            .optional(HeaderBlob.pack(answer.headers)), .optional(answer.errorBody), .optional(answer.responseBody))
+            .optional(HeaderBlob.pack(answer.headers)), .optional(answer.errorBody), .optional(answer.responseBody),
+            .optional(checksum?.text))
     }
 
     // `path` is stored only when it is neither the destination nor the kept file: both are known without it.
@@ -97,8 +98,8 @@ extension Transaction {
         """)
     private static let insertAnswer = Query(
         """
-        INSERT OR REPLACE INTO answers (task_id, final_url, media_type, headers, error_body, response_body)
-        VALUES (?, ?, ?, ?, ?, ?)
+        INSERT OR REPLACE INTO answers (task_id, final_url, media_type, headers, error_body, response_body, checksum)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
         """)
     private static let deleteCheckpoint = Query("DELETE FROM checkpoints WHERE task_id = ?")
     private static let deleteIntent = Query("DELETE FROM intents WHERE task_id = ?")

@@ -140,7 +140,8 @@ extension Transaction {
         SELECT id, url, destination, if_exists, requests.priority, starts_suspended, mode, headers, user_data
         FROM tasks JOIN requests ON task_id = id WHERE session_id = ? AND idempotency_key = ?
         """)
-    private static let selectByDestination = Query("SELECT id FROM tasks WHERE destination = ? AND ended_ms IS NULL")
+    private static let selectByDestination = Query(
+        "SELECT id FROM tasks WHERE destination = ? AND ended_ms IS NULL AND substr(destination, -1) <> '/'")
     private static let countTasks = Query(
         "UPDATE sessions SET live_tasks = live_tasks + ?2, round = ?3, round_open = 1 WHERE id = ?1")
 }

@@ -13,7 +13,8 @@ extension Transaction {
         try connection.run(
             Self.writeCheckpoint, .id(task), .optional(checkpoint.validator.entityTag),
             .optional(checkpoint.validator.lastModified), .text(checkpoint.finalURL), .bits(checkpoint.size),
-            .bits(checkpoint.syncedOffset), .text(checkpoint.bootID))
+            .bits(checkpoint.syncedOffset), .text(checkpoint.bootID), .optional(checkpoint.facts.digest?.text),
+            .optional(checkpoint.facts.contentEncoding), .optional(checkpoint.facts.name))
     }
 
     /// Nothing of the task's file is there any more: neither checkpoint nor intent.
@@ -53,17 +54,18 @@ extension Transaction {
     /// False when the task has ended meanwhile: its file must not get its final name. What is known of the answer is
     /// recorded with it, because whoever ends the task after a crash has not seen the answer.
     public func recordIntent(
-        _ task: TaskID, _ intent: FinishIntent, answer: AnswerSummary = AnswerSummary(), attempts: UInt32 = 0,
-        bytesReceived: UInt64 = 0
+        _ task: TaskID, _ intent: FinishIntent, answer: AnswerSummary = AnswerSummary(), checksum: Checksum? = nil,
+        attempts: UInt32 = 0, bytesReceived: UInt64 = 0
     ) throws(Failure) -> Bool {
         try connection.run(
-            Self.writeIntent, .id(task), .bits(intent.device), .bits(intent.inode), .bits(intent.size))
+            Self.writeIntent, .id(task), .bits(intent.device), .bits(intent.inode), .bits(intent.size),
+            .optional(intent.name))
         guard connection.changes == 1 else { return false }
         if answer.httpStatus != 0 {
             try connection.run(
                 Self.writeReceived, .id(task), .number(attempts), .bits(bytesReceived), .number(answer.httpStatus))
-            try writeAnswer(task, answer)
         }
+        try writeAnswer(task, answer, checksum)
         return true
     }
 
@@ -71,8 +73,9 @@ extension Transaction {
 
     private static let writeCheckpoint = Query(
         """
-        INSERT OR REPLACE INTO checkpoints (task_id, entity_tag, last_modified, final_url, size, synced_offset, boot_id)
-        SELECT id, ?2, ?3, ?4, ?5, ?6, ?7 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
+        INSERT OR REPLACE INTO checkpoints (task_id, entity_tag, last_modified, final_url, size, synced_offset, boot_id,
+            digest, content_encoding, file_name)
+        SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
         """)
     private static let writeSoFar = Query(
         """
@@ -87,7 +90,7 @@ extension Transaction {
             http_status = iif(?5 = 0, http_status, ?5), status = iif(?6 = 0, status, ?6),
             error_domain = iif(?6 = 0, error_domain, ?7), error_detail = iif(?6 = 0, error_detail, ?8),
             error_message = iif(?6 = 0, error_message, ?9), furthest_offset = max(furthest_offset, ?10),
-            bytes_sent = max(bytes_sent, ?11)
+            bytes_sent = max(bytes_sent, ?11), mismatches = mismatches + (?6 IN (56, 57))
         WHERE id = ?1 AND ended_ms IS NULL
         """)
     private static let writeDelay = Query(
@@ -97,8 +100,8 @@ extension Transaction {
     private static let selectNextDue = Query("SELECT min(due_boot_ms) FROM tasks WHERE due_boot_ms IS NOT NULL")
     private static let writeIntent = Query(
         """
-        INSERT OR REPLACE INTO intents (task_id, device, inode, size)
-        SELECT id, ?2, ?3, ?4 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
+        INSERT OR REPLACE INTO intents (task_id, device, inode, size, file_name)
+        SELECT id, ?2, ?3, ?4, ?5 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
         """)
     private static let writeReceived = Query(
         "UPDATE tasks SET attempts = ?2, bytes_received = ?3, http_status = ?4 WHERE id = ?1")

@@ -69,8 +69,10 @@ extension Transaction {
         tasks.priority, idempotency_key, destination,
         url, \(device), directory_inode, if_exists, starts_suspended, mode, requests.headers, user_data, has_options,
         scheme, server, port,
-        entity_tag, last_modified, checkpoints.final_url, checkpoints.size, synced_offset, boot_id,
-        intents.device, intents.inode, intents.size, furthest_offset, challenge_id, bytes_sent
+        entity_tag, last_modified, checkpoints.final_url, checkpoints.size, synced_offset, boot_id, digest,
+        content_encoding, checkpoints.file_name,
+        intents.device, intents.inode, intents.size, intents.file_name, furthest_offset, challenge_id, bytes_sent,
+        mismatches
         """
     private static let tables = """
         tasks JOIN requests ON requests.task_id = tasks.id JOIN lanes ON lanes.id = lane_id
@@ -93,8 +95,9 @@ extension Row {
         let device = optionalBits()
         let inode = optionalBits()
         let size = optionalBits()
+        let name = optionalText()
         guard let device, let inode, let size else { return nil }
-        return FinishIntent(device: device, inode: inode, size: size)
+        return FinishIntent(device: device, inode: inode, size: size, name: name)
     }
 
     fileprivate mutating func storedTask() throws(Failure) -> (StoredTask, hasOptions: Bool) {
@@ -114,6 +117,7 @@ extension Row {
             attemptsWithoutProgress: withoutProgress, bytesReceived: bytesReceived, enqueuedMilliseconds: enqueued,
             furthestOffset: bits(), challenge: optionalNumber().map(ChallengeID.init))
         task.bytesSent = bits()
+        task.hadMismatch = flag()
         return (task, hasOptions)
     }
 
@@ -141,8 +145,10 @@ extension Row {
         let size = optionalBits()
         let offset = bits()
         let boot = text()
+        let facts = RepresentationFacts(
+            digest: optionalText().flatMap(Checksum.init), contentEncoding: optionalText(), name: optionalText())
         guard let finalURL else { return nil }
         return Checkpoint(
-            validator: validator, finalURL: finalURL, size: size, syncedOffset: offset, bootID: boot)
+            validator: validator, finalURL: finalURL, size: size, syncedOffset: offset, bootID: boot, facts: facts)
     }
 }

@@ -26,6 +26,8 @@ public struct StoredTask: Equatable, Sendable {
     public var challenge: ChallengeID?
     /// What the host has given instead of what has expired; `request` has it already.
     public var refreshed: RefreshedRequest?
+    /// An attempt has ended with another digest or size than the file should have.
+    public var hadMismatch = false
 }
 
 /// A task in whatever state it is.

@@ -28,6 +28,7 @@ enum Doing: Equatable {
     case appends(of: UInt64, through: UInt64)
     case startsOver(size: UInt64?)
     case isWhole
+    case isUnchanged
     case triesAgain
     case triesAgainFromZero
     case fails(Status)
@@ -37,6 +38,7 @@ enum Doing: Equatable {
         case .append(let size, let through): self = .appends(of: size, through: through)
         case .startOver(let size, _): self = .startsOver(size: size)
         case .whole: self = .isWhole
+        case .unchanged: self = .isUnchanged
         case .retry(_, let fromZero): self = fromZero ? .triesAgainFromZero : .triesAgain
         case .fail(let failure): self = .fails(failure.status)
         }

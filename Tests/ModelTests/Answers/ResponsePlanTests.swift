@@ -11,7 +11,8 @@ struct ResponsePlanTests {
         Answer(.nothing, 200, "Content-Length: 0", does: .startsOver(size: 0)),
         Answer(.nothing, 200, does: .startsOver(size: nil)),
         Answer(.nothing, 203, "Content-Length: 1000", does: .startsOver(size: 1000)),
-        Answer(.nothing, 204, does: .startsOver(size: nil)),
+        Answer(.nothing, 204, does: .startsOver(size: 0)),
+        Answer(.nothing, 205, "Content-Length: 10", does: .startsOver(size: 0)),
         Answer(.nothing, 299, does: .startsOver(size: nil)),
         Answer(.nothing, 200, "Content-Length: 10", "Content-Length: 10", does: .startsOver(size: 10)),
         Answer(.nothing, 200, "Content-Length: 10, 10", does: .startsOver(size: 10)),
@@ -174,5 +175,64 @@ struct ResponsePlanTests {
         #expect(failure.domain == .http)
         #expect(failure.detail == 404)
         #expect(failure.message.contains("404"))
+    }
+
+    private func decide(
+        _ head: ResponseHead, _ kept: Kept = .nothing, isConditional: Bool = false,
+        _ change: (inout DownloadTerms) -> Void = { _ in }
+    ) -> Doing {
+        var terms = DownloadTerms()
+        change(&terms)
+        return Doing(
+            ResponsePlan.decide(
+                head, offset: kept.offset, known: kept.checkpoint, terms: terms, isConditional: isConditional))
+    }
+
+    @Test("An accepted status makes a file of the answer; what is not accepted is a failure, or tried again")
+    func accepted() throws {
+        let list = try #require(StatusList("200,404"))
+        let found = head(404, "Content-Length: 10")
+        #expect(decide(found) { $0.acceptedStatuses = list } == .startsOver(size: 10))
+        #expect(decide(found, .tagged) { $0.acceptedStatuses = list } == .startsOver(size: 10))
+        #expect(decide(head(201)) { $0.acceptedStatuses = list } == .fails(.httpStatus))
+        #expect(decide(head(503)) { $0.acceptedStatuses = list } == .triesAgain)
+        let retried = try #require(StatusList("404"))
+        #expect(decide(head(404)) { $0.retriedStatuses = retried } == .triesAgain)
+        #expect(decide(head(503)) { $0.retriedStatuses = retried } == .fails(.httpStatus))
+        let redirect = head(302, "Content-Length: 3")
+        #expect(decide(redirect) { $0.acceptedStatuses = StatusList("302")! } == .startsOver(size: 3))
+    }
+
+    @Test("The rest of an accepted file is accepted, too")
+    func acceptedRest() throws {
+        let rest = head(206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"")
+        let only200 = try #require(StatusList("200"))
+        let only404 = try #require(StatusList("404"))
+        #expect(decide(rest, .tagged) { $0.acceptedStatuses = only200 } == .appends(of: 1000, through: 1000))
+        #expect(decide(rest, .tagged) { $0.acceptedStatuses = only404 } == .fails(.httpStatus))
+    }
+
+    @Test("An answer without a body is an empty file, whatever its head says of a length")
+    func bodiless() {
+        #expect(decide(head(200, "Content-Length: 1000")) { $0.method = "HEAD" } == .startsOver(size: 0))
+        let same = head(304, "Content-Length: 9")
+        #expect(decide(same) { $0.acceptedStatuses = StatusList("304")! } == .startsOver(size: 0))
+    }
+
+    @Test("What only GET gives a meaning to is not kept of other methods, nor of answers that are not the file")
+    func validators() {
+        for (status, method) in [(Int32(200), "POST"), (404, "GET")] {
+            var terms = DownloadTerms()
+            terms.method = method
+            terms.acceptedStatuses = StatusList("200-499")!
+            let plan = ResponsePlan.decide(head(status, "ETag: \"a\""), offset: 0, known: nil, terms: terms)
+            #expect(plan == .startOver(size: nil, Validator()))
+        }
+    }
+
+    @Test("304 is an answer to a condition of ours only")
+    func notModified() {
+        #expect(decide(head(304), isConditional: true) == .isUnchanged)
+        #expect(decide(head(304)) == .fails(.httpStatus))
     }
 }

@@ -7,10 +7,12 @@ struct Attempt {
 
     init(
         from checkpoint: Checkpoint? = nil, intent: FinishIntent? = nil, boot: String = "boot",
-        limits: DownloadMachine.BufferLimits = .small, asks: Bool = false
+        limits: DownloadMachine.BufferLimits = .small, asks: Bool = false, terms: DownloadTerms = DownloadTerms()
     ) {
+        var terms = terms
+        if asks { terms.asksForCredentials = true }
         machine = DownloadMachine(
-            checkpoint: checkpoint, intent: intent, bootID: boot, asksForCredentials: asks, limits: limits)
+            checkpoint: checkpoint, intent: intent, bootID: boot, terms: terms, limits: limits)
     }
 
     mutating func when(
@@ -19,6 +21,8 @@ struct Attempt {
     ) {
         #expect(machine.handle(event) == actions, sourceLocation: location)
     }
+
+    mutating func handle(_ event: DownloadMachine.Event) -> [DownloadMachine.Action] { machine.handle(event) }
 
     /// Events whose actions another test tells.
     mutating func after(_ events: DownloadMachine.Event...) {
@@ -55,6 +59,20 @@ extension Checkpoint {
             validator: Validator(entityTag: tag, lastModified: date), finalURL: "https://example.org/file", size: size,
             syncedOffset: synced, bootID: boot)
     }
+}
+
+extension DownloadTerms {
+    static var asking: Self {
+        var terms = Self()
+        terms.asksForCredentials = true
+        return terms
+    }
+}
+
+extension FileVersion {
+    /// What an earlier task has put at the destination.
+    static let known = FileVersion(
+        entityTag: "\"a\"", lastModified: nil, finalURL: "https://example.org/file", size: 1_000)
 }
 
 extension FinishIntent {

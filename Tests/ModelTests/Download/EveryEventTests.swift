@@ -56,7 +56,7 @@ struct EveryEventTests {
         for first in Self.events {
             for second in Self.events {
                 var run = AnsweredRun(machine: DownloadMachine(
-                    checkpoint: kept, intent: intent, bootID: "boot", asksForCredentials: true, limits: .small))
+                    checkpoint: kept, intent: intent, bootID: "boot", terms: .asking, limits: .small))
                 for event in events + [first, second] { run.handle(event) }
                 run.answerToTheEnd()
                 guard !run.problems.isEmpty else { continue }
@@ -120,7 +120,7 @@ private struct AnsweredRun {
         case .openPart(_, let synced):
             written = synced
             answers.append(.opened(length: synced))
-        case .startTransfer(let offset, _):
+        case .startTransfer(let offset, _, _):
             transferRuns = true
             answers += offset == 0 ? [.head(whole), .received(count: 1_000)] : [.head(rest), .received(count: 500)]
             answers.append(.transferComplete)
@@ -147,7 +147,11 @@ private struct AnsweredRun {
             conclusions += 1
             answers.append(.concluded)
         case .closePart: closed += 1
-        case .resumeTransfer, .restartPart, .recordCheckpoint: break
+        case .checkSpace: answers.append(.spaceChecked)
+        case .lookForFile: answers.append(.lookedForFile(nil))
+        case .lookForVersion: answers.append(.lookedForVersion(.known))
+        case .lookAgain: answers.append(.lookedAgain(isSame: true))
+        case .resumeTransfer, .restartPart, .recordCheckpoint, .checkName, .hash: break
         }
     }
 }

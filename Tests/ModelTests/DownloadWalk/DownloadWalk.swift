@@ -77,7 +77,7 @@ struct DownloadWalk {
         attempts += 1
         if random.once(in: 3), isWild { server.change(&random) }
         machine = DownloadMachine(
-            checkpoint: row.checkpoint, intent: row.intent, bootID: "boot \(boot)", asksForCredentials: true,
+            checkpoint: row.checkpoint, intent: row.intent, bootID: "boot \(boot)", terms: .asking,
             limits: .tiny)
         (turnsReleased, transfers, conclusions) = (0, 0, 0)
         forgetProcess()
@@ -274,7 +274,9 @@ struct DownloadWalk {
         case .lookForSealed(let intent): diskQueue.append(.look(intent))
         case .openPart(let isSameBoot, let synced):
             diskQueue.append(.open(isSameBoot: isSameBoot, synced: Int(clamping: synced)))
-        case .startTransfer(let offset, let ifRange):
+        case .checkSpace, .lookForFile, .lookForVersion, .lookAgain, .checkName, .hash:
+            problems.append("\(action), which this host did not ask for")
+        case .startTransfer(let offset, let ifRange, _):
             transfers += 1
             deliveries = server.answer(
                 offset: Int(clamping: offset), ifRange: ifRange, isGood: !isWild, &random)

@@ -72,20 +72,3 @@ public struct SentSecrets: Sendable {
 extension SentSecrets: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
-
-/// RFC 4648, section 4. Written by hand because Foundation, which has it, is as large as all of this library.
-private enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    static func encoded(_ bytes: [UInt8]) -> [UInt8] {
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
-            for place in 0..<4 {
-                text.append(place <= group.count ? alphabet[Int(bits >> UInt32(18 - 6 * place) & 63)] : 0x3D)
-            }
-        }
-        return text
-    }
-}

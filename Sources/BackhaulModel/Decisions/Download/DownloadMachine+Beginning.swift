@@ -6,9 +6,63 @@ extension DownloadMachine {
             phase = .lookingForSealed(intent)
             return [.lookForSealed(intent)]
         }
-        guard let checkpoint else { return request(from: 0) }
-        phase = .opening
-        return [.openPart(isSameBoot: isSameBoot(checkpoint), syncedOffset: checkpoint.syncedOffset)]
+        return beginDownload()
+    }
+
+    /// What can be found out without the server comes before it.
+    private mutating func beginDownload() -> [Action] {
+        if terms.skipsExisting, !hasLookedForFile {
+            hasLookedForFile = true
+            phase = .lookingForFile
+            return [.lookForFile(size: terms.expectedSize, terms.checksum?.algorithm)]
+        }
+        if let space = terms.neededSpace, !hasSpace {
+            hasSpace = true
+            phase = .checkingSpace
+            return [.checkSpace(space)]
+        }
+        if let checkpoint {
+            phase = .opening
+            return [.openPart(isSameBoot: isSameBoot(checkpoint), syncedOffset: checkpoint.syncedOffset)]
+        }
+        guard terms.isOnlyIfChanged else { return request(from: 0) }
+        phase = .lookingForVersion
+        return [.lookForVersion]
+    }
+
+    mutating func spaceChecked() -> [Action] { phase == .checkingSpace ? beginDownload() : [] }
+
+    mutating func lookedForFile(_ file: FoundFile?) -> [Action] {
+        guard phase == .lookingForFile else { return [] }
+        guard let file, file.size == terms.expectedSize ?? file.size, file.checksum == terms.checksum else {
+            return beginDownload()
+        }
+        size = file.size
+        offset = file.size
+        checksum = file.checksum
+        return releaseTurn() + discard(.succeeded)
+    }
+
+    mutating func lookedForVersion(_ version: FileVersion?) -> [Action] {
+        guard phase == .lookingForVersion else { return [] }
+        condition = version
+        return request(from: 0)
+    }
+
+    mutating func lookedAgain(_ isSame: Bool) -> [Action] {
+        guard case .lookingAgain(let version) = phase else { return [] }
+        guard isSame else { return requestAnyVersion() }
+        size = version.size
+        offset = version.size
+        isUnchanged = true
+        return endTransfer() + discard(.succeeded)
+    }
+
+    private mutating func requestAnyVersion() -> [Action] {
+        let stop: [Action] = transferIsOver ? [] : [.stopTransfer]
+        condition = nil
+        head = nil
+        return stop + request(from: 0)
     }
 
     /// A boot without a name is like no other.
@@ -33,9 +87,10 @@ extension DownloadMachine {
             length == checkpoint.syncedOffset || isSameBoot(checkpoint), length <= checkpoint.size ?? .max
         else { return forget() }
         validator = checkpoint.validator
+        facts = checkpoint.facts
         if length == checkpoint.size {
             begin(at: length)
-            return seal()
+            return hash() + seal()
         }
         guard validator.ifRange != nil else { return forget() }
         size = checkpoint.size
@@ -51,18 +106,33 @@ extension DownloadMachine {
     mutating func forgotten() -> [Action] {
         guard phase == .forgetting else { return [] }
         // Nothing was asked for yet: the part file itself turned out to be of no use.
-        guard head != nil else { return [.restartPart] + request(from: 0) }
+        guard head != nil else { return [.restartPart] + beginDownload() }
         phase = .receiving
         isPaused = false
-        guard !transferIsOver else { return [.restartPart] + bodyEnded() }
-        return [.restartPart, .resumeTransfer] + flushWhenDue()
+        guard !transferIsOver else { return [.restartPart] + look() + bodyEnded() }
+        return [.restartPart] + look() + [.resumeTransfer] + flushWhenDue()
     }
 
     private mutating func request(from length: UInt64) -> [Action] {
         begin(at: length)
         phase = .requesting
         transferIsOver = false
-        return [.startTransfer(offset: length, ifRange: length > 0 ? validator.ifRange : nil)]
+        return [.startTransfer(offset: length, ifRange: length > 0 ? validator.ifRange : nil, condition: condition)]
+    }
+
+    /// Which digest the file must have, and whether the server says so rather than the host.
+    var wanted: (checksum: Checksum, isServers: Bool)? {
+        terms.checksum.map { ($0, false) } ?? facts.digest.map { ($0, true) }
+    }
+
+    private func hash() -> [Action] { wanted.map { [.hash($0.checksum.algorithm)] } ?? [] }
+
+    /// Of a body that begins now.
+    private func look() -> [Action] {
+        var actions: [Action] = []
+        if let size, size - min(offset, size) >= limits.spaceCheck { actions.append(.checkSpace(size - offset)) }
+        if terms.refusesTakenName, let name = fileName { actions.append(.checkName(name)) }
+        return actions + hash()
     }
 
     private mutating func begin(at length: UInt64) {
@@ -75,7 +145,8 @@ extension DownloadMachine {
 
     private func demand(of head: ResponseHead) -> AuthenticationDemand? {
         switch question {
-        case .asTheHeadSays: asksForCredentials ? AuthenticationDemand(head) : nil
+        case .asTheHeadSays:
+            terms.asksForCredentials && !terms.acceptedStatuses.contains(head.status) ? AuthenticationDemand(head) : nil
         case .nothing: nil
         case .demand(let demand): demand
         }
@@ -89,27 +160,37 @@ extension DownloadMachine {
             phase = .receivingErrorBody
             return []
         }
-        switch ResponsePlan.decide(head, offset: offset, known: checkpoint) {
+        let plan = ResponsePlan.decide(
+            head, offset: offset, known: checkpoint, terms: terms, isConditional: condition != nil)
+        switch plan {
         case .append(let size, let through):
             self.size = size
             bodyEnd = through
             phase = .receiving
-            return []
+            if facts.digest == nil { facts.digest = RepresentationFacts(head, terms).digest }
+            return look()
         case .startOver(let size, let validator):
             self.size = size
             self.validator = validator
+            facts = RepresentationFacts(head, terms)
             bodyEnd = size
             let hadCheckpoint = checkpoint != nil
             checkpoint = nil
             begin(at: 0)
             guard hadCheckpoint else {
                 phase = .receiving
-                return []
+                return look()
             }
             isPaused = true
             return forget()
         case .whole:
-            return seal()
+            return hash() + seal()
+        case .unchanged:
+            guard let version = condition, ResponsePlan.isSameAddress(head.finalURL, version.finalURL) else {
+                return requestAnyVersion()
+            }
+            phase = .lookingAgain(version)
+            return [.lookAgain(version)]
         case .retry(let failure, let fromZero):
             guard failure.status == .httpStatus else { return retry(failure, fromZero: fromZero) }
             // Should this be the last try, the host will want to read what the server said.

@@ -158,7 +158,8 @@ extension DownloadMachine {
 
     mutating func leave() -> [Action] {
         switch phase {
-        case .ready, .opening, .lookingForSealed, .requesting, .forgetting, .receivingErrorBody:
+        case .ready, .opening, .lookingForSealed, .requesting, .forgetting, .receivingErrorBody, .checkingSpace,
+            .lookingForFile, .lookingForVersion, .lookingAgain:
             return endTransfer() + conclude(.left)
         case .receiving: return keepForLater(.left)
         default: return []
@@ -174,7 +175,8 @@ extension DownloadMachine {
         case .lookingForSealed:
             expiry = failure
             return []
-        case .ready, .opening, .requesting, .forgetting, .receiving, .receivingErrorBody:
+        case .ready, .opening, .requesting, .forgetting, .receiving, .receivingErrorBody, .checkingSpace,
+            .lookingForFile, .lookingForVersion, .lookingAgain:
             return endTransfer() + discard(.failed(failure))
         default: return []
         }

@@ -14,12 +14,18 @@ extension DownloadMachine {
                     Failure(.badResponse, "the server sent more bytes than it announced: \(offset), not \(bodyEnd)"),
                     fromZero: true)
             }
+            if let refusal = terms.refusal(ofAtLeast: offset) { return refuse(refusal) }
             return phase == .receiving ? flushWhenDue() : []
         case .receivingErrorBody:
             return bytesReceived >= limits.errorBody ? refuse() : []
         default:
             return []
         }
+    }
+
+    /// The body shows that this is not the file that is wanted.
+    private mutating func refuse(_ refusal: Failure) -> [Action] {
+        refusal.status == .sizeMismatch ? mismatched(refusal) : endTransfer() + discard(.failed(refusal))
     }
 
     mutating func flushWhenDue() -> [Action] {
@@ -81,7 +87,7 @@ extension DownloadMachine {
             furthest = synced
         }
         checkpoint = Checkpoint(
-            validator: validator, finalURL: url, size: size, syncedOffset: synced, bootID: bootID)
+            validator: validator, finalURL: url, size: size, syncedOffset: synced, bootID: bootID, facts: facts)
         return checkpoint
     }
 
@@ -97,7 +103,11 @@ extension DownloadMachine {
     }
 
     mutating func bodyEnded() -> [Action] {
-        guard let size, offset != size else { return seal() }
+        guard let size, offset != size else {
+            // Without a length it is known only now.
+            if size == nil, let refusal = terms.refusal(ofSize: offset) { return refuse(refusal) }
+            return seal()
+        }
         let reason =
             offset == bodyEnd
             ? "the server sent the bytes up to \(offset) of \(size) only"

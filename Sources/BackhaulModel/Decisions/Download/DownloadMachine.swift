@@ -20,9 +20,14 @@ public struct DownloadMachine: Sendable {
     /// How far any attempt has come, this one included.
     public internal(set) var furthest: UInt64
 
+    /// The server has said that its file is still the one that lies at the destination.
+    public internal(set) var isUnchanged = false
+    /// Of the whole file, when it was computed.
+    public internal(set) var checksum: Checksum?
+
     let intent: FinishIntent?
     let bootID: String
-    let asksForCredentials: Bool
+    let terms: DownloadTerms
     let policy: TransferPolicy
     /// What the answer that comes next asks for, when that is known better than from its head.
     public var question: Question = .asTheHeadSays
@@ -44,6 +49,11 @@ public struct DownloadMachine: Sendable {
     /// Of the file when the answer's body has ended; nil when only its end will tell.
     var bodyEnd: UInt64?
     var validator = Validator()
+    var facts = RepresentationFacts()
+    /// What only another version is asked for than.
+    var condition: FileVersion?
+    var hasLookedForFile = false
+    var hasSpace = false
     var transferIsOver = true
     var holdsTurn = true
     /// The transfer was told to wait, by `wantsBytes`.
@@ -71,18 +81,18 @@ public struct DownloadMachine: Sendable {
     /// Placed or removed: what lies there now is none of ours.
     var partIsGone = false
 
-    /// `intent`: the file was sealed before a crash and lies as part or under its final name. `asksForCredentials`: a
-    /// 401 or 407 is no failure but a question. `furthest`: how far earlier attempts have come. `policy`: what is no
-    /// lasting failure to the host, of those that are concluded as `retry`; it decides about all of them in the end.
+    /// `intent`: the file was sealed before a crash and lies as part or under its final name. `furthest`: how far earlier
+    /// attempts have come. `policy`: what is no lasting failure to the host, of those that are concluded as `retry`; it
+    /// decides about all of them in the end.
     public init(
-        checkpoint: Checkpoint?, intent: FinishIntent?, bootID: String, asksForCredentials: Bool = false,
+        checkpoint: Checkpoint?, intent: FinishIntent?, bootID: String, terms: DownloadTerms = DownloadTerms(),
         furthest: UInt64 = 0, policy: TransferPolicy = TransferPolicy(SessionConfiguration(identifier: "")),
         limits: BufferLimits = BufferLimits()
     ) {
         self.checkpoint = checkpoint
         self.intent = intent
         self.bootID = bootID
-        self.asksForCredentials = asksForCredentials
+        self.terms = terms
         self.furthest = furthest
         self.policy = policy
         self.limits = limits
@@ -97,6 +107,9 @@ public struct DownloadMachine: Sendable {
         }
     }
 
+    /// That the server has given the file.
+    public var fileName: String? { terms.isNamedByServer ? intent?.name ?? facts.name : nil }
+
     public var isOver: Bool { phase == .over }
     public var isFinishing: Bool {
         switch phase {
@@ -109,6 +122,10 @@ public struct DownloadMachine: Sendable {
         switch event {
         case .start: start()
         case .lookedForSealed(let isThere): lookedForSealed(isThere)
+        case .spaceChecked: spaceChecked()
+        case .lookedForFile(let file): lookedForFile(file)
+        case .lookedForVersion(let version): lookedForVersion(version)
+        case .lookedAgain(let isSame): lookedAgain(isSame)
         case .opened(let length): opened(length)
         case .head(let head): received(head)
         case .forgotten: forgotten()
@@ -117,7 +134,7 @@ public struct DownloadMachine: Sendable {
         case .transferFailed(let failure, let isTransient): transferFailed(failure, isTransient)
         case .appended(let length): appended(length)
         case .synced(let length): synced(length)
-        case .sealed(let intent): sealed(intent)
+        case .sealed(let intent, let checksum): sealed(intent, checksum)
         case .intentRecorded: intentRecorded()
         case .intentRefused: intentRefused()
         case .placed: placed()

@@ -3,6 +3,14 @@ extension DownloadMachine {
         case ready
         /// A crash happened after the intent was recorded: is the sealed file there, as part or under its name?
         case lookingForSealed(FinishIntent)
+        /// The file system was full: is there room now?
+        case checkingSpace
+        /// The file that lies at the destination may be the one that is wanted.
+        case lookingForFile
+        /// The version that an earlier task has put at the destination is looked up.
+        case lookingForVersion
+        /// The server has no other version: is the file still there?
+        case lookingAgain(FileVersion)
         /// The part file is being opened to be continued.
         case opening
         case requesting
@@ -39,6 +47,12 @@ extension DownloadMachine {
     public enum Event: Equatable, Sendable {
         case start
         case lookedForSealed(isThere: Bool)
+        case spaceChecked
+        /// Nil: there is none, or none of that size.
+        case lookedForFile(FoundFile?)
+        /// Nil: none is known, or the file is not as it was left.
+        case lookedForVersion(FileVersion?)
+        case lookedAgain(isSame: Bool)
         /// 0: there is nothing to continue.
         case opened(length: UInt64)
         case head(ResponseHead)
@@ -50,7 +64,7 @@ extension DownloadMachine {
         /// The file is this long now.
         case appended(length: UInt64)
         case synced(length: UInt64)
-        case sealed(FinishIntent)
+        case sealed(FinishIntent, Checksum? = nil)
         case intentRecorded
         /// The host cancelled the task before its intent was recorded.
         case intentRefused
@@ -77,11 +91,24 @@ extension DownloadMachine {
     public enum Action: Equatable, Sendable {
         /// Answered by `lookedForSealed`.
         case lookForSealed(FinishIntent)
+        /// Is there room for so many bytes? Answered by `spaceChecked` or `diskFailed`; nobody waits for the first while a
+        /// transfer runs.
+        case checkSpace(UInt64)
+        /// Look for a file at the destination and compute its digest, when it has the size. Answered by `lookedForFile`.
+        case lookForFile(size: UInt64?, Checksum.Algorithm?)
+        /// Answered by `lookedForVersion`.
+        case lookForVersion
+        /// Whether the file is still as that version was left. Answered by `lookedAgain`.
+        case lookAgain(FileVersion)
+        /// Whether the name that the server gives is free. Answered by `diskFailed` or not at all.
+        case checkName(String)
+        /// Compute the digest of the part file, from its first byte on, also of what is there already. Not answered.
+        case hash(Checksum.Algorithm)
         /// Go on with the part file that is there. Bytes behind `syncedOffset` are trusted in the boot that wrote them
         /// only; in another one the file is cut there. Answered by `opened`.
         case openPart(isSameBoot: Bool, syncedOffset: UInt64)
         /// Answered by `head`, `received` and one `transferComplete` or `transferFailed`.
-        case startTransfer(offset: UInt64, ifRange: String?)
+        case startTransfer(offset: UInt64, ifRange: String?, condition: FileVersion? = nil)
         /// The transfer tells nothing more.
         case stopTransfer
         /// Bytes are wanted again.
@@ -120,6 +147,8 @@ extension DownloadMachine {
         /// Bounds what a power loss can take.
         public var laterSync: UInt64 = 32 << 20
         public var syncTicks = 10
+        /// So many bytes are worth a look at the free space before the first of them is written.
+        public var spaceCheck: UInt64 = 1 << 20
         /// Read of the body of an answer that is not accepted.
         public var errorBody = UInt64(Limits.errorBodySize)
         public init() {}

@@ -1,0 +1,59 @@
+public import BackhaulModel
+internal import BackhaulPlatform
+
+extension DiskThreads {
+    /// The regular file at the destination, when it is there, can be read and has this size (nil: any), with its digest
+    /// if one is asked for. It is synced, as is its name: others may have left that to the kernel. Read in slices, so that
+    /// the other work of the disk thread goes on in between.
+    public func find(
+        _ destination: Destination, size: UInt64?, _ algorithm: Checksum.Algorithm?,
+        then: @escaping @Sendable (Result<FoundFile?, Failure>) -> Void
+    ) {
+        let worker = worker(for: destination.path)
+        let id = newID()
+        worker.post { context in
+            do throws(Failure) {
+                let file = try ExistingFile(destination, size: size, algorithm, context.files, &context.directories)
+                guard let file else { return then(.success(nil)) }
+                context.existing[id] = file
+                DiskThreads.advance(id, worker, then)
+            } catch {
+                then(.failure(error))
+            }
+        }
+    }
+
+    private static func advance(
+        _ id: UInt64, _ worker: Worker<DiskContext>, _ then: @escaping @Sendable (Result<FoundFile?, Failure>) -> Void
+    ) {
+        worker.post { context in
+            guard let file = context.existing[id] else { return }
+            do throws(Failure) {
+                guard try file.advance(&context.directories) else { return advance(id, worker, then) }
+                context.existing[id] = nil
+                then(.success(file.found))
+            } catch {
+                context.existing[id] = nil
+                then(.failure(error))
+            }
+        }
+    }
+
+    /// Whether the file at the destination is as it was left.
+    public func look(
+        _ destination: Destination, for stamp: FileStamp, then: @escaping @Sendable (Result<Bool, Failure>) -> Void
+    ) {
+        worker(for: destination.path).post { context in
+            then(
+                Result { () throws(Failure) in
+                    let directory = try context.directories.directory(of: destination)
+                    do throws(SystemError) {
+                        let status = try context.files.status(in: directory.number, destination.name)
+                        return status.map { $0.isRegular && FileStamp($0) == stamp } ?? false
+                    } catch {
+                        throw .disk(error, destination.path)
+                    }
+                })
+        }
+    }
+}

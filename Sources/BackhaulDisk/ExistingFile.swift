@@ -1,0 +1,58 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// A file that somebody has put at a destination before, on its way through a digest.
+final class ExistingFile {
+    private let destination: Destination
+    private let files: FileSystem
+    private let file: Descriptor
+    private let size: UInt64
+    private var digest: PartDigest?
+    /// Nil when it was changed while it was read.
+    private(set) var found: FoundFile?
+
+    /// Nil when there is no such file, or it cannot be read.
+    init?(
+        _ destination: Destination, size: UInt64?, _ algorithm: Checksum.Algorithm?, _ files: FileSystem,
+        _ directories: inout Directories
+    ) throws(Failure) {
+        let directory = try directories.directory(of: destination)
+        guard let named = try? files.status(in: directory.number, destination.name), named.isRegular,
+            named.size == size ?? named.size, let file = try? files.openForReading(destination.path)
+        else { return nil }
+        self.destination = destination
+        self.files = files
+        self.file = file
+        self.size = named.size
+        if let algorithm { digest = try PartDigest(algorithm) }
+    }
+
+    /// False when there is more to read.
+    func advance(_ directories: inout Directories) throws(Failure) -> Bool {
+        if let digested = digest?.length, digested < size {
+            var slice = [UInt8](repeating: 0, count: Int(min(UInt64(PartDigest.sliceSize), size - digested)))
+            let count = try reporting { () throws(SystemError) in
+                try files.read(file.number, into: &slice, at: digested)
+            }
+            guard count > 0 else { return true }
+            try digest?.add(slice[..<count], behind: digested)
+            return false
+        }
+        let directory = try directories.directory(of: destination)
+        let status = try reporting { () throws(SystemError) in
+            try files.sync(file.number)
+            try files.syncDirectory(directory.number)
+            return try files.status(file.number)
+        }
+        if status.size == size { found = FoundFile(size: size, checksum: try digest?.finish()) }
+        return true
+    }
+
+    private func reporting<Value>(_ body: () throws(SystemError) -> Value) throws(Failure) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw .disk(error, destination.path)
+        }
+    }
+}

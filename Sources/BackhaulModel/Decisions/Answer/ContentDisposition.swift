@@ -1,0 +1,113 @@
+/// The file names in a Content-Disposition (RFC 6266): a lenient reader, because servers are, too.
+struct ContentDisposition {
+    /// From `filename*` (RFC 8187): says its encoding, so it is preferred.
+    private(set) var extendedName: String?
+    private(set) var name: String?
+
+    init(_ text: String) {
+        var reader = Reader(rest: ArraySlice(text.utf8))
+        reader.skip { $0 != UInt8(ascii: ";") }
+        while reader.take(UInt8(ascii: ";")) {
+            reader.skipBlanks()
+            let parameter = String(decoding: reader.token().map(\.asciiLowercase), as: UTF8.self)
+            reader.skipBlanks()
+            guard reader.take(UInt8(ascii: "=")) else {
+                reader.skipToSemicolon()
+                continue
+            }
+            reader.skipBlanks()
+            let value = reader.value()
+            // Of several the first: which one was meant nobody knows.
+            switch parameter {
+            case "filename*" where extendedName == nil: extendedName = Self.decoded(value)
+            case "filename" where name == nil: name = Self.text(value)
+            default: break
+            }
+            reader.skipToSemicolon()
+        }
+    }
+
+    /// Of an ext-value, `UTF-8'en'%e2%82%ac` (RFC 8187, section 3.2); nil for another encoding and for bytes that are no
+    /// text in it.
+    private static func decoded(_ value: [UInt8]) -> String? {
+        let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = PercentCoding.decoded(parts[2]) else { return nil }
+        switch String(decoding: parts[0].map(\.asciiLowercase), as: UTF8.self) {
+        case "utf-8": return text(bytes)
+        case "iso-8859-1":
+            var text = String.UnicodeScalarView()
+            for byte in bytes { text.append(Unicode.Scalar(byte)) }
+            return String(text)
+        default: return nil
+        }
+    }
+
+    /// Nil for bytes that are no UTF-8, or were none when the head was read.
+    static func text(_ bytes: [UInt8]) -> String? {
+        guard let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains("\u{FFFD}") else {
+            return nil
+        }
+        return text
+    }
+
+    private struct Reader {
+        var rest: ArraySlice<UInt8>
+
+        mutating func take(_ byte: UInt8) -> Bool {
+            guard rest.first == byte else { return false }
+            rest = rest.dropFirst()
+            return true
+        }
+
+        mutating func skip(while condition: (UInt8) -> Bool) { rest = rest.drop(while: condition) }
+        mutating func skipBlanks() { skip { $0 == 0x20 || $0 == 0x09 } }
+
+        mutating func token() -> ArraySlice<UInt8> {
+            let end = rest.firstIndex { !RequestCheck.isTokenByte($0) } ?? rest.endIndex
+            defer { rest = rest[end...] }
+            return rest[..<end]
+        }
+
+        /// A quoted string, or whatever stands up to the next semicolon.
+        mutating func value() -> [UInt8] {
+            guard take(UInt8(ascii: "\"")) else {
+                let end = rest.firstIndex(of: UInt8(ascii: ";")) ?? rest.endIndex
+                defer { rest = rest[end...] }
+                var value = rest[..<end]
+                while let last = value.last, last == 0x20 || last == 0x09 { value = value.dropLast() }
+                return Array(value)
+            }
+            var value: [UInt8] = []
+            while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
+                // Some write the paths of Windows without quoting them: only what must be quoted is.
+                if byte == UInt8(ascii: "\\"), let next = rest.first, next == UInt8(ascii: "\"") || next == byte {
+                    value.append(next)
+                    rest = rest.dropFirst()
+                } else {
+                    value.append(byte)
+                }
+            }
+            return value
+        }
+
+        mutating func skipToSemicolon() { skip { $0 != UInt8(ascii: ";") } }
+    }
+}
+
+/// RFC 3986, section 2.1.
+enum PercentCoding {
+    /// Nil when a percent sign is not followed by two hexadecimal digits.
+    static func decoded(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var rest = text.makeIterator()
+        while let byte = rest.next() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.next()?.hexadecimalValue, let low = rest.next()?.hexadecimalValue else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+}

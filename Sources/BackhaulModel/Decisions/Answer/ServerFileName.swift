@@ -1,0 +1,55 @@
+/// The name of a file that its server may choose: one name in one directory, whatever the server says.
+enum ServerFileName {
+    /// A longer ending is no extension but a part of the name.
+    private static let longestExtension = 32
+
+    /// That of Content-Disposition (RFC 6266, section 4.3), else the last part of the URL that was asked for, else
+    /// "download".
+    static func choose(_ head: ResponseHead, requested url: String) -> String {
+        let disposition = head.value("Content-Disposition").map(ContentDisposition.init)
+        for candidate in [disposition?.extendedName, disposition?.name, lastPart(of: url)] {
+            if let name = candidate.flatMap(sanitised) { return name }
+        }
+        return "download"
+    }
+
+    /// Without a path, and without anything that hides the file or misleads whoever reads its name. Nil when nothing is
+    /// left.
+    static func sanitised(_ text: String) -> String? {
+        // Both slashes: a path of Windows is a path, too.
+        let end = text.unicodeScalars.lastIndex { $0 == "/" || $0 == "\\" }
+        let last = end.map { text.unicodeScalars[text.unicodeScalars.index(after: $0)...] }
+        let part = String(last.map(String.UnicodeScalarView.init) ?? text.unicodeScalars)
+        let plain = PlainText.of(part, atMost: .max).unicodeScalars
+        // Blanks at the ends cannot be seen, and dots at the start hide the file.
+        let start = plain.firstIndex { $0 != "." && !$0.properties.isWhitespace }
+        guard let start, let stop = plain.lastIndex(where: { !$0.properties.isWhitespace }) else { return nil }
+        return cut(String(plain[start...stop]))
+    }
+
+    private static func lastPart(of url: String) -> String? {
+        let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard let slashes = path.firstRange(of: "://".utf8), let root = path[slashes.upperBound...].firstIndex(of: 0x2F),
+            let slash = path.lastIndex(of: UInt8(ascii: "/")), slash >= root
+        else { return nil }
+        return PercentCoding.decoded(path[path.index(after: slash)...]).flatMap(ContentDisposition.text)
+    }
+
+    /// At most 255 bytes, whole characters, with its extension.
+    private static func cut(_ name: String) -> String {
+        guard name.utf8.count > Limits.fileNameSize else { return name }
+        let dot = name.lastIndex(of: ".")
+        var ending = dot.map { String(name[$0...]) } ?? ""
+        if ending.utf8.count > longestExtension || dot == name.startIndex { ending = "" }
+        var room = Limits.fileNameSize - ending.utf8.count
+        var start = ""
+        for character in name.dropLast(ending.count) {
+            room -= character.utf8.count
+            if room < 0 { break }
+            start.append(character)
+        }
+        // One endless character: its first scalars.
+        if start.isEmpty { return PlainText.of(name, atMost: Limits.fileNameSize) }
+        return start + ending
+    }
+}

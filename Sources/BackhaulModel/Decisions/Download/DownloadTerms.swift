@@ -1,0 +1,74 @@
+/// What the host asks of a download, as far as the machine decides by it.
+public struct DownloadTerms: Equatable, Sendable {
+    public var url = ""
+    public var method = "GET"
+    /// A 401 or 407 that is not accepted is no failure but a question.
+    public var asksForCredentials = false
+    public var acceptedStatuses = StatusList.successful
+    public var retriedStatuses = StatusList.transient
+    public var maximumSize: UInt64?
+    public var expectedSize: UInt64?
+    public var checksum: Checksum?
+    public var ignoresDigests = false
+    /// A file that has the checksum and the size is left as it is, and nothing is asked of the server.
+    public var skipsExisting = false
+    public var isOnlyIfChanged = false
+    public var isNamedByServer = false
+    public var refusesTakenName = false
+    /// An earlier attempt ended with another digest or size than it should have.
+    public var hadMismatch = false
+    /// So many bytes were missing on the file system when an earlier attempt found it full.
+    public var neededSpace: UInt64?
+
+    public init() {}
+
+    public init(_ request: Request, _ session: SessionConfiguration) {
+        url = request.url
+        asksForCredentials = session.asksForCredentials
+        skipsExisting = request.ifExists == .skip
+        refusesTakenName = request.ifExists == .fail
+        acceptedStatuses = session.acceptedStatuses
+        retriedStatuses = session.retryStatuses
+        maximumSize = session.maximumSize
+        guard request.hasOptions else { return }
+        let options = request.options
+        let policy = TransferPolicy(session, options.policy)
+        method = request.method
+        acceptedStatuses = policy.acceptedStatuses
+        retriedStatuses = policy.retryStatuses
+        maximumSize = policy.maximumSize
+        expectedSize = options.expectedSize
+        checksum = options.checksum
+        ignoresDigests = options.ignoresDigests
+        isOnlyIfChanged = options.isOnlyIfChanged
+        isNamedByServer = options.isNamedByServer
+    }
+
+    /// Why a file of this size is not the one that the host wants.
+    func refusal(ofSize size: UInt64) -> Failure? {
+        if let maximumSize, size > maximumSize {
+            return Failure(
+                .tooLarge, "the file has \(size) bytes, more than maximum_size, \(maximumSize); allow more, or leave it")
+        }
+        guard let expectedSize, size != expectedSize else { return nil }
+        return Failure(
+            .sizeMismatch, "the file has \(size) bytes, not the \(expectedSize) of expected_size; ask where it was made")
+    }
+
+    /// As above, while more bytes may follow.
+    func refusal(ofAtLeast size: UInt64) -> Failure? {
+        if let expectedSize, size <= expectedSize, size <= maximumSize ?? .max { return nil }
+        if expectedSize == nil, size <= maximumSize ?? .max { return nil }
+        return refusal(ofSize: size)
+    }
+
+    /// The bytes of a file with this digest are not those that the host or the server has announced.
+    static func mismatch(_ found: Checksum, _ wanted: Checksum, isServers: Bool) -> Failure {
+        Failure(
+            .checksumMismatch,
+            "the file has the digest \(found.text), not \(wanted.text) as \(isServers ? "the server" : "the request") says")
+    }
+
+    /// Whether the answer has no body, whatever its head says (RFC 9110, sections 9.3.2, 15.3.5, 15.3.6 and 15.4.5).
+    func hasNoBody(_ status: Int32) -> Bool { method == "HEAD" || [204, 205, 304].contains(status) }
+}

@@ -1,0 +1,81 @@
+@testable import BackhaulModel
+import Testing
+
+@Suite("The name that a server gives a file")
+struct ServerFileNameTests {
+    private func name(_ disposition: String?, url: String = "https://example.org/a/song.flac?x=/y#z") -> String {
+        let lines = disposition.map { ["Content-Disposition: \($0)"] } ?? []
+        return ServerFileName.choose(head(200, lines: lines), requested: url)
+    }
+
+    @Test("is that of Content-Disposition, filename* before filename", arguments: [
+        ("attachment; filename=plain.txt", "plain.txt"),
+        ("attachment; filename=\"with blank.txt\"", "with blank.txt"),
+        ("inline; FileName = \"x.txt\" ; other=1", "x.txt"),
+        ("attachment; filename=\"EURO.txt\"; filename*=utf-8''%e2%82%ac%20rates.txt", "€ rates.txt"),
+        ("attachment; filename*=UTF-8'en'%e2%82%ac; filename=EURO", "€"),
+        ("attachment; filename*=iso-8859-1'en'%A3%20rates", "£ rates"),
+        ("attachment; filename=\"a \\\"quoted\\\" name\"", "a \"quoted\" name"),
+        ("attachment; filename=unquoted name.txt; size=3", "unquoted name.txt"),
+        ("attachment; filename=\"naïve.txt\"", "naïve.txt"),
+        ("attachment; filename=\"100%25.txt\"", "100%25.txt"),
+        ("attachment; filename=first; filename=second", "first"),
+        ("attachment; x=\"; filename=inside\"; filename=outside", "outside"),
+        ("attachment; filename=\"open", "open"),
+        // Windows' paths in both spellings.
+        ("attachment; filename=\"C:\\dir\\file.txt\"", "file.txt"),
+        ("attachment; filename=\"C:\\\\dir\\\\file.txt\"", "file.txt"),
+    ])
+    func disposition(_ text: String, _ expected: String) { #expect(name(text) == expected) }
+
+    @Test("is never a path, never hidden, and has nothing in it that cannot be seen", arguments: [
+        ("attachment; filename=\"../../etc/passwd\"", "passwd"),
+        ("attachment; filename=\"/etc/passwd\"", "passwd"),
+        ("attachment; filename*=UTF-8''..%2f..%2fetc%2fpasswd", "passwd"),
+        ("attachment; filename=\"..\\..\\evil.dll\"", "evil.dll"),
+        ("attachment; filename=\".bashrc\"", "bashrc"),
+        ("attachment; filename=\" . .bashrc\"", "bashrc"),
+        ("attachment; filename*=UTF-8''a%00b%0a%1bc", "abc"),
+        ("attachment; filename*=UTF-8''a%e2%80%aetxt.exe", "atxt.exe"),
+        ("attachment; filename*=UTF-8''%c2%a0%2e%2eb", "b"),
+        ("attachment; filename=\"blank \t \"", "blank"),
+    ])
+    func hostile(_ text: String, _ expected: String) { #expect(name(text) == expected) }
+
+    @Test("is the last part of the URL when Content-Disposition has no name of use", arguments: [
+        nil, "", ";", ";;;=;", "attachment", "attachment; filename", "attachment; filename=",
+        "attachment; filename=\"\"", "attachment; filename=\"..\"", "attachment; filename=\".\"", "attachment; filename=\"dir/\"",
+        "attachment; filename=\" \"", "attachment; filename*=UTF-8''%ff%fe", "attachment; filename*=UTF-8''%zz",
+        "attachment; filename*=UTF-8''%", "attachment; filename*=UTF-8'x.txt", "attachment; filename*=x.txt",
+        "attachment; filename*=koi8-r''abc", "attachment; filename=\"bad \u{FFFD} bytes\"",
+        "attachment; filename*=UTF-8''%2e%2e%2f", "\u{0}\u{1}; filename=",
+    ] as [String?])
+    func fallBack(_ text: String?) { #expect(name(text) == "song.flac") }
+
+    @Test("a name that filename* does not give is filename's")
+    func fallBackToPlain() {
+        #expect(name("attachment; filename=plain.txt; filename*=UTF-8''%ff") == "plain.txt")
+    }
+
+    @Test("of the URL is percent-decoded once, and what it hides is taken away", arguments: [
+        ("https://example.org/a%20b.txt", "a b.txt"), ("https://example.org/%252e", "%2e"),
+        ("https://example.org/..%2f..%2fx", "x"), ("https://example.org/%2ehidden", "hidden"),
+        ("https://example.org/", "download"), ("https://example.org", "download"),
+        ("https://example.org?q=/x", "download"), ("https://example.org/%ff", "download"),
+        ("https://example.org/%", "download"), ("https://example.org/dir/", "download"), ("nonsense", "download"),
+        ("", "download"),
+    ])
+    func fromURL(_ url: String, _ expected: String) { #expect(name(nil, url: url) == expected) }
+
+    @Test("has at most 255 bytes, whole characters, and keeps its extension")
+    func long() {
+        let long = name("attachment; filename=\"\(String(repeating: "x", count: 10_000)).tar.gz\"")
+        #expect(long.utf8.count == 255 && long.hasSuffix("x.gz"))
+        let wide = name("attachment; filename*=UTF-8''\(String(repeating: "%e2%82%ac", count: 200)).txt")
+        #expect(wide.utf8.count <= 255 && wide.utf8.count > 250 && wide.hasSuffix("€.txt"))
+        let noExtension = name("attachment; filename=\"a.\(String(repeating: "x", count: 300))\"")
+        #expect(noExtension.utf8.count == 255)
+        let oneCharacter = name("attachment; filename=\"e\(String(repeating: "\u{301}", count: 300))\"")
+        #expect((1...255).contains(oneCharacter.utf8.count))
+    }
+}

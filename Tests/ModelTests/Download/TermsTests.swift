@@ -1,0 +1,259 @@
+import BackhaulModel
+import Testing
+
+@Suite("What a host asks of a file")
+struct TermsTests {
+    private let right = Checksum(.sha256, [UInt8](repeating: 1, count: 32))
+    private let wrong = Checksum(.sha256, [UInt8](repeating: 2, count: 32))
+
+    private func terms(_ change: (inout DownloadTerms) -> Void) -> DownloadTerms {
+        var terms = DownloadTerms()
+        change(&terms)
+        return terms
+    }
+
+    private func conclusion(_ attempt: inout Attempt, _ event: DownloadMachine.Event) -> DownloadMachine.Conclusion? {
+        for action in attempt.handle(event) { if case .conclude(let conclusion, _) = action { return conclusion } }
+        return nil
+    }
+
+    // MARK: Digests
+
+    @Test("the digest is computed from the first byte on, and compared before the intent is recorded")
+    func checksum() {
+        var attempt = Attempt(terms: terms { $0.checksum = right })
+        attempt.after(.start)
+        attempt.when(.head(whole), .hash(.sha256))
+        attempt.after(.received(count: 1_000))
+        attempt.when(.transferComplete, .releaseTurn, .seal(size: 1_000))
+        attempt.when(.sealed(.sealed, right), .recordIntent(.sealed))
+        #expect(attempt.machine.checksum == right)
+    }
+
+    @Test("other bytes are thrown away and fetched from zero once; then the task fails by name")
+    func mismatch() {
+        var attempt = Attempt(terms: terms { $0.checksum = right })
+        attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
+        attempt.when(.sealed(.sealed, wrong), .discardPart)
+        guard case .retry(let failure, _, _, fromZero: true)? = conclusion(&attempt, .discarded) else {
+            Issue.record("it is not tried again from zero")
+            return
+        }
+        #expect(failure.status == .checksumMismatch)
+        #expect(failure.message.contains(right.text) && failure.message.contains(wrong.text))
+
+        attempt = Attempt(terms: terms { ($0.checksum, $0.hadMismatch) = (right, true) })
+        attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
+        attempt.when(.sealed(.sealed, wrong), .discardPart)
+        #expect(conclusion(&attempt, .discarded) == .failed(failure))
+    }
+
+    @Test("a file whose bytes were all here before a crash is read again before it is sealed")
+    func afterCrash() {
+        var attempt = Attempt(from: .kept(1_000), terms: terms { $0.checksum = right })
+        attempt.after(.start)
+        attempt.when(.opened(length: 1_000), .hash(.sha256), .releaseTurn, .seal(size: 1_000))
+    }
+
+    @Test("what an earlier attempt has left is read when the server lets it be continued, and only then")
+    func resumed() {
+        var attempt = Attempt(from: .kept(500), terms: terms { $0.checksum = right })
+        attempt.after(.start)
+        attempt.when(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
+        attempt.when(.head(rest), .hash(.sha256))
+        attempt = Attempt(from: .kept(500), terms: terms { $0.checksum = right })
+        attempt.after(.start, .opened(length: 500))
+        attempt.when(.head(wholeOther), .forgetCheckpoint)
+        attempt.when(.forgotten, .restartPart, .hash(.sha256), .resumeTransfer)
+    }
+
+    private static let zeros = String(repeating: "A", count: 43) + "="
+    private let announced = head(
+        200, "Content-Length: 1000", "ETag: \"a\"", "Repr-Digest: sha-256=:\(zeros):")
+    private let zero = Checksum(.sha256, [UInt8](repeating: 0, count: 32))
+
+    @Test("the server's digest is remembered with the bytes, also across a crash behind the last of them")
+    func serversDigest() {
+        var attempt = Attempt()
+        attempt.after(.start)
+        attempt.when(.head(announced), .hash(.sha256))
+        attempt.after(.received(count: 70), .transferFailed(.lost, isTransient: true), .appended(length: 70))
+        attempt.after(.synced(length: 70))
+        #expect(attempt.machine.checkpoint?.facts.digest == zero)
+        var kept = Checkpoint.kept(1_000)
+        kept.facts.digest = zero
+        attempt = Attempt(from: kept)
+        attempt.after(.start)
+        attempt.when(.opened(length: 1_000), .hash(.sha256), .releaseTurn, .seal(size: 1_000))
+        attempt.when(.sealed(.sealed, wrong), .discardPart)
+    }
+
+    @Test("a part under another digest, or in another coding, is none of the same file")
+    func otherRepresentation() {
+        var kept = Checkpoint.kept(500)
+        kept.facts = RepresentationFacts(digest: wrong, contentEncoding: "gzip")
+        let range = "Content-Range: bytes 500-999/1000"
+        let answers = [
+            head(206, range, "ETag: \"a\"", "Content-Encoding: br"),
+            head(206, range, "ETag: \"a\"", "Repr-Digest: sha-256=:\(Self.zeros):"),
+        ]
+        for answer in answers {
+            var attempt = Attempt(from: kept)
+            attempt.after(.start, .opened(length: 500))
+            attempt.when(.head(answer), .stopTransfer, .releaseTurn, .discardPart)
+        }
+        for lines in [["Content-Encoding: GZIP"], []] {
+            var attempt = Attempt(from: kept)
+            attempt.after(.start, .opened(length: 500))
+            attempt.when(.head(head(206, lines: [range, "ETag: \"a\""] + lines)), .hash(.sha256))
+        }
+        var attempt = Attempt(from: .kept(500))
+        attempt.after(.start, .opened(length: 500))
+        attempt.when(
+            .head(head(206, range, "ETag: \"a\"", "Content-Encoding: gzip")), .stopTransfer, .releaseTurn, .discardPart)
+    }
+
+    // MARK: Sizes
+
+    @Test("another size is seen in the head, in the middle or at the end, and fetched again once")
+    func size() {
+        let wanted = terms { $0.expectedSize = 900 }
+        var attempt = Attempt(terms: wanted)
+        attempt.after(.start)
+        attempt.when(.head(whole), .stopTransfer, .releaseTurn, .discardPart)
+        guard case .retry(let failure, _, _, fromZero: true)? = conclusion(&attempt, .discarded) else {
+            Issue.record("it is not tried again from zero")
+            return
+        }
+        #expect(failure.status == .sizeMismatch)
+        attempt = Attempt(limits: .wide, terms: wanted)
+        attempt.after(.start, .head(endless), .received(count: 900))
+        attempt.when(.received(count: 1), .stopTransfer, .releaseTurn, .discardPart)
+        attempt = Attempt(limits: .wide, terms: wanted)
+        attempt.after(.start, .head(endless), .received(count: 899))
+        attempt.when(.transferComplete, .releaseTurn, .discardPart)
+        attempt = Attempt(limits: .wide, terms: wanted)
+        attempt.after(.start, .head(endless), .received(count: 900))
+        attempt.when(.transferComplete, .releaseTurn, .seal(size: 900))
+    }
+
+    @Test("the second time a wrong size ends the task")
+    func sizeAgain() {
+        var attempt = Attempt(terms: terms { ($0.expectedSize, $0.hadMismatch) = (900, true) })
+        attempt.after(.start, .head(whole), .transferComplete)
+        guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
+            Issue.record("it does not fail")
+            return
+        }
+        #expect(failure.status == .sizeMismatch)
+    }
+
+    @Test("too large a file is not fetched, and one without a length no further than to the limit")
+    func maximum() {
+        let wanted = terms { $0.maximumSize = 900 }
+        var attempt = Attempt(terms: wanted)
+        attempt.after(.start, .head(whole), .transferComplete)
+        guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
+            Issue.record("it does not fail")
+            return
+        }
+        #expect(failure.status == .tooLarge)
+        attempt = Attempt(limits: .wide, terms: wanted)
+        attempt.after(.start, .head(endless), .received(count: 900))
+        attempt.when(.received(count: 1), .stopTransfer, .releaseTurn, .discardPart)
+    }
+
+    // MARK: A file that is there
+
+    @Test("a file with the right checksum and size is left as it is, and nothing is asked of the server")
+    func skips() {
+        var attempt = Attempt(terms: terms { ($0.skipsExisting, $0.checksum, $0.expectedSize) = (true, right, 7) })
+        attempt.when(.start, .lookForFile(size: 7, .sha256))
+        attempt.when(.lookedForFile(FoundFile(size: 7, checksum: right)), .releaseTurn, .discardPart)
+        attempt.when(.discarded, .conclude(.succeeded, nil))
+        #expect(attempt.machine.checksum == right && attempt.machine.size == 7)
+    }
+
+    @Test("any other is fetched", arguments: [
+        nil, FoundFile(size: 7, checksum: Checksum(.sha256, [9])), FoundFile(size: 7), FoundFile(size: 8),
+    ])
+    func doesNotSkip(_ found: FoundFile?) {
+        var attempt = Attempt(terms: terms { ($0.skipsExisting, $0.checksum, $0.expectedSize) = (true, right, 7) })
+        attempt.after(.start)
+        attempt.when(.lookedForFile(found), .startTransfer(offset: 0, ifRange: nil))
+    }
+
+    // MARK: Only if changed
+
+    @Test("the version that is there is the condition, and when the server has no other the file stays")
+    func unchanged() {
+        var attempt = Attempt(terms: terms { $0.isOnlyIfChanged = true })
+        attempt.when(.start, .lookForVersion)
+        attempt.when(.lookedForVersion(.known), .startTransfer(offset: 0, ifRange: nil, condition: .known))
+        attempt.when(.head(head(304)), .lookAgain(.known))
+        attempt.when(.transferComplete)
+        attempt.when(.lookedAgain(isSame: true), .releaseTurn, .discardPart)
+        attempt.when(.discarded, .conclude(.succeeded, nil))
+        #expect(attempt.machine.isUnchanged && attempt.machine.size == 1_000)
+    }
+
+    @Test("without a version that is still there everything is fetched")
+    func nothingKnown() {
+        var attempt = Attempt(terms: terms { $0.isOnlyIfChanged = true })
+        attempt.after(.start)
+        attempt.when(.lookedForVersion(nil), .startTransfer(offset: 0, ifRange: nil))
+        attempt.when(.head(head(304)))
+        attempt.when(.transferComplete, .releaseTurn, .discardPart)
+    }
+
+    @Test("a file that went meanwhile, or a 304 of another resource, is asked for without a condition")
+    func changedMeanwhile() {
+        var attempt = Attempt(terms: terms { $0.isOnlyIfChanged = true })
+        attempt.after(.start, .lookedForVersion(.known), .head(head(304)))
+        attempt.when(.lookedAgain(isSame: false), .stopTransfer, .startTransfer(offset: 0, ifRange: nil))
+        attempt.when(.head(whole))
+        attempt = Attempt(terms: terms { $0.isOnlyIfChanged = true })
+        attempt.after(.start, .lookedForVersion(.known))
+        attempt.when(
+            .head(head(304, url: "https://example.net/other")), .stopTransfer, .startTransfer(offset: 0, ifRange: nil))
+    }
+
+    @Test("a newer version that is here in part is continued, whatever lies at the destination")
+    func partOfNewer() {
+        var attempt = Attempt(from: .kept(500), terms: terms { $0.isOnlyIfChanged = true })
+        attempt.after(.start)
+        attempt.when(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
+    }
+
+    // MARK: Names and space
+
+    @Test("the server's name is looked for before the bytes come, and recorded with the intent")
+    func named() {
+        var attempt = Attempt(terms: terms { ($0.isNamedByServer, $0.refusesTakenName) = (true, true) })
+        attempt.after(.start)
+        attempt.when(
+            .head(head(200, "Content-Length: 1000", "Content-Disposition: attachment; filename=x")), .checkName("x"))
+        attempt.after(.received(count: 1_000), .transferComplete)
+        var intent = FinishIntent.sealed
+        intent.name = "x"
+        attempt.when(.sealed(.sealed), .recordIntent(intent))
+        #expect(attempt.machine.fileName == "x")
+        #expect(Attempt(intent: intent, terms: terms { $0.isNamedByServer = true }).machine.fileName == "x")
+    }
+
+    @Test("room is looked for before a large file is written, and first of all when there was none before")
+    func space() {
+        var limits = DownloadMachine.BufferLimits.small
+        limits.spaceCheck = 500
+        var attempt = Attempt(limits: limits)
+        attempt.after(.start)
+        attempt.when(.head(whole), .checkSpace(1_000))
+        attempt.when(.spaceChecked)
+        attempt = Attempt(terms: terms { $0.neededSpace = 1_000 })
+        attempt.when(.start, .checkSpace(1_000))
+        attempt.when(.spaceChecked, .startTransfer(offset: 0, ifRange: nil))
+        attempt = Attempt(terms: terms { $0.neededSpace = 1_000 })
+        attempt.after(.start)
+        attempt.when(.diskFailed(.full), .releaseTurn, .conclude(.again(.full, reason: .diskFull), nil))
+    }
+}
