@@ -1,0 +1,220 @@
+import BackhaulModel
+import Testing
+
+@Suite("Bytes per second")
+struct RateBudgetTests {
+    typealias Budget = RateBudget<String, Int>
+
+    /// Transfers of a link that brings pieces as fast as they are taken.
+    private struct World {
+        var budget = Budget()
+        var now: Int64 = 0
+        let piece: Int
+        var moved: [Int: Int] = [:]
+        var paused: Set<Int> = []
+        /// How many times a transfer was told to wait.
+        var pauses = 0
+        /// Tasks whose server sends nothing.
+        var silent: Set<Int> = []
+
+        init(piece: Int = 16_384) { self.piece = piece }
+
+        /// Tasks 10 to 19 are of session "1", and so on. `perTurn`: pieces that come in a millisecond.
+        mutating func run(_ tasks: [Int], milliseconds: Int64, perTurn: Int = 64) {
+            let end = now + milliseconds
+            while now < end {
+                if let wait = budget.millisecondsToWait(now: now), wait == 0 {
+                    for task in budget.release(now: now) { paused.remove(task) }
+                }
+                for task in tasks where !silent.contains(task) {
+                    for _ in 0..<perTurn where !paused.contains(task) {
+                        guard budget.mayMove(task, of: "\(task / 10)", now: now) else {
+                            paused.insert(task)
+                            pauses += 1
+                            continue
+                        }
+                        budget.moved(piece, by: task, of: "\(task / 10)")
+                        moved[task, default: 0] += piece
+                    }
+                }
+                now += 1
+            }
+        }
+
+        var total: Int { moved.values.reduce(0, +) }
+    }
+
+    private func isNear(_ value: Int, _ wanted: Int, percent: Int = 10) -> Bool {
+        abs(value - wanted) * 100 <= wanted * percent
+    }
+
+    @Test("nothing is asked when there is no limit")
+    func unlimited() {
+        var budget = Budget()
+        #expect(budget.isUnlimited)
+        #expect(budget.mayMove(1, of: "a", now: 0) == true)
+        budget.setRate(10, of: .engine, now: 0)
+        budget.setRate(nil, of: .engine, now: 0)
+        budget.setRate(0, of: .task(1), now: 0)
+        #expect(budget.isUnlimited)
+    }
+
+    @Test("the rate holds within a tenth over three seconds", arguments: [100_000, 1_000_000, 50_000_000])
+    func accuracy(_ rate: UInt64) {
+        for level in [Budget.Level.engine, .session("1"), .task(10)] {
+            var world = World()
+            world.budget.setRate(rate, of: level, now: 0)
+            world.run([10], milliseconds: 3_000)
+            #expect(isNear(world.total, Int(rate) * 3), "\(level): \(world.total)")
+        }
+    }
+
+    @Test("a slow rate and large pieces average out")
+    func slow() {
+        var world = World()
+        world.budget.setRate(1_000, of: .engine, now: 0)
+        world.run([10], milliseconds: 120_000)
+        #expect(isNear(world.total, 120_000, percent: 15), "\(world.total)")
+    }
+
+    @Test("those who share a level get equal shares, whoever asks first", arguments: [100_000, 5_000_000])
+    func shares(_ rate: UInt64) {
+        var world = World()
+        world.budget.setRate(rate, of: .engine, now: 0)
+        let tasks = [10, 11, 12, 20, 30]
+        world.run(tasks, milliseconds: 30_000)
+        #expect(isNear(world.total, Int(rate) * 30))
+        for task in tasks { #expect(isNear(world.moved[task] ?? 0, world.total / 5), "\(world.moved)") }
+    }
+
+    @Test("pieces of different sizes make no difference")
+    func pieces() {
+        var budget = Budget()
+        budget.setRate(1_000_000, of: .engine, now: 0)
+        var moved = [0, 0]
+        var paused = [false, false]
+        for now in Int64(0)..<20_000 {
+            for task in budget.release(now: now) { paused[task] = false }
+            for (task, piece) in [(0, 16_384), (1, 1_500)] {
+                for _ in 0..<64 where !paused[task] {
+                    guard budget.mayMove(task, of: "a", now: now) else {
+                        paused[task] = true
+                        continue
+                    }
+                    budget.moved(piece, by: task, of: "a")
+                    moved[task] += piece
+                }
+            }
+        }
+        #expect(isNear(moved[0], moved[1]), "\(moved)")
+    }
+
+    @Test("what one does not take the others get")
+    func silent() {
+        var world = World()
+        world.budget.setRate(1_000_000, of: .engine, now: 0)
+        world.silent = [11, 12]
+        world.run([10, 11, 12], milliseconds: 5_000)
+        #expect(isNear(world.moved[10] ?? 0, 5_000_000), "\(world.moved)")
+    }
+
+    @Test("a task with a low limit of its own does not hold up the others")
+    func mixed() {
+        var world = World()
+        world.budget.setRate(10_000_000, of: .engine, now: 0)
+        world.budget.setRate(100_000, of: .task(10), now: 0)
+        world.run([10, 11, 20], milliseconds: 10_000)
+        #expect(isNear(world.moved[10] ?? 0, 1_000_000), "\(world.moved)")
+        #expect(isNear(world.moved[11] ?? 0, 49_500_000), "\(world.moved)")
+        #expect(isNear(world.moved[20] ?? 0, 49_500_000), "\(world.moved)")
+    }
+
+    @Test("a session's limit holds for all its tasks together, and for no other's")
+    func session() {
+        var world = World()
+        world.budget.setRate(500_000, of: .session("1"), now: 0)
+        world.run([10, 11, 20], milliseconds: 4_000, perTurn: 4)
+        #expect(isNear((world.moved[10] ?? 0) + (world.moved[11] ?? 0), 2_000_000), "\(world.moved)")
+        #expect(world.moved[20] == 4_000 * 4 * 16_384)
+    }
+
+    @Test("after a rest no more than a quarter of a second comes at once")
+    func burst() {
+        var world = World(piece: 1_000)
+        world.budget.setRate(1_000_000, of: .engine, now: 0)
+        world.run([10], milliseconds: 1_000)
+        world.now += 60_000
+        world.moved = [:]
+        world.run([10], milliseconds: 20)
+        #expect((250_000...290_000).contains(world.total), "\(world.total)")
+    }
+
+    @Test("a new rate holds at once, up and down, also for those who wait")
+    func changes() {
+        var world = World()
+        world.budget.setRate(1_000, of: .engine, now: 0)
+        world.run([10], milliseconds: 1_000)
+        #expect(world.budget.isWaiting(10))
+        world.moved = [:]
+        world.budget.setRate(10_000_000, of: .engine, now: world.now)
+        world.run([10], milliseconds: 2_000)
+        #expect(isNear(world.total, 20_000_000, percent: 15), "\(world.total)")
+        world.moved = [:]
+        world.budget.setRate(100_000, of: .engine, now: world.now)
+        world.run([10], milliseconds: 5_000)
+        #expect(isNear(world.total, 500_000, percent: 15), "\(world.total)")
+    }
+
+    @Test("whoever waits goes on when the limit is lifted")
+    func lifted() {
+        var budget = Budget()
+        budget.setRate(10, of: .engine, now: 0)
+        for task in 1...3 {
+            _ = budget.mayMove(task, of: "a", now: 0)
+            budget.moved(16_384, by: task, of: "a")
+            _ = budget.mayMove(task, of: "a", now: 0)
+        }
+        #expect((1...3).allSatisfy { budget.isWaiting($0) })
+        budget.setRate(nil, of: .engine, now: 5)
+        #expect(budget.millisecondsToWait(now: 5) == 0)
+        #expect(Set(budget.release(now: 5)) == [1, 2, 3])
+        #expect(budget.millisecondsToWait(now: 5) == nil)
+        #expect(budget.mayMove(1, of: "a", now: 5) == true)
+    }
+
+    @Test("whoever ends while he waits is forgotten, and the others go on")
+    func ended() {
+        var budget = Budget()
+        budget.setRate(100, of: .engine, now: 0)
+        for task in 1...2 {
+            let mayMove = budget.mayMove(task, of: "a", now: 0)
+            #expect(!mayMove)
+        }
+        budget.end(1)
+        #expect(budget.release(now: 10_000) == [2])
+        #expect(!budget.isWaiting(1))
+    }
+
+    @Test("the largest and the smallest of rates trap nowhere")
+    func extremes() {
+        for rate in [1, UInt64.max] {
+            var budget = Budget()
+            budget.setRate(rate, of: .engine, now: 0)
+            _ = budget.mayMove(1, of: "a", now: 1)
+            budget.moved(.max, by: 1, of: "a")
+            _ = budget.mayMove(1, of: "a", now: 2)
+            _ = budget.millisecondsToWait(now: .max)
+            _ = budget.release(now: .max)
+            budget.setRate(7, of: .engine, now: .max)
+            _ = budget.millisecondsToWait(now: .max)
+        }
+    }
+
+    @Test("pauses are few: a fast transfer waits fifty times in a second, not for each piece")
+    func pauses() {
+        var world = World()
+        world.budget.setRate(50_000_000, of: .engine, now: 0)
+        world.run([10], milliseconds: 1_000, perTurn: 400)
+        #expect(world.pauses <= 60, "\(world.pauses)")
+    }
+}
