@@ -1,6 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
+internal import BackhaulTransport
 
 /// What all sessions may use together.
 extension CommandHandler {
@@ -20,7 +21,11 @@ extension CommandHandler {
 extension EngineCore {
     /// Takes new limits; they hold at once.
     func limits(_ limits: EngineLimits) {
-        schedule.engineLimit = Int(limits.maximumRunningTasks)
+        schedule.engineLimits = .init(
+            running: Int(limits.maximumRunningTasks), connections: Int(limits.maximumConnections),
+            connectionsPerOrigin: limits.connectionsPerOrigin.map { Int($0) })
+        transport.maximumConnections = Int(limits.maximumConnections)
+        setRate(limits.bytesPerSecond, of: .engine)
         planPump()
     }
 }

@@ -107,8 +107,11 @@ extension CommandHandler {
             case .cancel: core.apply(change, tasksEndedOrStopped: .cancel)
             case .suspend: core.apply(change, tasksEndedOrStopped: .leave)
             case .resume: core.apply(change)
-            case .setRate: core.apply(change)
-            case .setPriority:
+            case .setRate(let rate):
+                core.setRate(rate, of: change.tasks)
+                core.apply(change)
+            case .setPriority(let priority):
+                for id in change.tasks { core.runners[id]?.task.request.priority = priority }
                 core.tasksWait(in: change.lanes, reload: true)
                 core.apply(change)
             }

@@ -34,6 +34,7 @@ extension DownloadRunner {
     private var reason: (WaitReason, String?) {
         if machine.isFinishing { return (.finishing, "all bytes are here and are being made durable") }
         if machine.head == nil { return (.connecting, "\(task.origin.text) has not answered yet") }
+        if waitsForRate { return (.rate, WaitReason.rate.text) }
         let silence = (core.loop.now - lastByte) / 1_000
         if silence >= 2 { return (.stalled, "\(task.origin.text) has sent nothing for \(silence) seconds") }
         return (.none, nil)

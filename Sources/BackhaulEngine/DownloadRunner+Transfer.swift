@@ -19,7 +19,8 @@ extension DownloadRunner: TransferDelegate {
             collectErrorBody(bytes)
             return .go
         }
-        guard machine.wantsBytes else { return .pause }
+        guard machine.wantsBytes, mayMove() else { return .pause }
+        moved(bytes.byteCount)
         lastByte = core.loop.now
         rate.add(bytes.byteCount)
         if buffer.isEmpty {

@@ -8,7 +8,7 @@ internal import BackhaulStore
 extension EngineCore {
     func add(_ lane: Lane, reload: Bool) {
         lanes[lane.id] = lane
-        for task in schedule.add(lane.id, of: lane.session, reload: reload) { ready[task] = nil }
+        for task in schedule.add(lane.id, of: lane.session, to: lane.origin, reload: reload) { ready[task] = nil }
         probe(lane)
     }
 
@@ -63,8 +63,17 @@ extension EngineCore {
                 }
                 run(task, holdsTurn: true, isProbe: isProbe)
             case .load(let lane, let limit): load(lane, limit)
+            case .makeRoom(let origin): makeRoom(at: origin)
             }
         }
+    }
+
+    /// An urgent task waits: the least important of those that run goes back to wait for its turn.
+    private func makeRoom(at origin: Origin?) {
+        let candidates = runners.values.lazy.filter { runner in
+            runner.mayGiveWay && (origin == nil || runner.task.origin == origin)
+        }
+        if let task = LeastImportant.among(candidates.map(\.candidate)) { runners[task]?.giveWay() }
     }
 
     func nextAttempt() -> UInt64 {
@@ -91,7 +100,10 @@ extension EngineCore {
             let tasks = found.filter { core.runners[$0.id] == nil && core.ready[$0.id] == nil }
             let (startable, parked) = core.divide(tasks)
             for task in startable { core.ready[task.id] = task }
-            core.schedule.loaded(lane, startable.map(\.id), isAll: found.count < limit)
+            let urgent = Set(startable.lazy.filter { $0.request.priority >= Limits.priorityNow }.map(\.id))
+            let givenUp = core.schedule.loaded(
+                lane, startable.map(\.id), urgent: urgent, isAll: found.count < limit)
+            for id in givenUp { core.ready[id] = nil }
             core.park(parked)
             core.planPump()
         })
@@ -109,6 +121,7 @@ extension EngineCore {
             : DownloadRunner(task: task, configuration: configuration, core: self, holdsTurn: holdsTurn)
         runner.isProbe = isProbe
         runners[task.id] = runner
+        if let rate = task.request.options.policy.bytesPerSecond { setRate(rate, of: .task(task.id)) }
         if !tickerRuns {
             tickerRuns = true
             ticker?.start(milliseconds: 1_000)
@@ -120,6 +133,9 @@ extension EngineCore {
     func finished(_ runner: TaskRunner) {
         guard runners[runner.task.id] === runner else { return }
         runners[runner.task.id] = nil
+        rates.end(runner.task.id)
+        // Before others that were loaded meanwhile.
+        if runner.gaveWay { tasksWait(in: [runner.task.lane], reload: true) }
         taskLeft(runner)
         runner.leaveCredentials()
         if runner.wasCancelled { sweepLeftovers() }

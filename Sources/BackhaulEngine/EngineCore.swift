@@ -76,6 +76,9 @@ final class EngineCore {
     /// Who receives the events of each session.
     var consumers: [SessionID: HandleAddress] = [:]
     var lastAttempt: UInt64 = 0
+    var rates = Rates()
+    var rateTimer: LoopTimer?
+    var ratesArePlanned = false
 
     init(loop: Loop, services: Services, ended: @escaping @Sendable (EngineEnd) -> Void) throws(Failure) {
         self.loop = loop
@@ -95,6 +98,7 @@ final class EngineCore {
         progressTimer = loop.timer { [unowned self] in sendProgress() }
         holderTimer = loop.timer { [unowned self] in lookForHolders() }
         restTimer = loop.timer { [unowned self] in rest() }
+        rateTimer = loop.timer { [unowned self] in releaseRates() }
         watchStore()
         do {
             server = try SocketServer(directory: services.directory, loop: loop, core: self)
@@ -113,7 +117,7 @@ final class EngineCore {
                 lanes: try transaction.lanesWithWaitingTasks(), sealed: try transaction.tasksWithIntent(),
                 challenges: try transaction.openChallenges(), kept: try transaction.keptAnswers(),
                 nextDue: try transaction.nextDue(),
-                launches: try transaction.launches())
+                launches: try transaction.launches(), limits: try transaction.limits())
         }, then: { core, result in
             switch result {
             case .success(let opening): core.opened(opening)
@@ -131,10 +135,12 @@ final class EngineCore {
         var kept: [(session: SessionID, answer: KeptAnswer)]
         var nextDue: Int64?
         var launches: [StoredLaunch]
+        var limits: EngineLimits
     }
 
     private func opened(_ opening: Opening) {
         tag = opening.tag
+        limits(opening.limits)
         for session in opening.sessions { remember(session.configuration, of: session.id) }
         learn(opening.kept)
         learn(opening.challenges)
@@ -155,10 +161,12 @@ final class EngineCore {
             .init(
                 perLane: Int(configuration.connectionsPerOrigin), perSession: Int(configuration.maximumRunningTasks)),
             of: session)
+        setRate(configuration.bytesPerSecond, of: .session(session))
     }
 
     func forget(_ session: SessionID) {
         sessions[session] = nil
+        setRate(nil, of: .session(session))
         credentials[session] = nil
         schedule.forget(session: session)
     }
@@ -208,6 +216,7 @@ final class EngineCore {
         holderTimer?.stop()
         progressTimer?.stop()
         restTimer?.stop()
+        rateTimer?.stop()
         storeWatch?.cancel()
         launches.close()
         services.outbox.close()

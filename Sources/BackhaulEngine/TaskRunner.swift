@@ -51,6 +51,7 @@ class TaskRunner {
     /// Of the transfer that failed.
     var circumstances = FailureCircumstances()
     private(set) var wasCancelled = false
+    private(set) var gaveWay = false
     /// What it is when it runs no more.
     var left: (TaskState, WaitReason) = (.suspended, .suspended)
 
@@ -100,6 +101,21 @@ class TaskRunner {
     func cancel() {
         wasCancelled = true
         take(.cancel)
+    }
+
+    /// An urgent task gets its place.
+    func giveWay() {
+        gaveWay = true
+        left = (.waiting, .turn)
+        take(.leave)
+    }
+
+    var mayGiveWay: Bool { holdsTurn && !isFinishing && !gaveWay && !wasCancelled }
+
+    var candidate: LeastImportant.Candidate {
+        LeastImportant.Candidate(
+            task: task.id, priority: task.request.priority,
+            bytesLost: task.request.kind == .upload ? transfer?.bodySent ?? 0 : 0, start: attempt)
     }
 
     private var timeIsOver: Bool { remainingMilliseconds <= 0 }

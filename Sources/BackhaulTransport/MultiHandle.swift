@@ -70,6 +70,11 @@ final class MultiHandle {
         bhl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, connectionLimit)
     }
 
+    /// Open ones, whether in use or not.
+    func limit(connections: Int) {
+        bhl_multi_set_long(handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, connections))
+    }
+
     /// Does what is due in libcurl's own time.
     func act() {
         isDue = false

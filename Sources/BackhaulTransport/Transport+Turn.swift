@@ -91,6 +91,7 @@ extension Transport {
     func stack(of identity: ConnectionIdentity) throws(Failure) -> CurlStack {
         if let stack = stacks[identity] { return stack }
         let stack = try CurlStack(loop, identity) { [weak self] in self?.stir() }
+        stack.multi.limit(connections: maximumConnections)
         stacks[identity] = stack
         return stack
     }

@@ -14,6 +14,13 @@ public final class Transport {
     var isSettling = false
     private var watchdog: Watchdog?
     var isClosed = false
+    /// Open at a time within each identity, idle ones included: those are closed when a new one needs the room.
+    public var maximumConnections = 1_024 {
+        didSet {
+            guard maximumConnections != oldValue else { return }
+            for stack in stacks.values { stack.multi.limit(connections: maximumConnections) }
+        }
+    }
 
     /// How long connections are kept when no transfer runs.
     private static let idleMilliseconds: Int64 = 30_000

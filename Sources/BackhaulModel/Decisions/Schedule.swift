@@ -3,6 +3,8 @@
 ///
 /// Sessions take turns, and within a session its lanes: who was served goes to the back, who cannot start for now keeps
 /// its place. So nobody waits for ever, and a session with a thousand origins does not crowd out one with a single one.
+/// Urgent tasks (`BH_PRIORITY_NOW`) pass by all others and their session's limits; the engine's limits hold for them,
+/// too, and whoever runs makes room.
 public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, Task: Hashable & Sendable>: Sendable {
     public struct Limits: Sendable {
         /// Tasks that may run in one lane: connections, or streams over HTTP/2.
@@ -14,14 +16,35 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         }
     }
 
-    private struct LaneState {
+    /// What all sessions may use together.
+    public struct EngineLimits: Sendable {
+        public var running: Int
+        /// Over HTTP/2 the tasks of a lane share one.
+        public var connections: Int
+        /// To one origin, of all sessions; nil: each session's own limit.
+        public var connectionsPerOrigin: Int?
+        public init(running: Int = 256, connections: Int = 256, connectionsPerOrigin: Int? = nil) {
+            self.running = running
+            self.connections = connections
+            self.connectionsPerOrigin = connectionsPerOrigin
+        }
+    }
+
+    struct LaneState {
         let session: Session
+        let origin: Origin?
+        /// Of those that are ready, which come before the others.
+        var urgent: Set<Task> = []
+        /// For how many of them somebody was asked to make room.
+        var roomAsked = 0
         var ready: [Task] = []
         var next = 0
         var running = 0
         var isLoading = false
         /// While a load is under way: its answer may not know of tasks that wait since.
         var isAnswerStale = false
+        /// The answer is of no use: others go before those that it brings.
+        var isAnswerOutdated = false
         var mayHaveMore = true
         var isMultiplexed = false
         var isProbed = false
@@ -30,9 +53,23 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
 
         var readyCount: Int { ready.count - next }
         var mayProbe: Bool { !isProbed || probes == 0 }
+        var connections: Int { isMultiplexed ? min(1, running) : running }
+        var first: Task? { next < ready.count ? ready[next] : nil }
+        var isUrgent: Bool { first.map(urgent.contains) ?? false }
+
+        /// Gives up those that are ready.
+        mutating func takeReady() -> [Task] {
+            defer {
+                ready = []
+                next = 0
+                urgent = []
+                roomAsked = 0
+            }
+            return Array(ready[next...])
+        }
     }
 
-    private struct SessionState {
+    struct SessionState {
         /// Nil before they are set, and after the session was forgotten: nothing starts.
         var limits: Limits?
         var running = 0
@@ -40,19 +77,24 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         var lanes: [Lane] = []
     }
 
-    public var engineLimit: Int
+    public var engineLimits: EngineLimits
     /// Streams of one HTTP/2 connection: the value that RFC 9113, section 6.5.2, names as the least to offer.
     public let streamLimit: Int
     /// Loaded ahead of their turn.
     public let readyTarget: Int
-    public private(set) var running = 0
-    private var lanes: [Lane: LaneState] = [:]
-    private var sessions: [Session: SessionState] = [:]
+    public internal(set) var running = 0
+    var connections = 0
+    /// Of lanes that do not share one.
+    var connectionsTo: [Origin: Int] = [:]
+    var lanes: [Lane: LaneState] = [:]
+    var sessions: [Session: SessionState] = [:]
+    /// With urgent tasks; some may have none any more.
+    var urgentLanes: Set<Lane> = []
     /// Sessions with lanes, in turn.
-    private var turns: [Session] = []
+    var turns: [Session] = []
 
-    public init(engineLimit: Int = 256, streamLimit: Int = 100, readyTarget: Int = 128) {
-        self.engineLimit = engineLimit
+    public init(engineLimits: EngineLimits = EngineLimits(), streamLimit: Int = 100, readyTarget: Int = 128) {
+        self.engineLimits = engineLimits
         self.streamLimit = streamLimit
         self.readyTarget = max(1, readyTarget)
     }
@@ -66,8 +108,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         guard let state = sessions[session] else { return }
         sessions[session]?.limits = nil
         for lane in state.lanes {
-            lanes[lane]?.ready = []
-            lanes[lane]?.next = 0
+            _ = lanes[lane]?.takeReady()
             lanes[lane]?.mayHaveMore = false
             lanes[lane]?.isLoading = false
             removeIfIdle(lane)
@@ -78,45 +119,56 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     /// Tasks of this lane wait in the store. `reload`: among them may be some that go before those already loaded.
     /// Returns the loaded tasks that are given up for it.
     @discardableResult
-    public mutating func add(_ lane: Lane, of session: Session, reload: Bool) -> [Task] {
+    public mutating func add(_ lane: Lane, of session: Session, to origin: Origin? = nil, reload: Bool) -> [Task] {
         if lanes[lane] == nil {
-            lanes[lane] = LaneState(session: session)
+            lanes[lane] = LaneState(session: session, origin: origin)
             sessions[session, default: SessionState()].lanes.append(lane)
             if sessions[session]?.lanes.count == 1 { turns.append(session) }
         }
         guard var state = lanes[lane] else { return [] }
         state.mayHaveMore = true
         state.isAnswerStale = state.isLoading
-        var dropped: [Task] = []
-        if reload {
-            dropped = Array(state.ready[state.next...])
-            state.ready = []
-            state.next = 0
-        }
+        state.isAnswerOutdated = state.isLoading && (reload || state.isAnswerOutdated)
+        let dropped = reload ? state.takeReady() : []
         lanes[lane] = state
         return dropped
     }
 
-    /// The answer to `load`: fewer tasks than asked for means that there are no more.
-    public mutating func loaded(_ lane: Lane, _ tasks: [Task], isAll: Bool) {
-        guard var state = lanes[lane], state.isLoading else { return }
+    /// The answer to `load`: fewer tasks than asked for means that there are no more. `urgent`: which of them start at
+    /// once. Returns the tasks of the answer that are given up, because others go before them.
+    @discardableResult
+    public mutating func loaded(_ lane: Lane, _ tasks: [Task], urgent: Set<Task> = [], isAll: Bool) -> [Task] {
+        guard var state = lanes[lane], state.isLoading else { return tasks }
         state.isLoading = false
+        if state.isAnswerOutdated {
+            state.isAnswerOutdated = false
+            state.isAnswerStale = false
+            lanes[lane] = state
+            return tasks
+        }
         // An answer without tasks that promises more would be asked for again at once, without end.
         if isAll || tasks.isEmpty, !state.isAnswerStale { state.mayHaveMore = false }
         state.isAnswerStale = false
         state.ready = Array(state.ready[state.next...]) + tasks
         state.next = 0
+        state.urgent.formUnion(urgent)
+        if !state.urgent.isEmpty { urgentLanes.insert(lane) }
         lanes[lane] = state
+        return []
     }
 
     /// A loaded task is not to be started after all.
     public mutating func drop(_ task: Task, in lane: Lane) {
         guard let state = lanes[lane], let index = state.ready[state.next...].firstIndex(of: task) else { return }
         lanes[lane]?.ready.remove(at: index)
+        lanes[lane]?.urgent.remove(task)
     }
 
     /// The origin answered over HTTP/2: tasks share a connection.
-    public mutating func setMultiplexed(_ lane: Lane) { lanes[lane]?.isMultiplexed = true }
+    public mutating func setMultiplexed(_ lane: Lane) {
+        guard lanes[lane]?.isMultiplexed == false else { return }
+        change(lane) { $0.isMultiplexed = true }
+    }
 
     /// While a lane is probed one task of it is tried at a time, beside those that run already: its server may turn all
     /// of them away for the same reason.
@@ -135,74 +187,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     public mutating func released(_ lane: Lane) {
         guard let state = lanes[lane], state.running > 0 else { return }
         running -= 1
-        lanes[lane]?.running -= 1
+        change(lane) { $0.running -= 1 }
         sessions[state.session]?.running -= 1
         removeIfForgotten(state.session)
-    }
-
-    public enum Step: Equatable, Sendable {
-        case start(Task, Lane)
-        case load(Lane, limit: Int)
-    }
-
-    /// What to do next, or nil when nothing can be done now.
-    public mutating func next() -> Step? {
-        var turn = 0
-        while turn < turns.count {
-            let session = turns[turn]
-            if let step = next(of: session) {
-                if case .start = step { turns.append(turns.remove(at: turn)) }
-                return step
-            }
-            // Gone when its last lane turned out to be idle.
-            if turn < turns.count, turns[turn] == session { turn += 1 }
-        }
-        return nil
-    }
-
-    private mutating func next(of session: Session) -> Step? {
-        guard let state = sessions[session] else { return nil }
-        let mayStart = running < engineLimit && state.limits.map { state.running < $0.perSession } ?? false
-        for lane in state.lanes {
-            guard let waiting = lanes[lane] else { continue }
-            if waiting.mayHaveMore, !waiting.isLoading, waiting.readyCount < max(1, readyTarget / 2) {
-                lanes[lane]?.isLoading = true
-                return .load(lane, limit: readyTarget)
-            }
-            if mayStart, waiting.readyCount > 0, waiting.mayProbe, waiting.running < width(of: waiting, state.limits) {
-                if waiting.isProbed { lanes[lane]?.probes += 1 }
-                lanes[lane]?.next += 1
-                lanes[lane]?.running += 1
-                running += 1
-                sessions[session]?.running += 1
-                // Not by its number: idle lanes before it are gone by now.
-                sessions[session]?.lanes.removeAll { $0 == lane }
-                sessions[session]?.lanes.append(lane)
-                return .start(waiting.ready[waiting.next], lane)
-            }
-            removeIfIdle(lane)
-        }
-        return nil
-    }
-
-    private func width(of lane: LaneState, _ limits: Limits?) -> Int {
-        let connections = limits?.perLane ?? 0
-        return lane.isMultiplexed ? max(streamLimit, connections) : connections
-    }
-
-    /// Nothing is known of the lane any more; it comes back with `add`.
-    private mutating func removeIfIdle(_ lane: Lane) {
-        guard let state = lanes[lane], state.readyCount == 0, state.running == 0, state.probes == 0,
-            !state.mayHaveMore, !state.isLoading
-        else { return }
-        lanes[lane] = nil
-        sessions[state.session]?.lanes.removeAll { $0 == lane }
-        if sessions[state.session]?.lanes.isEmpty == true { turns.removeAll { $0 == state.session } }
-    }
-
-    private mutating func removeIfForgotten(_ session: Session) {
-        guard let state = sessions[session], state.limits == nil, state.running == 0 else { return }
-        for lane in state.lanes { removeIfIdle(lane) }
-        if sessions[session]?.lanes.isEmpty == true { sessions[session] = nil }
     }
 }

@@ -54,7 +54,9 @@ extension Transaction {
         switch control {
         case .suspend: try connection.run(Self.suspend)
         case .resume: try connection.run(Self.resume)
-        case .setPriority(let priority): try connection.run(Self.setPriority, .number(priority))
+        case .setPriority(let priority):
+            try connection.run(Self.setPriority, .number(priority))
+            if priority >= Limits.priorityNow { try connection.run(Self.endDelays) }
         case .setRate(let rate): try setRateOfSelectedTasks(rate)
         case .cancel:
             let groups = try groupsOfSelectedTasks(endingAs: .cancelled)
@@ -70,6 +72,9 @@ extension Transaction {
         "UPDATE tasks SET state = 3, due_boot_ms = NULL, due_reason = 0, challenge_id = NULL WHERE id IN selected")
     private static let resume = Query(
         "UPDATE tasks SET state = 1, due_boot_ms = NULL, due_reason = 0 WHERE id IN selected")
+    // Not of those that wait for a credential.
+    private static let endDelays = Query(
+        "UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE id IN selected AND due_reason <> 8")
     private static let setPriority = Query("UPDATE tasks SET priority = ? WHERE id IN selected")
     private static let cancel = Query(
         """

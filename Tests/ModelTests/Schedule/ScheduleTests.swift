@@ -9,7 +9,7 @@ struct ScheduleTests {
     private func turns(
         _ lanes: [(String, [Int])], perLane: Int = 100, perSession: Int = 100, engine: Int = 100
     ) -> Turns {
-        var turns = Turns(engineLimit: engine, streamLimit: 8, readyTarget: 10)
+        var turns = Turns(engineLimits: .init(running: engine), streamLimit: 8, readyTarget: 10)
         for (lane, _) in lanes {
             let session = String(lane.prefix(1))
             turns.setLimits(.init(perLane: perLane, perSession: perSession), of: session)

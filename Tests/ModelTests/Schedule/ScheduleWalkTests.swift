@@ -50,7 +50,7 @@ private struct ScheduleWorld {
         }
         self.lanes = lanes
         engineLimit = random.number(1...12)
-        schedule = Schedule(engineLimit: engineLimit, streamLimit: streamLimit, readyTarget: random.number(1...8))
+        schedule = Schedule(engineLimits: .init(running: engineLimit), streamLimit: streamLimit, readyTarget: random.number(1...8))
         for session in 0..<sessions { setLimits(of: session) }
     }
 
@@ -128,8 +128,9 @@ private struct ScheduleWorld {
     private mutating func answer() {
         guard !answers.isEmpty else { return }
         let answer = answers.remove(at: random.number(0...answers.count - 1))
-        loaded[answer.lane, default: []] += answer.tasks
-        schedule.loaded(answer.lane, answer.tasks, isAll: answer.isAll)
+        let givenUp = schedule.loaded(answer.lane, answer.tasks, isAll: answer.isAll)
+        waiting[answer.lane, default: []].insert(contentsOf: givenUp, at: 0)
+        loaded[answer.lane, default: []] += answer.tasks.filter { !givenUp.contains($0) }
     }
 
     private mutating func pump() {
@@ -137,6 +138,7 @@ private struct ScheduleWorld {
             switch step {
             case .load(let lane, let limit): load(lane, limit)
             case .start(let task, let lane): start(task, lane)
+            case .makeRoom: problems.append("room is asked for, and nothing is urgent")
             }
         }
         for lane in lanes where mayStart(lane, surely: true) {

@@ -1,0 +1,121 @@
+/// What starts next.
+extension Schedule {
+    public enum Step: Equatable, Sendable {
+        case start(Task, Lane)
+        case load(Lane, limit: Int)
+        /// An urgent task finds the engine full: a running one, of this origin unless it is nil, is to give its place
+        /// back. Asked once for each urgent task.
+        case makeRoom(Origin?)
+    }
+
+    /// What to do next, or nil when nothing can be done now.
+    public mutating func next() -> Step? {
+        if let step = nextUrgent() { return step }
+        var turn = 0
+        while turn < turns.count {
+            let session = turns[turn]
+            if let step = next(of: session) {
+                if case .start = step { turns.append(turns.remove(at: turn)) }
+                return step
+            }
+            // Gone when its last lane turned out to be idle.
+            if turn < turns.count, turns[turn] == session { turn += 1 }
+        }
+        return nil
+    }
+
+    private mutating func next(of session: Session) -> Step? {
+        guard let state = sessions[session] else { return nil }
+        let mayStart = running < engineLimits.running && state.limits.map { state.running < $0.perSession } ?? false
+        for lane in state.lanes {
+            guard let waiting = lanes[lane] else { continue }
+            if waiting.mayHaveMore, !waiting.isLoading, waiting.readyCount < max(1, readyTarget / 2) {
+                lanes[lane]?.isLoading = true
+                return .load(lane, limit: readyTarget)
+            }
+            if mayStart, waiting.mayProbe, waiting.running < width(of: waiting, state.limits), hasConnection(waiting),
+                let step = start(lane)
+            {
+                return step
+            }
+            removeIfIdle(lane)
+        }
+        return nil
+    }
+
+    private mutating func nextUrgent() -> Step? {
+        guard !urgentLanes.isEmpty else { return nil }
+        urgentLanes = urgentLanes.filter { lanes[$0]?.urgent.isEmpty == false }
+        for session in turns {
+            guard let state = sessions[session], state.limits != nil else { continue }
+            for lane in state.lanes {
+                guard let waiting = lanes[lane], waiting.isUrgent, waiting.mayProbe else { continue }
+                let isFull = running >= engineLimits.running
+                if !isFull, hasConnection(waiting) { return start(lane) }
+                guard waiting.roomAsked < waiting.urgent.count else { continue }
+                lanes[lane]?.roomAsked += 1
+                return .makeRoom(isFull || connections >= engineLimits.connections ? nil : waiting.origin)
+            }
+        }
+        return nil
+    }
+
+    private mutating func start(_ lane: Lane) -> Step? {
+        guard let state = lanes[lane], let task = state.first else { return nil }
+        change(lane) { lane in
+            if lane.isProbed { lane.probes += 1 }
+            if lane.urgent.remove(task) != nil { lane.roomAsked = max(0, lane.roomAsked - 1) }
+            lane.next += 1
+            lane.running += 1
+        }
+        running += 1
+        sessions[state.session]?.running += 1
+        // Not by its number: idle lanes before it are gone by now.
+        sessions[state.session]?.lanes.removeAll { $0 == lane }
+        sessions[state.session]?.lanes.append(lane)
+        return .start(task, lane)
+    }
+
+    /// Whether the engine has a connection for one more task of the lane.
+    private func hasConnection(_ lane: LaneState) -> Bool {
+        if lane.isMultiplexed, lane.running > 0 { return true }
+        guard connections < engineLimits.connections else { return false }
+        guard let limit = engineLimits.connectionsPerOrigin, let origin = lane.origin else { return true }
+        return connectionsTo[origin, default: 0] < limit
+    }
+
+    /// Changes the lane, and with it the numbers of connections.
+    mutating func change(_ lane: Lane, _ body: (inout LaneState) -> Void) {
+        guard var state = lanes[lane] else { return }
+        let before = state.connections
+        body(&state)
+        let more = state.connections - before
+        lanes[lane] = state
+        guard more != 0 else { return }
+        connections += more
+        guard let origin = state.origin else { return }
+        connectionsTo[origin, default: 0] += more
+        if connectionsTo[origin] == 0 { connectionsTo[origin] = nil }
+    }
+
+    private func width(of lane: LaneState, _ limits: Limits?) -> Int {
+        let connections = limits?.perLane ?? 0
+        return lane.isMultiplexed ? max(streamLimit, connections) : connections
+    }
+
+    /// Nothing is known of the lane any more; it comes back with `add`.
+    mutating func removeIfIdle(_ lane: Lane) {
+        guard let state = lanes[lane], state.readyCount == 0, state.running == 0, state.probes == 0,
+            !state.mayHaveMore, !state.isLoading
+        else { return }
+        lanes[lane] = nil
+        sessions[state.session]?.lanes.removeAll { $0 == lane }
+        if sessions[state.session]?.lanes.isEmpty == true { turns.removeAll { $0 == state.session } }
+    }
+
+    mutating func removeIfForgotten(_ session: Session) {
+        guard let state = sessions[session], state.limits == nil, state.running == 0 else { return }
+        for lane in state.lanes { removeIfIdle(lane) }
+        if sessions[session]?.lanes.isEmpty == true { sessions[session] = nil }
+    }
+}
