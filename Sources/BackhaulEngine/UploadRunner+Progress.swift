@@ -34,6 +34,7 @@ extension UploadRunner {
     private var reason: (WaitReason, String?) {
         if machine.isFinishing { return (.finishing, "the answer is here and is being recorded") }
         if head == nil, bodySent == 0 { return (.connecting, "\(task.origin.text) has not answered yet") }
+        if waitsForRate { return (.rate, WaitReason.rate.text) }
         let silence = (core.loop.now - lastByte) / 1_000
         if silence >= 2 { return (.stalled, "\(task.origin.text) has taken and sent nothing for \(silence) seconds") }
         return (.none, nil)

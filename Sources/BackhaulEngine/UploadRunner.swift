@@ -59,7 +59,7 @@ final class UploadRunner: TaskRunner {
         requests += 1
         lastByte = core.loop.now
         do {
-            transfer = try core.transport.start(transferRequest(), body: feed, self)
+            transfer = try core.transport.start(transferRequest(), body: limited(feed), self)
             feed?.transfer = transfer
         } catch {
             handle(.transferFailed(error, isTransient: false))
@@ -101,6 +101,8 @@ extension UploadRunner: TransferDelegate {
     }
 
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
+        guard mayMove() else { return .pause }
+        moved(bytes.byteCount)
         lastByte = core.loop.now
         rate.add(bytes.byteCount)
         switch machine.phase {
