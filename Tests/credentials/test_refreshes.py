@@ -70,10 +70,12 @@ def test_a_token_that_expires_three_times_in_mid_download_is_asked_for_three_tim
     assert all(asked.headers["x-kept"] == "yes" for asked in server.log)
 
 
-def test_five_thousand_tasks_with_one_expired_token_make_one_challenge(one, server, place):
+@pytest.mark.both_hostings
+def test_five_thousand_uploads_with_one_expired_token_make_one_challenge(one, server):
     url = server.serve("/a", Content(100))
     one.enqueue([
-        backhaul.Request(f"{url}?{number}", headers=bearer("old"), refresh="headers") for number in range(5_000)])
+        backhaul.Request(f"{url}?{number}", headers=bearer("old"), body=b"%d" % number, refresh="headers")
+        for number in range(5_000)])
     asked = challenge(one, 5_000)
     assert asked.kind is ChallengeKind.REFRESH
     assert len(server.log) <= 7

@@ -36,6 +36,10 @@ class TokenServer:
             def do_GET(self):
                 outer._answer(self)
 
+            def do_PUT(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                outer._answer(self)
+
             def log_message(self, *_):
                 pass
 

@@ -1,0 +1,80 @@
+"""squid on a free port of loopback, from a folder of its own, with Digest."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from servers import child
+from servers.nginx import _accepts, free_port
+
+_CONFIGURATION = """
+http_port 127.0.0.1:{port}
+pid_filename {folder}/pid
+cache_log {folder}/cache.log
+access_log stdio:{folder}/access.log
+cache deny all
+shutdown_lifetime 0 seconds
+{user}
+auth_param digest program {helper} -c {folder}/passwords
+auth_param digest children 2
+auth_param digest realm the way out
+acl known proxy_auth REQUIRED
+acl here dst 127.0.0.1
+http_access allow known here
+http_access deny all
+coredump_dir {folder}
+"""
+_HELPER = "/usr/lib/squid/digest_file_auth"
+
+
+class Squid:
+    """``with Squid() as squid: os.environ["http_proxy"] = squid.url``: for "porter" with "key"."""
+
+    def __enter__(self):
+        program = shutil.which("squid", path=os.environ.get("PATH", "") + ":/usr/sbin")
+        if program is None:
+            raise RuntimeError("squid is not installed: apt-get install --no-install-recommends squid")
+        self.folder = Path(tempfile.mkdtemp(prefix="squid-"))
+        # Its processes are another user's where the tests are root's.
+        self.folder.chmod(0o777)
+        secret = hashlib.md5(b"porter:the way out:key").hexdigest()
+        (self.folder / "passwords").write_text(f"porter:the way out:{secret}\n")
+        (self.folder / "passwords").chmod(0o644)
+        for _ in range(5):
+            self.port = free_port()
+            if self._start(program):
+                return self
+        raise RuntimeError("squid does not start: " + (self.folder / "cache.log").read_text(errors="replace"))
+
+    def _start(self, program):
+        configuration = self.folder / "squid.conf"
+        configuration.write_text(_CONFIGURATION.format(
+            folder=self.folder, port=self.port, helper=_HELPER,
+            user="cache_effective_user proxy" if os.geteuid() == 0 else ""))
+        self._process = child.start(
+            [program, "--foreground", "-n", f"backhaul{self.port}", "-f", configuration],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 20
+        while self._process.poll() is None and time.monotonic() < deadline:
+            if _accepts(self.port):
+                return True
+            time.sleep(0.02)
+        child.end(self._process)
+        return False
+
+    def __exit__(self, *_):
+        child.end(self._process)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def log(self):
+        """Of each request its result, such as "TCP_MISS/200", method and user."""
+        lines = (self.folder / "access.log").read_text().splitlines()
+        return [(fields[3], fields[5], fields[7]) for fields in map(str.split, lines)]
