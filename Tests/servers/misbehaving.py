@@ -76,7 +76,8 @@ class MisbehavingServer:
         self._changed = threading.Condition()
 
     def __enter__(self):
-        self._listener = socket.create_server((self._address, 0), backlog=256)
+        family = socket.AF_INET6 if ":" in self._address else socket.AF_INET
+        self._listener = socket.create_server((self._address, 0), family=family, backlog=256)
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, name="misbehaving", daemon=True).start()
         return self

@@ -1,0 +1,1 @@
+"""How requests reach their servers: TLS, proxies, cookies, redirects, versions, what is measured."""

@@ -1,0 +1,122 @@
+"""A session's cookies: kept for it alone, for as long as it wants."""
+
+import pytest
+
+from backhaul import Cookies, TaskState
+
+from servers.behaviour import Behaviour
+from servers.content import Content
+from transport.conftest import QUICK
+
+
+def sets(*cookies, status=None, **headers):
+    return Behaviour(status=status, headers={"Set-Cookie": cookies[0], **headers})
+
+
+def get(one, url, downloads):
+    number = len(list(downloads.iterdir()))
+    one.download(url, downloads / str(number))
+    return next(event for event in one.wait_for() if event.task_id)
+
+
+def finish(one, url, downloads):
+    event = get(one, url, downloads)
+    assert event.state is TaskState.SUCCEEDED, event
+    one.acknowledge_through(one.page(0, 1_000)[0][-1].id)
+
+
+def sent(server, path):
+    return [asked.headers.get("cookie") for asked in server.log(path)]
+
+
+def test_a_cookie_of_a_redirect_is_in_the_next_request(host, misbehaving, downloads):
+    url = misbehaving.serve("/login", Content(10), [sets("id=7; Path=/", status=302, Location="/file")])
+    misbehaving.serve("/file", Content(20))
+    one = host()
+    one.session(cookies=Cookies.MEMORY, **QUICK)
+    finish(one, url, downloads)
+    assert sent(misbehaving, "/file") == ["id=7"]
+
+
+def test_sessions_have_jars_of_their_own_and_by_default_none(host, misbehaving, downloads):
+    url = misbehaving.serve("/a", Content(10), otherwise=sets("id=7"))
+    one = host()
+    for identifier, policy in [("first", Cookies.MEMORY), ("second", Cookies.MEMORY), ("third", None)]:
+        one.session(identifier, cookies=policy, **QUICK)
+        for _ in range(2):
+            finish(one, url, downloads)
+    assert sent(misbehaving, "/a") == [None, "id=7", None, "id=7", None, None]
+
+
+@pytest.mark.both_hostings
+@pytest.mark.parametrize("policy, cookie, later", [
+    (Cookies.PERSISTENT, "id=7; Max-Age=1000", "id=7"),
+    (Cookies.PERSISTENT, "id=7", None),
+    (Cookies.MEMORY, "id=7; Max-Age=1000", None),
+])
+def test_what_another_engine_finds(host, misbehaving, downloads, policy, cookie, later):
+    url = misbehaving.serve("/a", Content(10), [sets(cookie)])
+    one = host()
+    one.session(cookies=policy, **QUICK)
+    finish(one, url, downloads)
+    finish(one, url, downloads)
+    engine = one.engine().process_id
+    one.close()
+    one.end()
+    again = host()
+    assert again.engine().process_id != engine or policy is not None
+    again.attach()
+    if again.engine().process_id == engine:
+        again.kill_engine()
+    finish(again, url, downloads)
+    assert sent(misbehaving, "/a") == [None, "id=7", later]
+
+
+def test_cookies_survive_a_kill_half_a_second_later(host, misbehaving, downloads, store):
+    url = misbehaving.serve("/a", Content(10), [sets("id=7; Max-Age=1000")])
+    slow = misbehaving.serve("/slow", Content(400_000), [Behaviour(pace=200_000)])
+    one = host()
+    one.session(cookies=Cookies.PERSISTENT, **QUICK)
+    finish(one, url, downloads)
+    # Takes two seconds: time enough to save.
+    finish(one, slow, downloads)
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    finish(again, url, downloads)
+    assert sent(misbehaving, "/a") == [None, "id=7"]
+
+
+def test_a_session_that_wants_none_any_more_has_none_when_it_wants_them_again(host, misbehaving, downloads):
+    url = misbehaving.serve("/a", Content(10), [sets("id=7; Max-Age=1000")])
+    one = host()
+    one.session(cookies=Cookies.PERSISTENT, **QUICK)
+    finish(one, url, downloads)
+    given = one.configuration()
+    one.update(given.__class__(**{**vars(given), "cookies": Cookies.NONE}))
+    finish(one, url, downloads)
+    one.update(given)
+    finish(one, url, downloads)
+    assert sent(misbehaving, "/a") == [None, None, None]
+
+
+def test_a_server_that_sets_cookies_without_end_costs_nobody_else_his(host, misbehaving, downloads):
+    flood = misbehaving.serve("/flood", Content(10), [
+        sets(f"c{number}={'x' * 3_000}; Max-Age=1000") for number in range(300)])
+    one = host()
+    one.session(cookies=Cookies.PERSISTENT, maximum_running_tasks=8, connections_per_origin=8, **QUICK)
+    for number in range(300):
+        one.download(flood, downloads / f"flood {number}")
+    one.wait_for()
+    finish(one, misbehaving.serve("/a", Content(10)), downloads)
+    # libcurl sends 8 KB of cookies at most.
+    assert len(sent(misbehaving, "/a")[0]) <= 8_192
+
+
+def test_the_hosts_own_cookie_goes_with_those_of_the_jar_in_one_field(host, misbehaving, downloads):
+    url = misbehaving.serve("/a", Content(10), [sets("id=7")])
+    one = host()
+    one.session(cookies=Cookies.MEMORY, headers=(("Cookie", "own=1"),), **QUICK)
+    for _ in range(2):
+        finish(one, url, downloads)
+    assert sent(misbehaving, "/a") == ["own=1", "id=7; own=1"]

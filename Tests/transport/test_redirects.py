@@ -1,0 +1,53 @@
+"""What becomes of a redirect, as session and task want it."""
+
+import pytest
+
+from backhaul import Policy, Redirects, Status, TaskState
+
+from servers.behaviour import redirect
+from servers.content import Content
+
+
+def test_redirects_are_answers_like_others_when_none_are_followed(fetch, misbehaving):
+    url = misbehaving.serve("/old", Content(10), [redirect("/new")] * 2)
+    event = fetch(url, redirects=Redirects.NONE)
+    assert (event.state, event.status, event.http_status) == (TaskState.FAILED, Status.HTTP_STATUS, 302)
+    event = fetch(url, redirects=Redirects.NONE, accepted_statuses="200-399")
+    assert (event.state, event.http_status) == (TaskState.SUCCEEDED, 302)
+    assert [asked.path for asked in misbehaving.log()] == ["/old", "/old"]
+
+
+def test_redirects_to_the_same_origin_only(fetch, serve, misbehaving):
+    other = serve()
+    inside = misbehaving.serve("/inside", Content(10), [redirect("/new")])
+    outside = misbehaving.serve("/outside", Content(10), [redirect(other.url + "/a")])
+    misbehaving.serve("/new", Content(20))
+    assert fetch(inside, redirects=Redirects.SAME_ORIGIN).state is TaskState.SUCCEEDED
+    event = fetch(outside, redirects=Redirects.SAME_ORIGIN)
+    assert event.status is Status.REDIRECT_REFUSED and other.url in event.error_message
+    assert other.log() == []
+
+
+def test_a_task_decides_otherwise_than_its_session(fetch, misbehaving):
+    url = misbehaving.serve("/old", Content(10), [redirect("/new")])
+    misbehaving.serve("/new", Content(20))
+    event = fetch(url, redirects=Redirects.NONE, request={"policy": Policy(redirects=Redirects.FOLLOW)})
+    assert event.state is TaskState.SUCCEEDED
+
+
+@pytest.mark.parametrize("limit, status", [(3, Status.OK), (2, Status.REDIRECT_REFUSED)])
+def test_so_many_and_no_more(fetch, misbehaving, limit, status):
+    url = [misbehaving.serve(f"/{number}", Content(10), [redirect(f"/{number + 1}")]) for number in range(3)][0]
+    misbehaving.serve("/3", Content(10))
+    assert fetch(url, maximum_redirects=limit).status is status
+
+
+def test_headers_of_the_session_go_to_the_urls_origin_alone(fetch, serve, misbehaving):
+    other = serve()
+    url = misbehaving.serve("/old", Content(10), [redirect(other.url + "/a")])
+    own = {"headers": {"x-own": "task"}}
+    event = fetch(url, headers=(("X-Own", "session"), ("X-Key", "secret")), request=own)
+    assert event.state is TaskState.SUCCEEDED
+    assert [(asked.headers.get("x-own"), asked.headers.get("x-key")) for asked in misbehaving.log()] == [
+        ("task", "secret")]
+    assert {"x-own", "x-key"}.isdisjoint(other.log()[0].headers)

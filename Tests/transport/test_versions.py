@@ -1,0 +1,42 @@
+"""Which version of HTTP is spoken, and addresses of both kinds."""
+
+import pytest
+
+from backhaul import HTTPVersion, TaskState
+
+from servers.content import Content
+from servers.misbehaving import MisbehavingServer
+
+
+@pytest.mark.parametrize("version, tls, spoken", [
+    (HTTPVersion.DEFAULT, True, "HTTP/2.0"),
+    (HTTPVersion.HTTP_1_1, True, "HTTP/1.1"),
+    (HTTPVersion.HTTP_2, True, "HTTP/2.0"),
+    (HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE, True, "HTTP/2.0"),
+    (HTTPVersion.DEFAULT, False, "HTTP/1.1"),
+    # nginx 1.22 does not upgrade, so the answer comes in 1.1.
+    (HTTPVersion.HTTP_2, False, "HTTP/1.1"),
+])
+def test_the_version_that_is_wanted(fetch, nginx, served, certificates, version, tls, spoken):
+    name = served.names[5]
+    url = f"{nginx.tls_url if tls else nginx.url}/{name}"
+    before = len(list(nginx.log()))
+    assert fetch(url, http_version=version, ca_file=certificates.authority).state is TaskState.SUCCEEDED
+    assert [asked.protocol for asked in list(nginx.log())[before:]] == [spoken]
+
+
+def test_sessions_of_different_versions_share_no_connection(host, nginx, served, certificates, downloads):
+    one = host()
+    before = len(list(nginx.log()))
+    for number, version in enumerate([HTTPVersion.DEFAULT, HTTPVersion.HTTP_1_1, HTTPVersion.DEFAULT]):
+        one.session(f"session {number}", http_version=version, ca_file=certificates.authority)
+        one.download(f"{nginx.tls_url}/{served.names[5]}", downloads / str(number))
+        one.wait_for()
+    spoken = [asked.protocol for asked in list(nginx.log())[before:]]
+    assert spoken == ["HTTP/2.0", "HTTP/1.1", "HTTP/2.0"]
+
+
+def test_an_ipv6_address(fetch):
+    with MisbehavingServer(address="::1") as server:
+        server.serve("/a", Content(1_000))
+        assert fetch(f"http://[::1]:{server.port}/a").state is TaskState.SUCCEEDED
