@@ -69,7 +69,7 @@ extension EasyHandle {
         return bhl_easy_get_offset(handle, info, &value) == CURLE_OK ? Int64(value) : 0
     }
 
-    private func number(_ info: CURLINFO) -> Int {
+    func number(_ info: CURLINFO) -> Int {
         var value = 0
         return bhl_easy_get_long(handle, info, &value) == CURLE_OK ? value : 0
     }

@@ -142,10 +142,11 @@ final class EasyHandle {
         return Int32(clamping: code)
     }
 
-    /// curl's own words on the failure of the last request, or an empty string.
+    /// curl's own words on the failure of the last request, or an empty string. They may have the server's in them.
     var reason: String {
-        let text = String(cString: reasonText)
-        return String(text.reversed().drop { $0 == "." || $0.isWhitespace }.reversed())
+        var scalars = String(cString: reasonText).unicodeScalars
+        scalars.removeAll { $0.properties.generalCategory == .control }
+        return String(String(scalars).reversed().drop { $0 == "." || $0.isWhitespace }.reversed())
     }
 }
 

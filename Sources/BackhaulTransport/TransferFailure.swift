@@ -52,12 +52,18 @@ enum TransferFailure {
         }
     }
 
-    /// - reason: curl's own words, or an empty string.
-    static func failure(_ code: CURLcode, server: String, reason: String, headIsWhole: Bool) -> (Failure, Bool) {
+    /// What a host is told, and whether the same request may succeed later.
+    static func failure(_ report: FailureReport, server: String, headIsWhole: Bool) -> (Failure, Bool) {
+        if let refusal = report.tunnelRefusal(server: server) { return refusal }
+        let code = report.code
+        let detail = Int64(code.rawValue)
+        if let (message, isTransient) = TLSTrouble.explain(report, server: server) {
+            return (Failure(.tlsFailed, message, domain: .curl, detail: detail), isTransient)
+        }
         let meaning = meaning(code, headIsWhole: headIsWhole)
-        let text = reason.isEmpty ? String(cString: curl_easy_strerror(code)) : reason
+        let text = report.reason.isEmpty ? String(cString: curl_easy_strerror(code)) : report.reason
         let failure = Failure(
-            meaning.status, "\(clause(meaning.status, server)): \(text)", domain: .curl, detail: Int64(code.rawValue))
+            meaning.status, "\(clause(meaning.status, server)): \(text)", domain: .curl, detail: detail)
         return (failure, meaning.isTransient)
     }
 

@@ -152,7 +152,11 @@ public final class Transport {
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
         // Nothing was repeated: what was held is the answer.
         if result == CURLE_OK { transfer.takeHeldHead() }
-        let reason = transfer.secrets.redacted(transfer.easy?.reason ?? "")
+        var report = FailureReport(result == CURLE_OK ? CURLE_GOT_NOTHING : result)
+        if let easy = transfer.easy, let stack = transfer.stack {
+            report = easy.report(report.code, stack.identity)
+            report.reason = transfer.secrets.redacted(report.reason)
+        }
         let circumstances = FailureCircumstances(
             surelyNotProcessed: !transfer.mayHaveBeenSent, systemError: transfer.easy?.systemError ?? 0)
         transfer.takeMetrics()
@@ -175,9 +179,8 @@ public final class Transport {
             } else if result == CURLE_OK, transfer.headIsWhole {
                 end(transfer, .complete)
             } else {
-                let code = result == CURLE_OK ? CURLE_GOT_NOTHING : result
                 let (failure, isTransient) = TransferFailure.failure(
-                    code, server: transfer.origin.text, reason: reason, headIsWhole: transfer.headIsWhole)
+                    report, server: transfer.origin.text, headIsWhole: transfer.headIsWhole)
                 end(transfer, .failed(failure, isTransient: isTransient, circumstances))
             }
         }

@@ -39,12 +39,13 @@ struct TransferFailureTests {
     @Test("is told in a sentence that names the server and libcurl's own reason")
     func sentence() {
         let (failure, _) = TransferFailure.failure(
-            CURLE_COULDNT_CONNECT, server: "http://a:80", reason: "Connection refused", headIsWhole: false)
+            FailureReport(CURLE_COULDNT_CONNECT, reason: "Connection refused"), server: "http://a:80",
+            headIsWhole: false)
         #expect(failure.message == "no connection to http://a:80 can be made: Connection refused")
         #expect(failure.domain == .curl)
         #expect(failure.detail == Int64(CURLE_COULDNT_CONNECT.rawValue))
         let (unexplained, _) = TransferFailure.failure(
-            CURLE_GOT_NOTHING, server: "http://a:80", reason: "", headIsWhole: false)
+            FailureReport(CURLE_GOT_NOTHING), server: "http://a:80", headIsWhole: false)
         #expect(unexplained.message.hasPrefix("the connection to http://a:80 broke: "))
     }
 }

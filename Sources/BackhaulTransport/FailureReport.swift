@@ -1,0 +1,47 @@
+internal import BackhaulModel
+internal import CCurl
+
+/// What libcurl tells of a request that failed, and what it was set to do.
+struct FailureReport {
+    var code: CURLcode
+    /// libcurl's own words, or an empty string.
+    var reason = ""
+    /// OpenSSL's result for the certificates of the server and of an https proxy (X509_V_…; 0: fine, or not looked at).
+    var verifyResult = 0
+    var proxyVerifyResult = 0
+    /// Of the proxy's answer to CONNECT, or 0.
+    var connectStatus: Int32 = 0
+    var proxy: String?
+    var caFile: String?
+    var tls = TLSConfiguration()
+
+    init(_ code: CURLcode, reason: String = "") {
+        self.code = code
+        self.reason = reason
+    }
+
+    /// libcurl calls it a broken connection.
+    func tunnelRefusal(server: String) -> (Failure, Bool)? {
+        guard code == CURLE_RECV_ERROR, let proxy, connectStatus != 0, !(200..<300).contains(connectStatus) else {
+            return nil
+        }
+        let failure = Failure(
+            .connectionFailed, "the proxy \(proxy) refuses a tunnel to \(server) with status \(connectStatus)",
+            domain: .http, detail: Int64(connectStatus))
+        return (failure, connectStatus >= 500 || connectStatus == 408 || connectStatus == 429)
+    }
+}
+
+extension EasyHandle {
+    /// On the last request.
+    func report(_ code: CURLcode, _ identity: ConnectionIdentity) -> FailureReport {
+        var report = FailureReport(code, reason: reason)
+        report.verifyResult = number(CURLINFO_SSL_VERIFYRESULT)
+        report.proxyVerifyResult = number(CURLINFO_PROXY_SSL_VERIFYRESULT)
+        report.connectStatus = Int32(clamping: number(CURLINFO_HTTP_CONNECTCODE))
+        report.proxy = identity.proxy?.url
+        report.caFile = identity.caFile
+        report.tls = identity.tls
+        return report
+    }
+}
