@@ -163,7 +163,7 @@ final class DownloadRunner: TaskRunner {
         do {
             var request = transferRequest(offset: offset, ifRange: ifRange)
             request.condition = condition
-            transfer = try core.transport.start(request, body: limited(feed), self)
+            transfer = try core.transport.start(request, body: limited(feed), cookies: cookieJar, self)
             feed?.transfer = transfer
         } catch {
             handle(.transferFailed(error, isTransient: false))

@@ -30,6 +30,10 @@ final class EngineCore {
     static let unknownSpace: UInt64 = 1 << 20
     /// Their waiting tasks could not be written down when they were to wait for a challenge.
     var lanesToReload: Set<LaneID> = []
+    var cookies: [SessionID: SessionCookies] = [:]
+    /// Since they were last saved.
+    var changedCookies: Set<SessionID> = []
+    var cookieTimer: LoopTimer?
     var server: SocketServer?
     private let ended: @Sendable (EngineEnd) -> Void
     private var hasEnded = false
@@ -157,6 +161,7 @@ final class EngineCore {
 
     func remember(_ configuration: SessionConfiguration, of session: SessionID) {
         sessions[session] = configuration
+        keepCookies(configuration.cookies, of: session)
         schedule.setLimits(
             .init(
                 perLane: Int(configuration.connectionsPerOrigin), perSession: Int(configuration.maximumRunningTasks)),
@@ -168,6 +173,7 @@ final class EngineCore {
         sessions[session] = nil
         setRate(nil, of: .session(session))
         credentials[session] = nil
+        cookies[session] = nil
         schedule.forget(session: session)
     }
 
@@ -194,6 +200,7 @@ final class EngineCore {
     func leaveAll(_ whenLeft: @escaping () -> Void) {
         isLeaving = true
         self.whenLeft = whenLeft
+        saveCookies()
         for runner in Array(runners.values) { runner.take(.leave) }
         leaveIfDone()
     }
@@ -217,6 +224,7 @@ final class EngineCore {
         progressTimer?.stop()
         restTimer?.stop()
         rateTimer?.stop()
+        cookieTimer?.stop()
         storeWatch?.cancel()
         launches.close()
         services.outbox.close()

@@ -59,7 +59,7 @@ final class UploadRunner: TaskRunner {
         requests += 1
         lastByte = core.loop.now
         do {
-            transfer = try core.transport.start(transferRequest(), body: limited(feed), self)
+            transfer = try core.transport.start(transferRequest(), body: limited(feed), cookies: cookieJar, self)
             feed?.transfer = transfer
         } catch {
             handle(.transferFailed(error, isTransient: false))

@@ -15,6 +15,7 @@ final class EasyHandle {
     private(set) var nonceOwner: String?
     /// It is not to be used again.
     private(set) var isSpent = false
+    private var jar: CookieJar?
 
     init(_ sockets: SocketTable, _ identity: ConnectionIdentity) throws(Failure) {
         guard let handle = curl_easy_init() else { throw Failure(.outOfResources, "no memory is left for a transfer") }
@@ -71,8 +72,20 @@ final class EasyHandle {
     /// other server.
     func noteQuestion() { if nonceOwner == nil { isSpent = true } }
 
+    /// - own: the request's own Cookie field: two of them may not be sent (RFC 6265, section 5.4).
+    func prepare(_ jar: CookieJar?, own: String?) throws(Failure) {
+        if jar !== self.jar {
+            bhl_easy_set_share(handle, jar?.share)
+            self.jar = jar
+            // The name of no file: without one libcurl takes no cookies, with a shared jar neither.
+            try set(CURLOPT_COOKIEFILE, jar == nil ? nil : "")
+        }
+        try set(CURLOPT_COOKIE, own)
+    }
+
     /// An unused handle keeps no secret.
     func forgetCredentials() {
+        try? prepare(nil, own: nil)
         bhl_easy_set_headers(handle, nil)
         curl_slist_free_all(headers)
         headers = nil

@@ -26,6 +26,7 @@ extension Transfer {
     /// Lines for libcurl's list: the host's for its origin, those of an answer for its server, ours for everyone.
     func headerLines(with credentials: HopCredentials) -> [String] {
         var headers = credentials.merged(into: keepsHeaders ? request.headers : [])
+        if jar != nil { headers = headers.filter { $0.name.lowercased() != "cookie" } }
         if request.method != sending.method {
             headers = headers.filter { !Sending.bodyFields.contains($0.name.lowercased()) }
         }
@@ -47,5 +48,12 @@ extension Transfer {
             if let validator = request.ifRange { lines.append("If-Range: \(validator)") }
         }
         return lines
+    }
+
+    /// What the request's own Cookie fields say, when they go into one field with the jar's.
+    var ownCookies: String? {
+        guard jar != nil, keepsHeaders else { return nil }
+        let values = request.headers.filter { $0.name.lowercased() == "cookie" && !$0.value.isEmpty }.map(\.value)
+        return values.isEmpty ? nil : values.joined(separator: "; ")
     }
 }

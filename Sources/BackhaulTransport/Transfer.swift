@@ -45,6 +45,7 @@ public final class Transfer {
     var lastHeardAt: Int64
     private(set) var isPaused = false
 
+    var jar: CookieJar?
     /// Method and body.
     var sending: Sending
     private(set) var easy: EasyHandle?
@@ -229,6 +230,7 @@ public final class Transfer {
     }
 
     private func takeHead() -> Bool {
+        if let jar, head.value("Set-Cookie") != nil { jar.onChange() }
         noteAccepted(head.status)
         if head.status == 417, sending.dropExpectation() {
             phase = .repeating

@@ -39,9 +39,10 @@ public final class Transport {
     var now: Int64 { loop.now }
 
     /// Starts a transfer. The delegate is not kept, and hears nothing before this returns. Throws for what needs no
-    /// server to be seen as wrong.
+    /// server to be seen as wrong. `cookies`: of its session; nil: none are taken or sent.
     public func start(
-        _ request: TransferRequest, body: (any TransferBody)? = nil, _ delegate: any TransferDelegate
+        _ request: TransferRequest, body: (any TransferBody)? = nil, cookies: CookieJar? = nil,
+        _ delegate: any TransferDelegate
     ) throws(Failure) -> Transfer {
         guard !isClosed, !loop.isBroken else {
             throw Failure(.engineFailed, "the transport is closed; no transfer can start")
@@ -51,6 +52,7 @@ public final class Transport {
         }
         try request.checkHeaders()
         let transfer = Transfer(request, body, delegate, self, now: loop.now)
+        transfer.jar = cookies
         active[ObjectIdentifier(transfer)] = transfer
         if isBusy { postponed.append(.begin(transfer)) } else { begin(transfer) }
         stir()
@@ -128,6 +130,7 @@ public final class Transport {
                 timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds,
                 headers: transfer.headerLines(with: credentials), credentials: credentials, nonceOwner: nonceOwner,
                 receiver: Unmanaged.passUnretained(transfer).toOpaque())
+            try easy.prepare(transfer.jar, own: transfer.ownCookies)
             transfer.rewind()
             try easy.prepare(
                 transfer.sending, canBeRepeated: transfer.request.canBeRepeated,

@@ -39,6 +39,16 @@ static inline CURLcode bhl_easy_set_before_request(CURL *easy, curl_prereq_callb
     return (curl_easy_setopt)(easy, CURLOPT_PREREQFUNCTION, function);
 }
 
+static inline CURLcode bhl_easy_set_share(CURL *easy, CURLSH *share) {
+    return (curl_easy_setopt)(easy, CURLOPT_SHARE, share);
+}
+static inline CURLSHcode bhl_share_set(CURLSH *share, CURLSHoption option, curl_lock_data data) {
+    return (curl_share_setopt)(share, option, data);
+}
+static inline CURLcode bhl_easy_get_list(CURL *easy, CURLINFO info, struct curl_slist **list) {
+    return (curl_easy_getinfo)(easy, info, list);
+}
+
 static inline CURLcode bhl_easy_get_pointer(CURL *easy, CURLINFO info, void **value) {
     return (curl_easy_getinfo)(easy, info, value);
 }

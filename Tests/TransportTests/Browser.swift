@@ -98,7 +98,8 @@ struct Browser: Sendable {
     }
 
     func fetch(
-        _ request: TransferRequest, prepare: @escaping @Sendable (Recorder, Client) -> Void = { _, _ in }
+        _ request: TransferRequest, cookies: CookieBox? = nil,
+        prepare: @escaping @Sendable (Recorder, Client) -> Void = { _, _ in }
     ) async -> Record {
         await event { client, done in
             let recorder = Recorder()
@@ -109,7 +110,8 @@ struct Browser: Sendable {
             client.kept.append(recorder)
             prepare(recorder, client)
             do throws(Failure) {
-                recorder.transfer = try client.transport.start(request, recorder)
+                if let cookies, cookies.jar == nil { cookies.jar = try CookieJar() }
+                recorder.transfer = try client.transport.start(request, cookies: cookies?.jar, recorder)
             } catch {
                 recorder.record.end = .failed(error, isTransient: false)
                 done(recorder.record)

@@ -62,6 +62,7 @@ extension Transaction {
                     + "a session's identifier cannot be changed")
         }
         try connection.run(Self.updateConfiguration, [.id(session)] + ConfigurationColumns.values(configuration))
+        try forgetUnkeptCookies(of: session)
     }
 
     /// Those with live tasks or unacknowledged events: what an engine has to know when it starts.

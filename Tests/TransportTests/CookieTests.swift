@@ -1,0 +1,111 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulTransport
+
+@Suite("Cookies")
+struct CookieTests {
+    /// Sets what `cookies` has for a path, and answers with the Cookie fields that it was sent.
+    private static func server(_ cookies: [String: [String]]) -> @Sendable (RawServer.Connection) -> Void {
+        { connection in
+            while let head = connection.readRequest() {
+                let lines = head.split(separator: "\r\n")
+                let path = String(lines[0].split(separator: " ")[1])
+                let sent = lines.filter { $0.lowercased().hasPrefix("cookie:") }.joined(separator: "|")
+                let fields = (cookies[path] ?? []).map { "Set-Cookie: \($0)\r\n" }.joined()
+                let redirect = path == "/go" ? "Location: /there\r\n" : ""
+                connection.send(
+                    "HTTP/1.1 \(path == "/go" ? 302 : 200) OK\r\n\(fields)\(redirect)"
+                        + "Content-Length: \(sent.utf8.count)\r\n\r\n\(sent)")
+            }
+        }
+    }
+
+    private static func fetch(_ browser: Browser, _ url: String, _ jar: CookieBox?, own: String? = nil) async -> String {
+        var one = request(url)
+        if let own { one.headers = [HeaderField("Cookie", own)] }
+        return await browser.fetch(one, cookies: jar).text
+    }
+
+    @Test("what a server sets it is sent again, in a redirect as well, and nobody else is")
+    func redirect() async throws {
+        try await withServer(Self.server(["/go": ["a=1; Path=/", "b=2; Path=/elsewhere"]])) { server, browser in
+            let (jar, other) = (CookieBox(), CookieBox())
+            #expect(await Self.fetch(browser, server.url + "/go", jar) == "Cookie: a=1")
+            #expect(await Self.fetch(browser, server.url + "/elsewhere/x", jar).contains("b=2"))
+            #expect(await Self.fetch(browser, server.url + "/there", other) == "")
+            #expect(await Self.fetch(browser, server.url + "/there", nil) == "")
+            let port = server.port
+            #expect(await Self.fetch(browser, "http://localhost:\(port)/there", jar) == "")
+        }
+    }
+
+    @Test("a request's own cookies go into one field with the jar's")
+    func own() async throws {
+        try await withServer(Self.server(["/set": ["a=1"]])) { server, browser in
+            let jar = CookieBox()
+            _ = await Self.fetch(browser, server.url + "/set", jar)
+            #expect(await Self.fetch(browser, server.url + "/x", jar, own: "z=9") == "Cookie: a=1; z=9")
+            #expect(await Self.fetch(browser, server.url + "/x", nil, own: "z=9") == "Cookie: z=9")
+            #expect(await Self.fetch(browser, server.url + "/x", jar) == "Cookie: a=1")
+        }
+    }
+
+    @Test("cookies for others and those with a prefix that they do not fulfil are not taken", arguments: [
+        "a=1; Domain=example.org", "a=1; Domain=com", "a=1; Domain=0.0.1", "__Host-a=1; Path=/", "__Secure-a=1",
+    ])
+    func refused(_ cookie: String) async throws {
+        try await withServer(Self.server(["/set": [cookie]])) { server, browser in
+            let jar = CookieBox()
+            _ = await Self.fetch(browser, server.url + "/set", jar)
+            #expect(await browser.lines(of: jar).isEmpty)
+        }
+    }
+
+    @Test("a jar is told as lines, and another is filled from them")
+    func lines() async throws {
+        let cookies = ["a=1; Max-Age=1000; HttpOnly", "b=2", "c=3; Max-Age=0"]
+        try await withServer(Self.server(["/set": cookies])) { server, browser in
+            let (jar, later) = (CookieBox(), CookieBox())
+            _ = await Self.fetch(browser, server.url + "/set", jar)
+            let lines = await browser.lines(of: jar)
+            let kept = lines.filter(CookieLine.outlivesEngine)
+            #expect(lines.count == 2 && kept.count == 1)
+            #expect(kept.allSatisfy { $0.hasPrefix("#HttpOnly_127.0.0.1\t") && $0.hasSuffix("\ta\t1") })
+            await browser.add(kept, to: later)
+            #expect(await Self.fetch(browser, server.url + "/x", later) == "Cookie: a=1")
+        }
+    }
+
+    @Test("whoever sets too many loses his oldest, and nobody else loses any")
+    func bounded() {
+        let flood = (0..<5_000).map { ".evil.example\tTRUE\t/\tFALSE\t0\tc\($0)\tx" }
+        let good = (0..<10).map { "good.example\tFALSE\t/\tFALSE\t0\tg\($0)\tx" }
+        let kept = CookieLimits.kept(of: flood + good)
+        #expect(kept.count == CookieLimits.perDomain + 10 && Set(kept).isSuperset(of: good))
+        #expect(kept.contains(flood[4_999]) && !kept.contains(flood[0]))
+        #expect(CookieLimits.kept(of: good) == good)
+        let many = (0..<20_000).map { "d\($0).example\tTRUE\t/\tFALSE\t0\tc\tx" }
+        #expect(CookieLimits.kept(of: many).count <= CookieLimits.all)
+    }
+}
+
+/// A jar that lives on the browser's thread.
+final class CookieBox: @unchecked Sendable {
+    // Unchecked: touched on the browser's thread only.
+    var jar: CookieJar?
+}
+
+extension Browser {
+    func lines(of box: CookieBox) async -> [String] {
+        await event { _, done in done(box.jar?.lines() ?? []) }
+    }
+
+    func add(_ lines: [String], to box: CookieBox) async {
+        let _: Bool = await event { _, done in
+            box.jar = try? CookieJar()
+            box.jar?.add(lines)
+            done(true)
+        }
+    }
+}
