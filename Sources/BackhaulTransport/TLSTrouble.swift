@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// Why TLS could not be agreed, in a sentence. libcurl gives one code for most reasons and OpenSSL's words for the rest.
+/// Why TLS could not be agreed, in a sentence. libcurl has one code for most reasons, and OpenSSL's words.
 enum TLSTrouble {
     /// The sentence, and whether the same request may succeed later; nil for what is no matter of trust or of settings.
     static func explain(_ report: FailureReport, server: String) -> (String, isTransient: Bool)? {

@@ -21,7 +21,9 @@ struct CookieTests {
         }
     }
 
-    private static func fetch(_ browser: Browser, _ url: String, _ jar: CookieBox?, own: String? = nil) async -> String {
+    private static func fetch(
+        _ browser: Browser, _ url: String, _ jar: CookieBox?, own: String? = nil
+    ) async -> String {
         var one = request(url)
         if let own { one.headers = [HeaderField("Cookie", own)] }
         return await browser.fetch(one, cookies: jar).text
