@@ -54,12 +54,16 @@ let package = Package(
         .target(
             name: "BackhaulTransport", dependencies: ["BackhaulModel", "BackhaulLoop", "BackhaulPlatform", "CCurl"],
             swiftSettings: strict),
+        // Whether there is a way to other machines, and when that changes.
+        .target(
+            name: "BackhaulConditions", dependencies: ["BackhaulModel", "BackhaulPlatform", "CLinux"],
+            swiftSettings: strict),
         // The runner of a store: performs the model's actions with the modules above and serves the clients.
         .target(
             name: "BackhaulEngine",
             dependencies: [
                 "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulLoop", "BackhaulDisk",
-                "BackhaulTransport", "BackhaulUserManager",
+                "BackhaulTransport", "BackhaulConditions", "BackhaulUserManager",
             ], swiftSettings: strict),
         // A host's side: finds or becomes the engine, sends again, waits.
         .target(
@@ -114,6 +118,9 @@ let package = Package(
             name: "TransportTests",
             dependencies: ["BackhaulTransport", "CCurl", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform"],
             path: "Tests/TransportTests", swiftSettings: strict),
+        .testTarget(
+            name: "ConditionsTests", dependencies: ["BackhaulConditions", "BackhaulPlatform", "CLinux"],
+            path: "Tests/ConditionsTests", swiftSettings: strict),
         .testTarget(
             name: "EngineTests",
             dependencies: [

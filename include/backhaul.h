@@ -434,7 +434,8 @@ typedef struct bh_session_configuration {
     uint32_t first_retry_delay_ms;   /* 1,000; doubles with each try, with jitter */
     uint32_t longest_retry_delay_ms; /* 600,000 */
     uint32_t request_timeout_ms;     /* 60,000 without a byte from the server (Apple: timeoutIntervalForRequest) */
-    uint64_t resource_timeout_ms;    /* 604,800,000 (7 days) from enqueue (Apple: timeoutIntervalForResource) */
+    uint64_t resource_timeout_ms;    /* 604,800,000 (7 days) from enqueue (Apple: timeoutIntervalForResource); stands
+                                        still while the task is suspended */
     const char *ca_file;             /* absolute path of PEM certificates to trust instead of the system's, optional */
     int32_t sends_launch_events;     /* BH_YES (default): its rounds and challenges launch the application; BH_NO: they
                                         wait for a host (Apple: sessionSendsLaunchEvents) */
@@ -448,7 +449,7 @@ typedef struct bh_session_configuration {
     uint32_t retry_errors;           /* BH_RETRY_… bits; default: all but BH_RETRY_BAD_RESPONSE */
     int32_t retries_unsafe_methods;  /* BH_YES: requests whose method is not idempotent (RFC 9110, section 9.2.2: POST,
                                         PATCH) are repeated although the server may have done what they ask; BH_NO
-                                        (default): only when they surely have not reached it */
+                                        (default): only when surely no server has acted on them */
     const char *retry_statuses;      /* "408,429,500,502-504" */
     const char *accepted_statuses;   /* "200-299": others are failures. A list of statuses and ranges */
     int32_t http_version;            /* BH_HTTP_… */
@@ -511,7 +512,8 @@ bh_status bh_session_get_configuration(bh_session *session, int32_t timeout_ms, 
 bh_status bh_session_get_configuration_start(bh_session *session, bh_ticket **ticket, bh_error *error);
 
 /* Replaces the remembered configuration; the identifier must be the session's or NULL. Applies to attempts that start
- * from now on; bytes_per_second, maximum_running_tasks and connections_per_origin hold at once. */
+ * from now on; bytes_per_second, maximum_running_tasks, connections_per_origin and history_limit hold at once, and no
+ * task waits longer for its next attempt than the new retry delays and time-outs allow. */
 bh_status bh_session_update(bh_session *session, const bh_session_configuration *configuration, int32_t timeout_ms,
                             bh_error *error);
 bh_status bh_session_update_start(bh_session *session, const bh_session_configuration *configuration,

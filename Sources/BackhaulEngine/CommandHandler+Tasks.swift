@@ -11,6 +11,7 @@ extension CommandHandler {
         for (index, request) in requests.enumerated() {
             do {
                 checked.append((request, try RequestIntake.check(request)))
+                if let configuration = core.sessions[session] { try RequestCheck.check(request, in: configuration) }
                 if let destination = request.destination { try core.checkIsOutsideStore(destination) }
             } catch {
                 var failure = error
@@ -88,7 +89,7 @@ extension CommandHandler {
                 bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
         }, then: { core, result in
             core.answer(id, sequence, result.map { listing in
-                let tasks = listing.tasks.map(core.withProgress)
+                let tasks = listing.tasks.map { core.withConnectivity(core.withProgress($0), of: session) }
                 let fitting = Wire.countThatFits(tasks)
                 return .tasks(Array(tasks.prefix(fitting)), more: listing.more || fitting < tasks.count)
             })
@@ -97,16 +98,20 @@ extension CommandHandler {
 
     func control(_ control: TaskControl, _ selection: TaskSelection, in session: SessionID) {
         let running = core.runningTasks(of: session)
+        core.lookAtCalendar()
+        let calendar = core.calendarMilliseconds
         once({ (transaction) throws(Failure) in
             let change = try transaction.control(
-                session, control, selection, running: running, now: Clock.wallMilliseconds)
+                session, control, selection, running: running, now: Clock.wallMilliseconds, calendar: calendar)
             return (.count(UInt64(change.count)), change)
         }, then: { core, change in
             guard let change else { return }
             switch control {
             case .cancel: core.apply(change, tasksEndedOrStopped: .cancel)
             case .suspend: core.apply(change, tasksEndedOrStopped: .leave)
-            case .resume: core.apply(change)
+            case .resume:
+                core.tryUnconnected(change.lanes)
+                core.apply(change)
             case .setRate(let rate):
                 core.setRate(rate, of: change.tasks)
                 core.apply(change)

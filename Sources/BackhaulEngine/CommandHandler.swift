@@ -47,6 +47,8 @@ struct CommandHandler {
                 // Those that wait for a credential have a due time of the resource time-out.
                 try transaction.rescheduleParked(
                     of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
+                try transaction.rescheduleRetries(
+                    of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
                 return (.done, nil)
             }, then: { core, _ in
                 core.remember(configuration, of: session)

@@ -28,7 +28,7 @@ extension DownloadRunner {
             record(
                 AttemptRecord(
                     attempts: task.attempts &+ requests, attemptsWithoutProgress: task.attemptsWithoutProgress,
-                    bytesReceived: bytesReceived, checkpoint: checkpoint))
+                    bytesReceived: bytesReceived, checkpoint: checkpoint, attempt: attempt(.stopped)))
         }
     }
 
@@ -61,9 +61,12 @@ extension TaskRunner {
         left = (outcome.state, .none)
         if task.refreshed?.url != nil { core.forgetAddress(of: task.id, task.session) }
         let (id, final, readsEvents) = (task.id, outcome, core.pushes(task.session))
+        let last = attempt(.end, failure: final.failure)
+        let attempt = last == recordedAttempt ? nil : last
         core.store({ (transaction) throws(Failure) in
             try also?(transaction)
-            return try transaction.end(id, final, now: Clock.wallMilliseconds, readsEvents: readsEvents)
+            return try transaction.end(
+                id, final, now: Clock.wallMilliseconds, readsEvents: readsEvents, attempt: attempt)
         }, then: { core, result in
             switch result {
             case .success(let change):

@@ -92,7 +92,7 @@ final class DownloadRunner: TaskRunner {
             CrashPoint.beforeCheckpoint.reach()
             let soFar = ReceivedSoFar(
                 attempts: task.attempts &+ requests, bytesReceived: bytesReceived, furthestOffset: machine.furthest,
-                madeProgress: machine.madeProgress)
+                madeProgress: machine.madeProgress, attempt: attempt(.stopped))
             // Not recorded means only that a crash would cost more; the next one will be.
             core.store({ (transaction) throws(Failure) in
                 try transaction.recordCheckpoint(id, checkpoint, soFar)
@@ -154,8 +154,7 @@ final class DownloadRunner: TaskRunner {
     }
 
     private func startTransfer(_ offset: UInt64, _ ifRange: String?, _ condition: FileVersion?) {
-        requests += 1
-        lastByte = core.loop.now
+        noteRequest(from: offset)
         feed = makeFeed { [weak self] failure in
             self?.stopTransfer()
             self?.handle(.transferFailed(failure, isTransient: false))
@@ -174,9 +173,12 @@ final class DownloadRunner: TaskRunner {
         let (id, attempts, bytes) = (task.id, task.attempts &+ requests, bytesReceived)
         let answer = machine.head.map { AnswerSummary($0) } ?? AnswerSummary()
         let checksum = machine.checksum
+        let attempt = attempt(.end)
+        recordedAttempt = attempt
         core.store({ (transaction) throws(Failure) in
             try transaction.recordIntent(
-                id, intent, answer: answer, checksum: checksum, attempts: attempts, bytesReceived: bytes)
+                id, intent, answer: answer, checksum: checksum, attempts: attempts, bytesReceived: bytes,
+                attempt: attempt)
         }, then: { core, result in
             guard let runner = core.runners[id] as? DownloadRunner else { return }
             switch result {

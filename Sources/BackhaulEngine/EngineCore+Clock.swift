@@ -7,6 +7,12 @@ extension EngineCore {
     /// The calendar by which the rows' times were taken. It goes with the boot clock, and is set with the rows.
     var calendarMilliseconds: Int64 { Clock.bootMilliseconds + calendarOffset }
 
+    /// Until the task's resource time-out, which stands still while it is suspended.
+    func remainingMilliseconds(of task: StoredTask, _ configuration: SessionConfiguration) -> Int64 {
+        let limit = task.request.options.policy.resourceTimeoutMilliseconds ?? configuration.resourceTimeoutMilliseconds
+        return Int64(clamping: limit) - (calendarMilliseconds - task.enqueuedMilliseconds - task.suspendedMilliseconds)
+    }
+
     static func readClock() -> ClockReading {
         ClockReading(
             wall: Clock.wallMilliseconds, boot: Clock.bootMilliseconds, bootID: ProcessIdentity.currentBootID)

@@ -95,8 +95,7 @@ extension EngineCore {
     /// What the task waits for before it is tried. One whose time is over starts, to end.
     func wait(before task: StoredTask) -> SessionCredentials.Wait? {
         guard let configuration = sessions[task.session], task.intent == nil,
-            calendarMilliseconds - task.enqueuedMilliseconds
-                < Int64(clamping: configuration.resourceTimeoutMilliseconds)
+            remainingMilliseconds(of: task, configuration) > 0
         else { return nil }
         let now = Clock.wallMilliseconds
         if credentials[task.session]?.expire(now: now) ?? false { credentialsChanged(task.session) }

@@ -10,6 +10,7 @@ extension EngineCore {
         lanes[lane.id] = lane
         for task in schedule.add(lane.id, of: lane.session, to: lane.origin, reload: reload) { ready[task] = nil }
         probe(lane)
+        schedule.setHeld(lane.id, unconnected.lanes.contains(lane.id))
     }
 
     /// Tasks wait in these lanes now.
@@ -138,6 +139,7 @@ extension EngineCore {
         if runner.gaveWay { tasksWait(in: [runner.task.lane], reload: true) }
         taskLeft(runner)
         runner.leaveCredentials()
+        if runner.head != nil { unconnected.pacing.connected() }
         if runner.wasCancelled { sweepLeftovers() }
         leaveIfDone()
         planPump()
@@ -172,6 +174,7 @@ extension EngineCore {
         }, then: { core, result in
             switch result {
             case .success(let (lanes, next)):
+                core.tryUnconnected(lanes)
                 core.tasksWait(in: lanes.union(core.lanesToReload), reload: false)
                 core.lanesToReload = []
                 core.planPump()

@@ -23,6 +23,7 @@ final class EngineCore {
     var credentialRepeats: [TaskID: CredentialRepeats] = [:]
     /// How often in a row a task was sent again at once.
     var immediateRepeats: [TaskID: UInt32] = [:]
+    var unconnected = Unconnected()
     /// What tasks missed that found their file system full.
     var neededSpace: [TaskID: UInt64] = [:]
     static let neededSpaceLimit = 4_096
@@ -115,6 +116,7 @@ final class EngineCore {
         store({ (transaction) throws(Failure) in
             try transaction.adopt(clock)
             try transaction.releaseDeadConsumers()
+            _ = try transaction.releaseUnconnected()
             try transaction.rescheduleParked(bootMilliseconds: clock.boot, now: clock.wall)
             return Opening(
                 tag: try transaction.storeTag(), sessions: try transaction.activeSessions(),
@@ -226,6 +228,7 @@ final class EngineCore {
         rateTimer?.stop()
         cookieTimer?.stop()
         storeWatch?.cancel()
+        stopWaitingForWays()
         launches.close()
         services.outbox.close()
     }

@@ -54,6 +54,7 @@ extension TaskRunner {
             checkpoint: checkpoint)
         attempt.furthestOffset = furthest
         attempt.bytesSent = bytesSent
+        attempt.attempt = self.attempt(.challenge, failure: demand.failure)
         guard let credentials = core.credentials[task.session], credentials.mayOpen(demand.space) else {
             take(.retryRefused)
             return
@@ -72,6 +73,7 @@ extension TaskRunner {
             if repeats.count > Self.repeatLimit {
                 retry(FailedAttempt(demand.failure), checkpoint)
             } else {
+                attempt.attempt?.next = .retry
                 record(attempt)
             }
         case .ask(let failures, let replacing): park(demand, attempt, failures, replacing)

@@ -10,6 +10,7 @@ extension TaskRunner {
         var failed = failed
         failed.method = task.request.method
         failed.surelyNotProcessed = circumstances.surelyNotProcessed
+        failed.hasNoWay = core.hasNoWay(to: task, failed.failure, circumstances)
         failed.madeProgress = madeProgress
         failed.fruitless = task.attemptsWithoutProgress
         failed.immediate = core.immediateRepeats[task.id] ?? 0
@@ -20,15 +21,26 @@ extension TaskRunner {
             attempts: task.attempts &+ requests, attemptsWithoutProgress: task.attemptsWithoutProgress,
             bytesReceived: bytesReceived, failure: failed.failure, httpStatus: head?.status ?? 0,
             checkpoint: checkpoint)
+        var wait: Int64 = 0
         switch decision {
         case .end: return take(.retryRefused)
         case .atOnce: break
         case .later(let milliseconds, let fruitless):
             attempt.attemptsWithoutProgress = fruitless
+            wait = milliseconds
             attempt.wait(milliseconds, for: .retry)
-        case .whenThereIsSpace(let milliseconds): attempt.wait(milliseconds, for: .diskFull)
-        case .whenConnected: attempt.wait(5_000, for: .connectivity)
+        case .whenThereIsSpace(let milliseconds):
+            wait = milliseconds
+            attempt.wait(milliseconds, for: .diskFull)
+        case .whenConnected:
+            attempt.attempts = task.attempts
+            // After the look that all are given, so that it is not made twice.
+            let look = core.holdUnconnected(task.lane) + 1_000
+            attempt.wait(min(look, max(0, remainingMilliseconds)), for: .connectivity)
+            return record(attempt)
         }
+        attempt.attempt = self.attempt(
+            .retry, failure: failed.failure, nextAttemptMilliseconds: Clock.wallMilliseconds + wait)
         record(attempt)
     }
 

@@ -1,5 +1,6 @@
 internal import BackhaulLoop
 internal import BackhaulModel
+internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
@@ -50,6 +51,12 @@ class TaskRunner {
     var secrets = SentSecrets()
     /// Of the transfer that failed.
     var circumstances = FailureCircumstances()
+    /// Of the attempt's request, as far as it came.
+    var metrics = TransferMetrics()
+    /// Of the file: where the request began.
+    private var requestOffset: UInt64 = 0
+    /// What the store has of this attempt already.
+    var recordedAttempt: Attempt?
     private(set) var wasCancelled = false
     private(set) var gaveWay = false
     /// What it is when it runs no more.
@@ -121,12 +128,42 @@ class TaskRunner {
     private var timeIsOver: Bool { remainingMilliseconds <= 0 }
 
     /// Until the resource time-out.
-    var remainingMilliseconds: Int64 { Int64(clamping: policy.resourceTimeoutMilliseconds) - age }
-
-    var age: Int64 { core.calendarMilliseconds - task.enqueuedMilliseconds }
+    var remainingMilliseconds: Int64 { core.remainingMilliseconds(of: task, configuration) }
 
     private static let timeOver = Failure(
         .resourceTimeout, "the task did not end within its resource time-out")
+
+    /// A request is about to be sent, for the file from this byte on.
+    func noteRequest(from offset: UInt64 = 0) {
+        requests += 1
+        requestOffset = offset
+        lastByte = core.loop.now
+        metrics.startedMilliseconds = Clock.wallMilliseconds
+    }
+
+    private func noteMetrics(of transfer: Transfer) {
+        let started = metrics.startedMilliseconds
+        metrics = transfer.metrics
+        if metrics.startedMilliseconds == 0 { metrics.startedMilliseconds = started }
+    }
+
+    /// The attempt as it is listed; nil when nothing was sent.
+    func attempt(_ next: AttemptNext, failure: Failure? = nil, nextAttemptMilliseconds: Int64 = 0) -> Attempt? {
+        guard requests > 0 else { return nil }
+        var attempt = Attempt(task: task.id, number: task.attempts &+ requests, next: next)
+        attempt.nextAttemptMilliseconds = nextAttemptMilliseconds
+        attempt.failure = failure
+        attempt.httpStatus = head?.status ?? 0
+        attempt.offset = requestOffset
+        attempt.endOffset = reading.offset
+        attempt.metrics = metrics
+        attempt.metrics.responseBodyBytes = max(metrics.responseBodyBytes, receivedInAttempt)
+        let url = head?.finalURL ?? secrets.redacted(metrics.url)
+        // The request's own need not be stored again with each attempt, unless it will be another.
+        let isRequests = url == task.request.url && task.request.options.refresh != .url
+        attempt.metrics.url = isRequests ? "" : url
+        return attempt
+    }
 
     var bytesReceived: UInt64 { task.bytesReceived &+ receivedInAttempt }
 
@@ -146,6 +183,7 @@ class TaskRunner {
     func noteEnd(of transfer: Transfer) {
         sentBefore &+= transfer.bytesSent
         sentOfLast = transfer.bodySent
+        noteMetrics(of: transfer)
         self.transfer = nil
     }
 

@@ -56,8 +56,7 @@ final class UploadRunner: TaskRunner {
     }
 
     private func startTransfer() {
-        requests += 1
-        lastByte = core.loop.now
+        noteRequest()
         do {
             transfer = try core.transport.start(transferRequest(), body: limited(feed), cookies: cookieJar, self)
             feed?.transfer = transfer
@@ -85,7 +84,7 @@ final class UploadRunner: TaskRunner {
             record(
                 AttemptRecord(
                     attempts: task.attempts &+ requests, attemptsWithoutProgress: task.attemptsWithoutProgress,
-                    bytesReceived: bytesReceived))
+                    bytesReceived: bytesReceived, attempt: attempt(.stopped)))
         }
     }
 }

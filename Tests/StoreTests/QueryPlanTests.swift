@@ -44,6 +44,12 @@ struct QueryPlanTests {
                 ids[0], AttemptRecord(
                     attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 1, nextAttempt: 5, reason: .retry))
             _ = try transaction.nextDue()
+            try transaction.rescheduleRetries(of: session, bootMilliseconds: 1, now: 1)
+            _ = try transaction.releaseUnconnected()
+            try transaction.record(Attempt(task: ids[0], number: 200, next: .retry))
+            _ = try transaction.attempts(of: ids[0], in: session)
+            _ = try transaction.history(of: session, after: .zero, maximum: 9)
+            try transaction.trimHistory(session, to: 1)
             _ = try transaction.releaseDue(bootMilliseconds: 9)
             let demand = AuthenticationDemand.example()
             let record = AttemptRecord(attempts: 1, attemptsWithoutProgress: 0, bytesReceived: 0)

@@ -53,7 +53,7 @@ public enum RetryDecision: Equatable, Sendable {
         if attempt.reason == .diskFull {
             return .whenThereIsSpace(lookAgainMilliseconds: min(max(delay, diskFullMilliseconds), remaining))
         }
-        // A stream that the server has not looked at (RFC 9113, section 8.7): no error of the kind that a policy is for.
+        // A stream that the server has not looked at (RFC 9113, section 8.7): no error that a policy is for.
         if attempt.failure.status == .connectionLost, attempt.surelyNotProcessed, attempt.immediate < immediateLimit {
             return .atOnce
         }

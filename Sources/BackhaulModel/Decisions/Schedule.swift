@@ -48,11 +48,12 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         var mayHaveMore = true
         var isMultiplexed = false
         var isProbed = false
+        var isHeld = false
         /// Started while probed, and not known to be let in.
         var probes = 0
 
         var readyCount: Int { ready.count - next }
-        var mayProbe: Bool { !isProbed || probes == 0 }
+        var mayProbe: Bool { !isHeld && (!isProbed || probes == 0) }
         var connections: Int { isMultiplexed ? min(1, running) : running }
         var first: Task? { next < ready.count ? ready[next] : nil }
         var isUrgent: Bool { first.map(urgent.contains) ?? false }
@@ -173,6 +174,9 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     /// While a lane is probed one task of it is tried at a time, beside those that run already: its server may turn all
     /// of them away for the same reason.
     public mutating func setProbed(_ lane: Lane, _ isProbed: Bool) { lanes[lane]?.isProbed = isProbed }
+
+    /// Nothing of a held lane starts: no way leads to its server for now.
+    public mutating func setHeld(_ lane: Lane, _ isHeld: Bool) { lanes[lane]?.isHeld = isHeld }
 
     public func isProbed(_ lane: Lane) -> Bool { lanes[lane]?.isProbed ?? false }
 

@@ -22,6 +22,7 @@ extension Schema {
         ALTER TABLE sessions ADD COLUMN client_key TEXT;
         ALTER TABLE sessions ADD COLUMN pinned_public_keys TEXT;
         ALTER TABLE sessions ADD COLUMN history_limit INTEGER DEFAULT 1000;
+        ALTER TABLE sessions ADD COLUMN history_count INTEGER NOT NULL DEFAULT 0;
 
         ALTER TABLE requests ADD COLUMN has_options INTEGER NOT NULL DEFAULT 0;
         -- What few requests have. A policy's column is NULL where the session decides.
@@ -93,11 +94,14 @@ extension Schema {
 
         ALTER TABLE tasks ADD COLUMN task_kind INTEGER NOT NULL DEFAULT 1;
         ALTER TABLE tasks ADD COLUMN bytes_sent INTEGER NOT NULL DEFAULT 0;
+        -- How long it was suspended, and since when it is: the resource time-out stands still meanwhile.
+        ALTER TABLE tasks ADD COLUMN suspended_ms INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE tasks ADD COLUMN suspended_since_ms INTEGER;
         ALTER TABLE answers ADD COLUMN response_body BLOB;
         ALTER TABLE answers ADD COLUMN checksum TEXT;
 
-        -- Every attempt of a task, also after its event was acknowledged, as long as the task is in the history.
-        -- Microseconds count from started_ms.
+        -- Attempts of a task, also after its event was acknowledged, as long as the task is in the history: the first
+        -- and the newest. Microseconds count from started_ms. No `url`: it is the request's.
         CREATE TABLE attempts (
             task_id INTEGER NOT NULL,
             number INTEGER NOT NULL,
@@ -138,7 +142,7 @@ extension Schema {
 
         -- Tasks whose event was acknowledged.
         CREATE TABLE history (
-            task_id INTEGER PRIMARY KEY,
+            task_id INTEGER NOT NULL,
             session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
             round INTEGER NOT NULL,
             state INTEGER NOT NULL,
@@ -158,9 +162,10 @@ extension Schema {
             attempts INTEGER NOT NULL,
             size INTEGER NOT NULL,
             enqueued_ms INTEGER NOT NULL,
-            ended_ms INTEGER NOT NULL
-        ) STRICT;
-        CREATE INDEX history_by_session ON history (session_id);
+            ended_ms INTEGER NOT NULL,
+            PRIMARY KEY (session_id, task_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX history_by_end ON history (session_id, ended_ms);
 
         -- What an answer said of the whole file.
         ALTER TABLE checkpoints ADD COLUMN digest TEXT;

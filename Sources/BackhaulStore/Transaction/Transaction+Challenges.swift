@@ -201,8 +201,7 @@ extension Transaction {
 
     /// ?3 and ?4: now, on the clock of this boot and on the wall.
     private static let parked = """
-        due_boot_ms = ?3 + max(0, enqueued_ms - ?4 +
-            (SELECT resource_timeout_ms FROM sessions WHERE sessions.id = tasks.session_id)),
+        due_boot_ms = ?3 + max(0, \(endOfTime) - ?4),
         due_reason = 8, challenge_id = ?2
         """
     private static let columns = """
@@ -234,8 +233,7 @@ extension Transaction {
     private static let parkFreed = Query(
         "UPDATE tasks SET \(parked) WHERE challenge_id = ?1 AND state = 1 AND due_boot_ms IS NULL")
     private static let end = """
-        due_boot_ms = ?1 + max(0, enqueued_ms - ?2 +
-            (SELECT resource_timeout_ms FROM sessions WHERE sessions.id = tasks.session_id))
+        due_boot_ms = ?1 + max(0, \(endOfTime) - ?2)
         """
     private static let reschedule = Query("UPDATE tasks SET \(end) WHERE due_boot_ms = 0 AND due_reason = 8")
     private static let rescheduleSession = Query(

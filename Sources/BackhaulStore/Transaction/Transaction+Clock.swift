@@ -15,7 +15,17 @@ extension Transaction {
 
     private static let selectClock = Query("SELECT value FROM meta WHERE key = 'clock'")
     private static let writeClock = Query("INSERT OR REPLACE INTO meta (key, value) VALUES ('clock', ?)")
-    private static let moveTasks = Query("UPDATE tasks SET enqueued_ms = enqueued_ms + ? WHERE state <= 3")
+    private static let moveTasks = Query(
+        """
+        UPDATE tasks SET enqueued_ms = enqueued_ms + ?1, suspended_since_ms = suspended_since_ms + ?1 WHERE state <= 3
+        """)
+
+    /// When the resource time-out of a row of `tasks` that is not suspended is over, by the calendar of its ages.
+    static let endOfTime = """
+        (enqueued_ms + suspended_ms + ifnull(
+            (SELECT resource_timeout_ms FROM request_options WHERE request_options.task_id = tasks.id),
+            (SELECT resource_timeout_ms FROM sessions WHERE sessions.id = tasks.session_id)))
+        """
 }
 
 extension ClockReading {

@@ -4,9 +4,10 @@ extension Transaction {
     /// Cancels, suspends, resumes or reprioritises the live tasks of the selection. Tasks with a recorded intent are
     /// passed over: they are ending. So are those that already are as asked for; a resume also sends delayed ones to
     /// their next attempt, but not those that wait for a credential. `running`: which of the waiting rows run at
-    /// this moment, for selections by state.
+    /// this moment, for selections by state. `calendar`: now, by the calendar of the rows' ages; nil: `now`.
     public func control(
-        _ session: SessionID, _ control: TaskControl, _ selection: TaskSelection, running: Set<TaskID>, now: Int64
+        _ session: SessionID, _ control: TaskControl, _ selection: TaskSelection, running: Set<TaskID>, now: Int64,
+        calendar: Int64? = nil
     ) throws(Failure) -> Change {
         var change = try change(in: session)
         try select(selection, of: session, running: running, which: tasksChanged(by: control))
@@ -14,7 +15,7 @@ extension Transaction {
         change.count = UInt64(change.tasks.count)
         if change.count > 0 {
             change.lanes = try lanesOfSelectedTasks()
-            try apply(control, to: session, count: Int64(change.tasks.count), now: now)
+            try apply(control, to: session, count: Int64(change.tasks.count), now: now, calendar: calendar ?? now)
             change.closedChallenges = try closeChallengesWithoutTasks(session)
             let after = try self.change(in: session)
             change.newestEvent = after.newestEvent
@@ -36,8 +37,11 @@ extension Transaction {
 
     /// Removes a session that is being invalidated and has neither tasks nor events.
     func removeIfOver(_ session: SessionID) throws(Failure) -> Bool {
-        try connection.run(Self.removeIfOver, .id(session))
-        return connection.changes == 1
+        guard try connection.first(Self.selectIfOver, .id(session), read: { row throws(Failure) in row.flag() }) == true
+        else { return false }
+        try trimHistory(session, toConfigured: false)
+        try connection.run(Self.remove, .id(session))
+        return true
     }
 
     private func tasksChanged(by control: TaskControl) -> LiveTasks {
@@ -50,10 +54,12 @@ extension Transaction {
         }
     }
 
-    private func apply(_ control: TaskControl, to session: SessionID, count: Int64, now: Int64) throws(Failure) {
+    private func apply(
+        _ control: TaskControl, to session: SessionID, count: Int64, now: Int64, calendar: Int64
+    ) throws(Failure) {
         switch control {
-        case .suspend: try connection.run(Self.suspend)
-        case .resume: try connection.run(Self.resume)
+        case .suspend: try connection.run(Self.suspend, .integer(calendar))
+        case .resume: try connection.run(Self.resume, .integer(calendar))
         case .setPriority(let priority):
             try connection.run(Self.setPriority, .number(priority))
             if priority >= Limits.priorityNow { try connection.run(Self.endDelays) }
@@ -69,9 +75,16 @@ extension Transaction {
     }
 
     private static let suspend = Query(
-        "UPDATE tasks SET state = 3, due_boot_ms = NULL, due_reason = 0, challenge_id = NULL WHERE id IN selected")
+        """
+        UPDATE tasks SET state = 3, due_boot_ms = NULL, due_reason = 0, challenge_id = NULL, suspended_since_ms = ?
+        WHERE id IN selected
+        """)
     private static let resume = Query(
-        "UPDATE tasks SET state = 1, due_boot_ms = NULL, due_reason = 0 WHERE id IN selected")
+        """
+        UPDATE tasks SET state = 1, due_boot_ms = NULL, due_reason = 0,
+            suspended_ms = suspended_ms + ifnull(max(0, ? - suspended_since_ms), 0), suspended_since_ms = NULL
+        WHERE id IN selected
+        """)
     // Not of those that wait for a credential.
     private static let endDelays = Query(
         "UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE id IN selected AND due_reason <> 8")
@@ -90,6 +103,7 @@ extension Transaction {
         ORDER BY selected.id
         """)
     private static let invalidate = Query("UPDATE sessions SET invalidating = 1 WHERE id = ?")
-    private static let removeIfOver = Query(
-        "DELETE FROM sessions WHERE id = ? AND invalidating = 1 AND live_tasks = 0 AND events_waiting = 0")
+    private static let selectIfOver = Query(
+        "SELECT 1 FROM sessions WHERE id = ? AND invalidating = 1 AND live_tasks = 0 AND events_waiting = 0")
+    private static let remove = Query("DELETE FROM sessions WHERE id = ?")
 }

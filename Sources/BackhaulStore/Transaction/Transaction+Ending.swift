@@ -6,9 +6,10 @@ extension Transaction {
 
     /// Ends the task: writes its outcome and its event, and when it was the round's last, closes the round with a
     /// `session finished`. Without an answer in the outcome, what was recorded with the intent stays. Nil when the task
-    /// has ended already or is gone. `readsEvents`: the change brings the events.
+    /// has ended already or is gone. `readsEvents`: the change brings the events. `attempt`: the last, unless it
+    /// was recorded with the intent.
     public func end(
-        _ task: TaskID, _ outcome: Outcome, now: Int64, readsEvents: Bool = false
+        _ task: TaskID, _ outcome: Outcome, now: Int64, readsEvents: Bool = false, attempt: Attempt? = nil
     ) throws(Failure) -> Change? {
         guard outcome.state.hasEnded else {
             throw Failure(.internal, "a task cannot end as \(outcome.state); please report it")
@@ -24,6 +25,7 @@ extension Transaction {
                 group: row.optionalGroupID())
         }
         guard let ended else { return nil }
+        if let attempt { try record(attempt) }
         try writeAnswer(task, outcome.answer, outcome.checksum)
         try connection.run(Self.deleteCheckpoint, .id(task))
         try connection.run(Self.deleteIntent, .id(task))

@@ -67,7 +67,8 @@ extension Transaction {
         try connection.run(
             Self.insertTask, .id(session), .id(lane), .bits(round), .number(state.rawValue), .number(request.priority),
             .integer(now), .optional(request.idempotencyKey), .optional(request.destination?.path),
-            .number(request.kind.rawValue), group.map { .id($0) } ?? .null)
+            .number(request.kind.rawValue), request.startsSuspended ? .integer(now) : .null,
+            group.map { .id($0) } ?? .null)
         guard connection.changes == 1 else { return nil }
         let id = connection.lastInsertedRow
         try connection.run(
@@ -126,8 +127,8 @@ extension Transaction {
     private static let insertTask = Query(
         """
         INSERT INTO tasks (session_id, lane_id, round, state, priority, enqueued_ms, idempotency_key, destination,
-            task_kind, group_id)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            task_kind, suspended_since_ms, group_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
         """)
     private static let insertRequest = Query(
         """

@@ -55,10 +55,11 @@ extension Transaction {
             if let group = row.optionalGroupID() { groups.insert(group) }
         }
         try rememberDelivered(session)
+        let remembered = try keepHistory(session, selected: count)
         // Events of tasks go with the tasks, by the references' ON DELETE CASCADE.
         try connection.run(Self.deleteTasks)
         try connection.run(Self.deleteEvents)
-        try connection.run(Self.uncount, .id(session), .integer(count))
+        try connection.run(Self.uncount, .id(session), .integer(count), .integer(remembered))
         try removeEmptyLanes(among: lanes)
         try removeEmptyGroups(among: groups)
         try clearSelection()
@@ -124,7 +125,8 @@ extension Transaction {
             (SELECT task_id FROM selected CROSS JOIN events ON events.id = selected.id WHERE task_id IS NOT NULL)
         """)
     private static let deleteEvents = Query("DELETE FROM events WHERE id IN selected")
-    private static let uncount = Query("UPDATE sessions SET events_waiting = events_waiting - ?2 WHERE id = ?1")
+    private static let uncount = Query(
+        "UPDATE sessions SET events_waiting = events_waiting - ?2, history_count = ?3 WHERE id = ?1")
 }
 
 extension Row {

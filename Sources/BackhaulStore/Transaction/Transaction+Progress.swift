@@ -9,6 +9,7 @@ extension Transaction {
             try connection.run(
                 Self.writeSoFar, .id(task), .number(soFar.attempts), .bits(soFar.bytesReceived),
                 .number(soFar.furthestOffset), .flag(soFar.madeProgress))
+            if let attempt = soFar.attempt, connection.changes == 1 { try record(attempt) }
         }
         try connection.run(
             Self.writeCheckpoint, .id(task), .optional(checkpoint.validator.entityTag),
@@ -31,6 +32,7 @@ extension Transaction {
             .number(record.failure?.domain.rawValue ?? 0), .integer(record.failure?.detail ?? 0),
             .optional(record.failure?.message), .number(record.furthestOffset), .bits(record.bytesSent))
         guard connection.changes == 1 else { return }
+        if let attempt = record.attempt { try self.record(attempt) }
         if let due = record.nextAttempt {
             try connection.run(Self.writeDelay, .id(task), .integer(due), .number(record.reason.rawValue))
         }
@@ -46,6 +48,16 @@ extension Transaction {
         try Set(connection.all(Self.releaseDue, .integer(bootMilliseconds)) { row throws(Failure) in row.laneID() })
     }
 
+    /// Tasks that wait for a way to their server wait for their turn. Returns their lanes.
+    public func releaseUnconnected() throws(Failure) -> Set<LaneID> {
+        try Set(connection.all(Self.releaseUnconnected) { row throws(Failure) in row.laneID() })
+    }
+
+    /// Tasks of the session that wait for their next try wait no longer than its configuration now says.
+    public func rescheduleRetries(of session: SessionID, bootMilliseconds: Int64, now: Int64) throws(Failure) {
+        try connection.run(Self.rescheduleRetries, .id(session), .integer(bootMilliseconds), .integer(now))
+    }
+
     /// When the next of them comes, in milliseconds of the boot clock.
     public func nextDue() throws(Failure) -> Int64? {
         try connection.first(Self.selectNextDue) { row throws(Failure) in row.optionalInteger() } ?? nil
@@ -55,12 +67,13 @@ extension Transaction {
     /// recorded with it, because whoever ends the task after a crash has not seen the answer.
     public func recordIntent(
         _ task: TaskID, _ intent: FinishIntent, answer: AnswerSummary = AnswerSummary(), checksum: Checksum? = nil,
-        attempts: UInt32 = 0, bytesReceived: UInt64 = 0
+        attempts: UInt32 = 0, bytesReceived: UInt64 = 0, attempt: Attempt? = nil
     ) throws(Failure) -> Bool {
         try connection.run(
             Self.writeIntent, .id(task), .bits(intent.device), .bits(intent.inode), .bits(intent.size),
             .optional(intent.name))
         guard connection.changes == 1 else { return false }
+        if let attempt { try record(attempt) }
         if answer.httpStatus != 0 {
             try connection.run(
                 Self.writeReceived, .id(task), .number(attempts), .bits(bytesReceived), .number(answer.httpStatus))
@@ -97,6 +110,18 @@ extension Transaction {
         "UPDATE tasks SET due_boot_ms = ?2, due_reason = ?3 WHERE id = ?1 AND state = 1")
     private static let releaseDue = Query(
         "UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE due_boot_ms <= ? RETURNING lane_id")
+    private static let releaseUnconnected = Query(
+        """
+        UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE due_boot_ms > 0 AND due_reason = 9 RETURNING lane_id
+        """)
+    // The index of delayed tasks is the shortest way: most tasks of a session wait for their turn.
+    private static let rescheduleRetries = Query(
+        """
+        UPDATE tasks SET due_boot_ms = min(due_boot_ms, ?2 + max(0, min(\(endOfTime) - ?3, ifnull(
+            (SELECT longest_retry_delay_ms FROM request_options WHERE request_options.task_id = tasks.id),
+            (SELECT longest_retry_delay_ms FROM sessions WHERE sessions.id = ?1)))))
+        WHERE due_boot_ms > 0 AND +session_id = ?1 AND due_reason = 3
+        """)
     private static let selectNextDue = Query("SELECT min(due_boot_ms) FROM tasks WHERE due_boot_ms IS NOT NULL")
     private static let writeIntent = Query(
         """

@@ -63,6 +63,7 @@ extension Transaction {
         }
         try connection.run(Self.updateConfiguration, [.id(session)] + ConfigurationColumns.values(configuration))
         try forgetUnkeptCookies(of: session)
+        try trimHistory(session, toConfigured: true)
     }
 
     /// Those with live tasks or unacknowledged events: what an engine has to know when it starts.

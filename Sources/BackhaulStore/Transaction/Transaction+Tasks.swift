@@ -71,8 +71,8 @@ extension Transaction {
         scheme, server, port,
         entity_tag, last_modified, checkpoints.final_url, checkpoints.size, synced_offset, boot_id, digest,
         content_encoding, checkpoints.file_name,
-        intents.device, intents.inode, intents.size, intents.file_name, furthest_offset, challenge_id, bytes_sent,
-        mismatches
+        intents.device, intents.inode, intents.size, intents.file_name, furthest_offset, suspended_ms,
+        challenge_id, bytes_sent, mismatches
         """
     private static let tables = """
         tasks JOIN requests ON requests.task_id = tasks.id JOIN lanes ON lanes.id = lane_id
@@ -115,7 +115,8 @@ extension Row {
             id: id, session: session, lane: lane, round: round, request: request, origin: origin(),
             checkpoint: checkpoint(), intent: finishIntent(), attempts: attempts,
             attemptsWithoutProgress: withoutProgress, bytesReceived: bytesReceived, enqueuedMilliseconds: enqueued,
-            furthestOffset: bits(), challenge: optionalNumber().map(ChallengeID.init))
+            furthestOffset: bits(), suspendedMilliseconds: integer(),
+            challenge: optionalNumber().map(ChallengeID.init))
         task.bytesSent = bits()
         task.hadMismatch = flag()
         return (task, hasOptions)

@@ -22,6 +22,8 @@ public struct StoredTask: Equatable, Sendable {
     public var enqueuedMilliseconds: Int64
     /// The greatest offset that was ever durable.
     public var furthestOffset: UInt64
+    /// How long it was suspended.
+    public var suspendedMilliseconds: Int64
     /// What it waits for, or the last that it did wait for.
     public var challenge: ChallengeID?
     /// What the host has given instead of what has expired; `request` has it already.
@@ -49,8 +51,13 @@ public struct ReceivedSoFar: Equatable, Sendable {
     public var furthestOffset: UInt64
     /// This attempt made bytes durable that no earlier one had.
     public var madeProgress: Bool
+    /// As it would be listed if its process ended now.
+    public var attempt: Attempt?
 
-    public init(attempts: UInt32, bytesReceived: UInt64, furthestOffset: UInt64, madeProgress: Bool) {
+    public init(
+        attempts: UInt32, bytesReceived: UInt64, furthestOffset: UInt64, madeProgress: Bool, attempt: Attempt? = nil
+    ) {
+        self.attempt = attempt
         self.attempts = attempts
         self.bytesReceived = bytesReceived
         self.furthestOffset = furthestOffset
@@ -79,11 +86,15 @@ public struct AttemptRecord: Equatable, Sendable {
     public var checkpoint: Checkpoint?
     /// The greatest offset that was ever durable; a smaller one than the row's changes nothing.
     public var furthestOffset: UInt64 = 0
+    /// Nil when nothing was sent.
+    public var attempt: Attempt?
 
     public init(
         attempts: UInt32, attemptsWithoutProgress: UInt32, bytesReceived: UInt64, failure: Failure? = nil,
-        httpStatus: Int32 = 0, nextAttempt: Int64? = nil, reason: WaitReason = .none, checkpoint: Checkpoint? = nil
+        httpStatus: Int32 = 0, nextAttempt: Int64? = nil, reason: WaitReason = .none, checkpoint: Checkpoint? = nil,
+        attempt: Attempt? = nil
     ) {
+        self.attempt = attempt
         self.attempts = attempts
         self.attemptsWithoutProgress = attemptsWithoutProgress
         self.bytesReceived = bytesReceived

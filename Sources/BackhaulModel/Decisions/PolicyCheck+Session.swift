@@ -1,0 +1,53 @@
+/// Checks of a task's own policy against the session that it would run in. What both leave at its default contradicts
+/// nothing.
+extension RequestCheck {
+    /// Throws invalidArgument with both fields named.
+    public static func check(_ request: Request, in session: SessionConfiguration) throws(Failure) {
+        guard request.hasOptions else { return }
+        let policy = request.options.policy
+        try checkDelays(policy, session)
+        try checkStatuses(policy, session)
+        if policy.maximumRedirects != nil, policy.redirects == nil, session.redirects == .none {
+            throw contradiction("the request's maximum_redirects", "the session's redirects, which is BH_REDIRECTS_NONE")
+        }
+        if let size = request.options.expectedSize, policy.maximumSize == nil, let maximum = session.maximumSize,
+            size > maximum
+        {
+            throw contradiction("the request's expected_size, \(size),", "the session's maximum_size, \(maximum)")
+        }
+    }
+
+    private static func checkDelays(_ policy: TaskPolicy, _ session: SessionConfiguration) throws(Failure) {
+        guard policy.firstRetryDelayMilliseconds != nil || policy.longestRetryDelayMilliseconds != nil else { return }
+        let both = TransferPolicy(session, policy)
+        guard both.firstRetryDelayMilliseconds > both.longestRetryDelayMilliseconds else { return }
+        let (first, longest) = (both.firstRetryDelayMilliseconds, both.longestRetryDelayMilliseconds)
+        throw contradiction(
+            "first_retry_delay_ms of the \(policy.firstRetryDelayMilliseconds == nil ? "session" : "request"), \(first),",
+            "the smaller longest_retry_delay_ms of the "
+                + "\(policy.longestRetryDelayMilliseconds == nil ? "session" : "request"), \(longest)")
+    }
+
+    private static func checkStatuses(_ policy: TaskPolicy, _ session: SessionConfiguration) throws(Failure) {
+        // Lists that a request gives together are compared without a session. By default statuses are tried again that
+        // a list of those to accept may take away.
+        if policy.acceptedStatuses == nil, let retried = policy.retryStatuses {
+            try checkStatuses(accepted: session.acceptedStatuses, retried: retried, "request", "session")
+        }
+        if policy.retryStatuses == nil, let accepted = policy.acceptedStatuses, session.retryStatuses != .transient {
+            try checkStatuses(accepted: accepted, retried: session.retryStatuses, "session", "request")
+        }
+    }
+
+    private static func checkStatuses(
+        accepted: StatusList, retried: StatusList, _ retryOwner: String, _ acceptOwner: String
+    ) throws(Failure) {
+        guard let both = (100...599).first(where: { accepted.contains($0) && retried.contains($0) }) else { return }
+        throw contradiction(
+            "retry_statuses of the \(retryOwner)", "accepted_statuses of the \(acceptOwner), which has \(both), too")
+    }
+
+    private static func contradiction(_ one: String, _ other: String) -> Failure {
+        Failure(.invalidArgument, "\(one) contradicts \(other); give the request a value that agrees")
+    }
+}

@@ -1,0 +1,75 @@
+import BackhaulModel
+import Testing
+
+/// One row: what the session and the request say, and the two fields that the refusal names; none when they agree.
+struct PolicyRow: CustomTestStringConvertible {
+    var testDescription: String
+    var names: [String]
+    var session = SessionConfiguration(identifier: "s")
+    var request = Request(url: "https://example.org/")
+
+    init(
+        _ description: String, names: String..., session change: (inout SessionConfiguration) -> Void = { _ in },
+        request changeOptions: (inout RequestOptions) -> Void
+    ) {
+        testDescription = description
+        self.names = names
+        change(&session)
+        changeOptions(&request.options)
+    }
+}
+
+@Suite("A task's policy against its session's")
+struct PolicyAgainstSessionTests {
+    @Test("Contradictions are refused, with both fields named", arguments: [
+        PolicyRow("nothing of its own") { _ in },
+        PolicyRow("a first delay above the longest", names: "first_retry_delay_ms", "longest_retry_delay_ms") {
+            $0.policy.firstRetryDelayMilliseconds = 600_001
+        },
+        PolicyRow("a first delay as the session's longest") { $0.policy.firstRetryDelayMilliseconds = 600_000 },
+        PolicyRow("a longest delay below the first", names: "first_retry_delay_ms", "longest_retry_delay_ms") {
+            $0.policy.longestRetryDelayMilliseconds = 999
+        },
+        PolicyRow("both delays of its own") {
+            $0.policy.firstRetryDelayMilliseconds = 700_000
+            $0.policy.longestRetryDelayMilliseconds = 700_000
+        },
+        PolicyRow("retrying what the session accepts", names: "retry_statuses", "accepted_statuses") {
+            $0.policy.retryStatuses = StatusList("204,503")
+        },
+        PolicyRow("retrying what the session does not accept") { $0.policy.retryStatuses = StatusList("404") },
+        PolicyRow("accepting what the session retries by default") {
+            $0.policy.acceptedStatuses = StatusList("200-299,503")
+        },
+        PolicyRow("accepting what the session wants retried", names: "retry_statuses", "accepted_statuses") {
+            $0.retryStatuses = StatusList("404") ?? $0.retryStatuses
+        } request: { $0.policy.acceptedStatuses = StatusList("404") },
+        PolicyRow("a limit of redirects where there are none", names: "maximum_redirects", "redirects") {
+            $0.redirects = .none
+        } request: { $0.policy.maximumRedirects = 3 },
+        PolicyRow("a limit of redirects of its own where it follows them") {
+            $0.redirects = .none
+        } request: {
+            $0.policy.redirects = .follow
+            $0.policy.maximumRedirects = 3
+        },
+        PolicyRow("a size above the session's maximum", names: "expected_size", "maximum_size") {
+            $0.maximumSize = 9
+        } request: { $0.expectedSize = 10 },
+        PolicyRow("a size above the session's maximum, and a maximum of its own") {
+            $0.maximumSize = 9
+        } request: {
+            $0.expectedSize = 10
+            $0.policy.maximumSize = 10
+        },
+    ])
+    func check(_ row: PolicyRow) {
+        do throws(Failure) {
+            try RequestCheck.check(row.request, in: row.session)
+            #expect(row.names.isEmpty)
+        } catch {
+            #expect(error.status == .invalidArgument)
+            #expect(!row.names.isEmpty && row.names.allSatisfy(error.message.contains), "\(error.message)")
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("The resource time-out and suspended tasks")
+struct SuspendedTimeTests {
+    let scratch = Scratch()
+
+    private func suspended(_ store: TestStore, _ session: SessionID) throws -> Int64 {
+        let lanes = try store.run { (transaction) throws(Failure) in try transaction.lanesWithWaitingTasks() }
+        let lane = try #require(lanes.first).id
+        let tasks = try store.run { (transaction) throws(Failure) in
+            try transaction.waitingTasks(lane: lane, limit: 1)
+        }
+        return try #require(tasks.first).suspendedMilliseconds
+    }
+
+    private func control(_ store: TestStore, _ session: SessionID, _ control: TaskControl, at now: Int64) throws {
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.control(session, control, TaskSelection(), running: [], now: now)
+        }
+    }
+
+    @Test("the time in which a task is suspended is added up")
+    func addedUp() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try store.enqueue([.numbered(1)], in: session)
+        try control(store, session, .suspend, at: 5_000)
+        try control(store, session, .suspend, at: 6_000)
+        try control(store, session, .resume, at: 9_000)
+        try control(store, session, .resume, at: 10_000)
+        #expect(try suspended(store, session) == 4_000)
+        try control(store, session, .suspend, at: 20_000)
+        try control(store, session, .resume, at: 21_000)
+        #expect(try suspended(store, session) == 5_000)
+    }
+
+    @Test("a task that starts suspended is so from its enqueue on")
+    func startsSuspended() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try store.enqueue([.numbered(1) { $0.startsSuspended = true }], in: session)
+        try control(store, session, .resume, at: 2_700)
+        #expect(try suspended(store, session) == 700)
+    }
+
+    @Test("a calendar that is set back takes no time away")
+    func backwards() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try store.enqueue([.numbered(1)], in: session)
+        try control(store, session, .suspend, at: 5_000)
+        try control(store, session, .resume, at: 4_000)
+        #expect(try suspended(store, session) == 0)
+    }
+
+    @Test("a calendar that jumps while the task is suspended counts by what has passed")
+    func jump() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try store.enqueue([.numbered(1)], in: session)
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.adopt(ClockReading(wall: 5_000, boot: 100, bootID: "b"))
+        }
+        try control(store, session, .suspend, at: 5_000)
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.adopt(ClockReading(wall: 9_005_000, boot: 1_100, bootID: "b"))
+        }
+        try control(store, session, .resume, at: 9_005_500)
+        #expect(try suspended(store, session) == 1_500)
+    }
+
+    @Test("a wait for the next try ends no later than a new configuration says")
+    func rescheduled() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let task = try store.enqueue([.numbered(1)], in: session)[0]
+        try store.run { (transaction) throws(Failure) in
+            try transaction.recordAttempt(
+                task, AttemptRecord(
+                    attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: 900_000, reason: .retry))
+        }
+        func due(_ change: (inout SessionConfiguration) -> Void) throws -> Int64? {
+            var configuration = SessionConfiguration(identifier: "gallery")
+            change(&configuration)
+            let made = configuration
+            return try store.run { (transaction) throws(Failure) in
+                try transaction.updateConfiguration(session, made)
+                // The task is a second old.
+                try transaction.rescheduleRetries(of: session, bootMilliseconds: 1_000, now: 3_000)
+                return try transaction.nextDue()
+            }
+        }
+        #expect(try due { $0.longestRetryDelayMilliseconds = 2_000_000 } == 900_000)
+        #expect(try due { $0.longestRetryDelayMilliseconds = 60_000 } == 61_000)
+        #expect(try due { $0.resourceTimeoutMilliseconds = 5_000 } == 5_000)
+        #expect(try due { $0.resourceTimeoutMilliseconds = 500 } == 1_000)
+    }
+}

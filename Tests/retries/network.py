@@ -1,0 +1,90 @@
+"""Two network namespaces with a cable (veth) between them, to be pulled out and put in again."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import threading
+
+from servers import child
+
+CLONE_NEWNET = 0x40000000
+HERE, THERE = "192.0.2.1", "192.0.2.2"
+
+
+class Unavailable(Exception):
+    """Why no network can be made."""
+
+
+class Network:
+    #: Where servers listen.
+    address = THERE
+
+    def __init__(self):
+        if os.geteuid() != 0:
+            raise Unavailable("needs root, for namespaces")
+        for program in ("ip", "unshare", "nsenter"):
+            if not shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin"):
+                raise Unavailable(f"needs {program}")
+        self._keepers = []
+        try:
+            self._here, self._there = self._namespace(), self._namespace()
+            self.here("ip link set lo up")
+            self._in(self._there, "ip link set lo up")
+            self.here(f"ip link add cable type veth peer name other netns {self._there}")
+            self._in(self._there, f"ip addr add {THERE}/24 dev other && ip link set other up")
+        except BaseException:
+            self.end()
+            raise
+
+    def _namespace(self):
+        keeper = child.start(["unshare", "--net", "sh", "-c", "echo; exec sleep 1000"], stdout=subprocess.PIPE)
+        self._keepers.append(keeper)
+        if not keeper.stdout.readline():
+            raise Unavailable("unshare is not allowed to make a namespace")
+        return keeper.pid
+
+    def _in(self, keeper, script):
+        done = subprocess.run(["nsenter", f"--net=/proc/{keeper}/ns/net", "sh", "-c", script], check=False,
+                              capture_output=True, text=True, timeout=20,
+                              env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+        if done.returncode:
+            raise Unavailable(done.stderr.strip())
+
+    def here(self, script):
+        """Runs a script of the shell in the hosts' namespace."""
+        self._in(self._here, script)
+
+    def plug(self):
+        self.here(f"ip addr replace {HERE}/24 dev cable && ip link set cable up")
+
+    def unplug(self):
+        self.here("ip link set cable down")
+
+    @property
+    def prefix(self):
+        """Words that start a program in the hosts' namespace."""
+        return ["nsenter", f"--net=/proc/{self._here}/ns/net"]
+
+    def there(self, body):
+        """Calls something in a thread of the servers' namespace; its sockets belong there, and so do its threads."""
+        result = []
+
+        def run():
+            namespace = os.open(f"/proc/{self._there}/ns/net", os.O_RDONLY)
+            try:
+                if ctypes.CDLL(None, use_errno=True).setns(namespace, CLONE_NEWNET) == 0:
+                    result.append(body())
+            finally:
+                os.close(namespace)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        return result[0]
+
+    def end(self):
+        for keeper in self._keepers:
+            keeper.kill()
+            keeper.wait()
+            keeper.stdout.close()
