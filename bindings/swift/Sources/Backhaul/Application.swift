@@ -94,6 +94,24 @@ public final class Application: Sendable {
         return engine
     }
 
+    /// What all sessions of the store may use together, with the defaults filled in.
+    public func limits() async throws -> Limits {
+        guard let limits = try await listing(bh_application_get_limits_start, { $0.limits() }) else {
+            throw BackhaulError(BH_INTERNAL)
+        }
+        return limits
+    }
+
+    /// Sets the store's limits, durably and at once.
+    public func setLimits(_ limits: Limits) async throws {
+        var value = try limits.value()
+        try await driver.verb { application, ticket, error in
+            bh_application_set_limits_start(application, &value, ticket, error)
+        } take: { answer throws(BackhaulError) in
+            try answer.done()
+        }
+    }
+
     // MARK: Launches
 
     /// Registers the application's launch command, durably, in place of any other; nil removes it. That the program

@@ -21,7 +21,7 @@ extension Session {
         _ selection: TaskSelection, after: TaskID, maximum: Int
     ) async throws -> (tasks: [TaskInfo], more: Bool) {
         let arena = Arena()
-        var value = selection.value(arena)
+        var value = try selection.value(arena)
         return try await verb {
             bh_session_tasks_start($0, &value, after, maximum, $1, $2)
         } take: { answer throws(BackhaulError) in
@@ -50,7 +50,43 @@ extension Session {
         try await control(selection) { bh_tasks_resume_start($0, $1, $2, $3) }
     }
 
-    /// - Parameter priority: -100 to 100; higher runs first.
+    /// - Parameter bytesPerSecond: of each of the tasks, both ways, from now on; nil: no limit but the session's and
+    ///   the engine's.
+    @discardableResult
+    public func setRate(_ bytesPerSecond: UInt64?, _ selection: TaskSelection) async throws -> UInt64 {
+        try await control(selection) { bh_tasks_set_rate_start($0, $1, bytesPerSecond ?? 0, $2, $3) }
+    }
+
+    /// What was measured of the requests of a task that is listed or in the history, oldest first; of many the first
+    /// and the newest.
+    ///
+    /// - Throws: `BackhaulError` with `.notFound`.
+    public func attempts(_ task: TaskID) async throws -> [Attempt] {
+        try await verb {
+            bh_task_attempts_start($0, task, $1, $2)
+        } take: { answer throws(BackhaulError) in
+            try answer.batch().attempts()
+        }
+    }
+
+    /// Tasks whose event was acknowledged, by id; the session keeps the newest, as its `historyLimit` says.
+    ///
+    /// - Parameters:
+    ///   - after: The id of the last task that is known already, or 0.
+    ///   - maximum: 1 to 10,000.
+    /// - Returns: the tasks, and whether there are more.
+    public func history(
+        after: TaskID = 0, maximum: Int = 1000
+    ) async throws -> (tasks: [TaskInfo], more: Bool) {
+        try await verb {
+            bh_session_history_start($0, after, maximum, $1, $2)
+        } take: { answer throws(BackhaulError) in
+            let batch = try answer.batch()
+            return (batch.tasks(), batch.hasMore)
+        }
+    }
+
+    /// - Parameter priority: -100 to 100, or `Request.priorityNow`; higher runs first.
     @discardableResult
     public func setPriority(_ priority: Int32, _ selection: TaskSelection) async throws -> UInt64 {
         try await control(selection) { bh_tasks_set_priority_start($0, $1, priority, $2, $3) }
@@ -65,7 +101,7 @@ extension Session {
         ) -> bh_status
     ) async throws -> UInt64 {
         let arena = Arena()
-        var value = selection.value(arena)
+        var value = try selection.value(arena)
         return try await verb {
             start($0, &value, $1, $2)
         } take: { answer throws(BackhaulError) in

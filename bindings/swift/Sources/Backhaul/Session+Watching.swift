@@ -12,14 +12,24 @@ extension Session {
     /// Answers an open challenge and acknowledges its event; the tasks that wait for it are tried again, one before the
     /// others. Consumers and producers.
     ///
+    /// - Parameters:
+    ///   - isKept: also in the store (mode 0600), so that the next engine has it.
+    ///   - expiresMilliseconds: Unix time in milliseconds: the host is asked again before a request starts later.
     /// - Throws: `BackhaulError` with `.notFound` when it is not open (any more).
-    public func respond(to challenge: Challenge, with response: ChallengeResponse) async throws {
-        try await respond(toChallenge: challenge.id, with: response)
+    public func respond(
+        to challenge: Challenge, with response: ChallengeResponse, isKept: Bool = false,
+        expiresMilliseconds: Int64? = nil
+    ) async throws {
+        try await respond(
+            toChallenge: challenge.id, with: response, isKept: isKept, expiresMilliseconds: expiresMilliseconds)
     }
 
-    public func respond(toChallenge id: UInt64, with response: ChallengeResponse) async throws {
+    public func respond(
+        toChallenge id: UInt64, with response: ChallengeResponse, isKept: Bool = false,
+        expiresMilliseconds: Int64? = nil
+    ) async throws {
         let arena = Arena()
-        var value = try response.value(arena)
+        var value = try response.value(arena, isKept: isKept, expiresMilliseconds: expiresMilliseconds)
         try await verb { bh_session_respond_start($0, id, &value, $1, $2) } take: { _ in }
     }
 

@@ -95,6 +95,20 @@ public final class Session: Sendable {
         return first.taskID
     }
 
+    /// Hands an upload over: by PUT, a form by POST. It is durable when this returns; a file is needed until the task
+    /// has ended, unless its `Body.Source` says otherwise. The event has the answer's body.
+    ///
+    /// - Parameter method: Nil: PUT, or POST for a form.
+    @discardableResult
+    public func upload(_ body: Body, to url: String, method: String? = nil, key: String? = nil) async throws -> TaskID {
+        var request = Request(url: url, idempotencyKey: key)
+        request.body = body
+        request.method = method
+        let enqueued = try await enqueue([request])
+        guard let first = enqueued.first else { throw BackhaulError(BH_INTERNAL) }
+        return first.taskID
+    }
+
     /// Hands requests over, durably. All are checked before anything is applied; the error's `index` is the bad one.
     ///
     /// - Throws: `BackhaulError`. Large batches are applied in chunks: when one is refused, those before it stay.

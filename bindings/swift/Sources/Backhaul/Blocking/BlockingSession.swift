@@ -83,7 +83,7 @@ package final class BlockingSession: Sendable {
 
     package func respond(toChallenge id: UInt64, with response: ChallengeResponse) throws(BackhaulError) {
         let arena = Arena()
-        var value = try response.value(arena)
+        var value = try response.value(arena, isKept: false, expiresMilliseconds: nil)
         try check { error in bh_session_respond(handle.pointer, id, &value, wait, error) }
     }
 
@@ -99,7 +99,7 @@ package final class BlockingSession: Sendable {
     /// All tasks of the selection, asked for in pages.
     package func tasks(_ selection: TaskSelection) throws(BackhaulError) -> [TaskInfo] {
         let arena = Arena()
-        var value = selection.value(arena)
+        var value = try selection.value(arena)
         var tasks: [TaskInfo] = []
         while true {
             let page = try batch {
@@ -109,6 +109,11 @@ package final class BlockingSession: Sendable {
             tasks += items
             if items.isEmpty || !page.hasMore { return tasks }
         }
+    }
+
+    /// Of a task that is listed or in the history.
+    package func attempts(_ id: TaskID) throws(BackhaulError) -> [Attempt] {
+        try batch { bh_task_attempts(handle.pointer, id, wait, $0, $1) }.attempts()
     }
 
     package func cancel(_ id: TaskID) throws(BackhaulError) {
@@ -132,7 +137,7 @@ package final class BlockingSession: Sendable {
         _ verb: (OpaquePointer, UnsafePointer<bh_task_selection>, Int32, UnsafeMutablePointer<bh_error>) -> bh_status
     ) throws(BackhaulError) {
         let arena = Arena()
-        var value = TaskSelection.ids(id).value(arena)
+        var value = try TaskSelection.ids(id).value(arena)
         try check { error in verb(handle.pointer, &value, wait, error) }
     }
 }

@@ -39,6 +39,8 @@ struct Batch: ~Copyable {
 
     func challenges() -> [Challenge] { items(bh_batch_challenge_at).map { Challenge($0) } }
     func progress() -> [TaskProgress] { items(bh_batch_progress_at).map { TaskProgress($0) } }
+    func attempts() -> [Attempt] { items(bh_batch_attempt_at).map { Attempt($0) } }
+    func limits() -> Limits? { items(bh_batch_limits_at).first.map { Limits($0) } }
     func launches() -> [LaunchInfo] { items(bh_batch_launch_info_at).map { LaunchInfo($0) } }
     func launch() -> Launch? { items(bh_batch_launch_at).first.map { Launch($0) } }
     func engine() -> EngineInfo? { items(bh_batch_engine_at).first.map { EngineInfo($0) } }

@@ -49,8 +49,39 @@ extension Request {
         value.user_data_size = userData?.count ?? 0
         value.if_exists = ifExists.rawValue
         value.priority = priority
-        value.flags = startsSuspended ? UInt32(BH_REQUEST_STARTS_SUSPENDED) : 0
+        value.flags = flags
         value.mode = mode ?? 0
+        value.method = try arena.optionalString(method, "the method")
+        value.group = try arena.optionalString(group, "the group")
+        value.checksum = try arena.optionalString(checksum?.text, "the checksum")
+        value.expected_size = expectedSize ?? 0
+        value.refresh = refresh?.rawValue ?? 0
+        value.expires_ms = expiresMilliseconds ?? 0
+        if let policy { value.policy = arena.array([try policy.value(arena)]) }
+        switch body {
+        case nil: break
+        case .file(let path, let source):
+            value.body_file = try arena.string(path, "the body's file")
+            value.body_source = source.rawValue
+        case .bytes(let bytes):
+            value.body = arena.bytes(bytes)
+            value.body_size = bytes.count
+        case .form(let parts, let source):
+            var values: [bh_part] = []
+            for part in parts { values.append(try part.value(arena)) }
+            value.parts = arena.array(values)
+            value.part_count = values.count
+            value.body_source = source.rawValue
+        }
         return value
+    }
+
+    private var flags: UInt32 {
+        var flags = 0
+        if startsSuspended { flags |= BH_REQUEST_STARTS_SUSPENDED }
+        if isOnlyIfChanged { flags |= BH_REQUEST_IF_CHANGED }
+        if isNamedByServer { flags |= BH_REQUEST_NAMED_BY_SERVER }
+        if ignoresDigests { flags |= BH_REQUEST_IGNORES_DIGESTS }
+        return UInt32(flags)
     }
 }

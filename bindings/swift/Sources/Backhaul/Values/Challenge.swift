@@ -9,6 +9,8 @@ public struct Challenge: Hashable, Sendable, Identifiable {
         case server = 1
         /// The proxy: 407.
         case proxy = 2
+        /// Ourselves: what `Request.refresh` names has expired, or got a 401 or 403.
+        case refresh = 3
     }
 
     /// How the credential may be given: the schemes of WWW-Authenticate or Proxy-Authenticate (RFC 9110, section 11).
@@ -39,6 +41,10 @@ public struct Challenge: Hashable, Sendable, Identifiable {
     public let timeMilliseconds: Int64
     /// When this was read.
     public let waitingTasks: UInt64
+    /// Of a refresh of a URL, whose space is this task alone.
+    public let taskID: TaskID?
+    /// Of the same: as it is now.
+    public let url: String?
 
     // Unsafe: pointers into a batch, which lives while its items are copied.
     init(_ challenge: bh_challenge) {
@@ -50,33 +56,7 @@ public struct Challenge: Hashable, Sendable, Identifiable {
         failures = Int(challenge.failures)
         timeMilliseconds = challenge.time_ms
         waitingTasks = challenge.waiting_tasks
-    }
-}
-
-/// An answer to a challenge. It is used for the challenge's origin (or proxy) and this session only, is kept in the
-/// engine's memory and nowhere else, and is asked for again when an engine that had it is gone.
-public enum ChallengeResponse: Hashable, Sendable {
-    /// The tasks that wait fail with `.authenticationRequired`.
-    case refuse
-    /// For the scheme Basic. The user without ':' (RFC 7617); the password may be empty.
-    case credential(user: String, password: String)
-    /// To send instead, such as "Authorization: Bearer …"; for a proxy `Proxy-Authorization`.
-    case headers([Header])
-
-    func value(_ arena: Arena) throws(BackhaulError) -> bh_response {
-        var value = bh_response()
-        value.struct_size = MemoryLayout<bh_response>.size
-        switch self {
-        case .refuse: value.kind = Int32(BH_RESPOND_REFUSE)
-        case .credential(let user, let password):
-            value.kind = Int32(BH_RESPOND_CREDENTIAL)
-            value.user = try arena.string(user, "the user's name")
-            value.password = try arena.string(password, "the password")
-        case .headers(let headers):
-            value.kind = Int32(BH_RESPOND_HEADERS)
-            value.headers = try arena.headers(headers)
-            value.header_count = headers.count
-        }
-        return value
+        taskID = challenge.task_id == 0 ? nil : challenge.task_id
+        url = text(challenge.url)
     }
 }

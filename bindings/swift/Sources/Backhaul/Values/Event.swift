@@ -11,6 +11,8 @@ public enum Event: Sendable, Identifiable {
     case sessionFinished(RoundEnding)
     /// A server or proxy asks for a credential. To acknowledge it is not to answer it.
     case challenge(ChallengeEvent)
+    /// The last live task of a group has ended.
+    case groupFinished(GroupEnding)
     /// A kind that only a newer library knows. Acknowledge it like any other.
     case unknown(id: EventID, kind: Int32)
 
@@ -19,6 +21,7 @@ public enum Event: Sendable, Identifiable {
         case .taskEnded(let ending): ending.id
         case .sessionFinished(let ending): ending.id
         case .challenge(let event): event.id
+        case .groupFinished(let ending): ending.id
         case .unknown(let id, _): id
         }
     }
@@ -28,6 +31,18 @@ public enum Event: Sendable, Identifiable {
 public struct RoundEnding: Hashable, Sendable, Identifiable {
     public let id: EventID
     public let round: UInt64
+    /// Unix time of the commit in milliseconds.
+    public let timeMilliseconds: Int64
+}
+
+/// A group's end: how its tasks ended since it last finished.
+public struct GroupEnding: Hashable, Sendable, Identifiable {
+    public let id: EventID
+    public let round: UInt64
+    public let group: String
+    public let succeeded: UInt64
+    public let failed: UInt64
+    public let cancelled: UInt64
     /// Unix time of the commit in milliseconds.
     public let timeMilliseconds: Int64
 }
@@ -44,7 +59,7 @@ public struct ChallengeEvent: Hashable, Sendable, Identifiable {
 /// How a task ended.
 public struct TaskEnding: Sendable, Identifiable {
     public enum Outcome: Hashable, Sendable {
-        /// The file is whole, synced and in place at `path`.
+        /// The file is whole, synced and in place at `path`; of an upload, which makes none, `path` is empty.
         case succeeded(path: String)
         case failed(BackhaulError)
         case cancelled
@@ -75,10 +90,18 @@ public struct TaskEnding: Sendable, Identifiable {
     public let bytesReceived: UInt64
     /// The first bytes of the body of an answer that was not accepted.
     public let errorBody: [UInt8]?
+    public let kind: TaskKind
+    public let group: String?
+    /// Of a file whose digest was computed: "sha-256:…" or "sha-512:…".
+    public let checksum: String?
+    /// Body bytes sent over all attempts.
+    public let bytesSent: UInt64
+    /// Of an upload that succeeded: the answer's body, its first 65,536 bytes.
+    public let responseBody: [UInt8]?
 
     /// Where the file is, when there is one.
     public var path: String? {
-        if case .succeeded(let path) = outcome { path } else { nil }
+        if case .succeeded(let path) = outcome, !path.isEmpty { path } else { nil }
     }
 }
 
@@ -93,6 +116,12 @@ extension Event {
                 ChallengeEvent(
                     id: event.id, timeMilliseconds: event.time_ms,
                     challenge: event.challenge.map { Challenge($0.pointee) }))
+        case BH_EVENT_GROUP_FINISHED:
+            self = .groupFinished(
+                GroupEnding(
+                    id: event.id, round: event.round, group: text(event.group) ?? "",
+                    succeeded: event.group_succeeded, failed: event.group_failed, cancelled: event.group_cancelled,
+                    timeMilliseconds: event.time_ms))
         default: self = .unknown(id: event.id, kind: event.kind)
         }
     }
@@ -120,12 +149,15 @@ extension TaskEnding {
         idempotencyKey = text(event.idempotency_key)
         userData = bytes(event.user_data, event.user_data_size)
         httpStatus = event.http_status == 0 ? nil : Int(event.http_status)
-        headers = UnsafeBufferPointer(start: event.headers, count: event.headers == nil ? 0 : event.header_count).map {
-            Header(name: text($0.name) ?? "", value: text($0.value) ?? "")
-        }
+        headers = Backhaul.headers(event.headers, event.header_count)
         attempts = Int(event.attempts)
         size = event.size
         bytesReceived = event.bytes_received
         errorBody = bytes(event.error_body, event.error_body_size)
+        kind = TaskKind(rawValue: event.task_kind) ?? .download
+        group = text(event.group)
+        checksum = text(event.checksum)
+        bytesSent = event.bytes_sent
+        responseBody = bytes(event.response_body, event.response_body_size)
     }
 }

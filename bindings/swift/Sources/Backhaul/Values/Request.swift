@@ -16,15 +16,48 @@ public enum ExistsPolicy: Hashable, Sendable {
     case fail
     /// In one step, by rename(2); a directory is never replaced.
     case replace
+    /// When the file there has the request's checksum and expected size, of which at least one must be given, the task
+    /// succeeds without a request; else it is replaced.
+    case skip
 
-    var rawValue: Int32 { Int32(self == .replace ? BH_IF_EXISTS_REPLACE : BH_IF_EXISTS_FAIL) }
+    var rawValue: Int32 {
+        switch self {
+        case .fail: Int32(BH_IF_EXISTS_FAIL)
+        case .replace: Int32(BH_IF_EXISTS_REPLACE)
+        case .skip: Int32(BH_IF_EXISTS_SKIP)
+        }
+    }
 }
 
-/// A download that a session is asked to do.
+/// A digest that a file must have.
+public enum Checksum: Hashable, Sendable {
+    /// 64 hexadecimal digits.
+    case sha256(String)
+    /// 128 hexadecimal digits.
+    case sha512(String)
+
+    var text: String {
+        switch self {
+        case .sha256(let digits): "sha-256:" + digits
+        case .sha512(let digits): "sha-512:" + digits
+        }
+    }
+}
+
+/// What expires, and is then asked for by a challenge of `.refresh`.
+public enum Refresh: Int32, Hashable, Sendable {
+    /// One challenge for all tasks of the session and origin, answered with headers.
+    case headers = 1
+    /// One challenge for each task, answered with a URL or headers.
+    case url = 2
+}
+
+/// A download or an upload that a session is asked to do: a request with a body and without a destination is an upload,
+/// and its event carries the answer's body. With both it is a download by that method.
 public struct Request: Hashable, Sendable {
     /// http or https, without user name or password.
     public var url: String
-    /// Absolute path of the file to make; nil: kept in the store until claimed (`Session.claim`).
+    /// Absolute path of the file to make; nil: kept in the store until claimed (`Session.claim`), or an upload.
     public var destination: String?
     /// 1 to 255 bytes: the same key again finds the same task, until the end of its round is acknowledged.
     public var idempotencyKey: String?
@@ -33,12 +66,35 @@ public struct Request: Hashable, Sendable {
     /// Comes back with each event and listing.
     public var userData: [UInt8]?
     public var ifExists: ExistsPolicy
-    /// Higher runs first within the session; -100 to 100.
+    /// Higher runs first within the session; -100 to 100, or `Request.priorityNow`.
     public var priority: Int32
     /// Waits for `Session.resume`.
     public var startsSuspended: Bool
     /// Permission bits of the file; nil: 0o666 less the process's umask.
     public var mode: UInt32?
+    /// Nil: GET, with a file or bytes PUT, with a form POST.
+    public var method: String?
+    /// When the last live task of a group has ended there is one event: `.groupFinished`.
+    public var group: String?
+    public var checksum: Checksum?
+    /// Of the file in bytes, else `.sizeMismatch`.
+    public var expectedSize: UInt64?
+    public var body: Body?
+    public var refresh: Refresh?
+    /// Unix time in milliseconds until which what `refresh` names is good. Nil: it is asked for at a 401 or 403.
+    public var expiresMilliseconds: Int64?
+    /// How it differs from its session.
+    public var policy: Policy?
+    /// Fetched only if the server has another version than the one that an earlier task of the session has put at the
+    /// destination: else the task succeeds with status 304. Needs `.replace`.
+    public var isOnlyIfChanged = false
+    /// The destination is a directory, which exists; the file's name in it is the server's, and the event has the path.
+    public var isNamedByServer = false
+    /// The server's Repr-Digest and Content-Digest are not verified.
+    public var ignoresDigests = false
+
+    /// Runs at once, beyond the session's limits.
+    public static let priorityNow = Int32(BH_PRIORITY_NOW)
 
     public init(
         url: String, destination: String? = nil, idempotencyKey: String? = nil, headers: [Header] = [],

@@ -59,6 +59,10 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let diskFailed = Status(BH_DISK_FAILED)
     public static let tooLarge = Status(BH_TOO_LARGE)
     public static let authenticationRequired = Status(BH_AUTHENTICATION_REQUIRED)
+    public static let checksumMismatch = Status(BH_CHECKSUM_MISMATCH)
+    public static let sizeMismatch = Status(BH_SIZE_MISMATCH)
+    public static let bodyUnavailable = Status(BH_BODY_UNAVAILABLE)
+    public static let bodyChanged = Status(BH_BODY_CHANGED)
 
     private init(_ constant: Int) { rawValue = Int32(constant) }
 }

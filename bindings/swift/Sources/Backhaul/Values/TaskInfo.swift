@@ -1,5 +1,11 @@
 internal import CBackhaul
 
+/// Which way a task moves its file.
+public enum TaskKind: Int32, Hashable, Sendable {
+    case download = 1
+    case upload = 2
+}
+
 /// Where a task stands.
 public enum TaskState: Int32, Hashable, Sendable, CaseIterable {
     case waiting = 1
@@ -31,6 +37,10 @@ public struct WaitingReason: Hashable, Sendable {
         case diskFull = 7
         /// Until its challenge is answered: `Session.challenges`.
         case credential = 8
+        /// Until there is a route to the server.
+        case connectivity = 9
+        /// Its bytes per second are used up for the moment.
+        case rate = 10
     }
 
     /// Nil: a reason that only a newer library knows; `text` still tells it.
@@ -67,6 +77,16 @@ public struct TaskInfo: Sendable, Identifiable {
     public let bytesPerSecond: UInt64
     /// Unix time in milliseconds.
     public let enqueuedMilliseconds: Int64
+    public let kind: TaskKind
+    public let group: String?
+    /// Bytes of the request's body that were sent in this attempt.
+    public let bodySent: UInt64
+    /// Of the request's body; 0 without one.
+    public let bodySize: UInt64
+    /// Unix time in milliseconds; nil while it has not ended.
+    public let endedMilliseconds: Int64?
+    /// Where the file of a succeeded download lies.
+    public let path: String?
 
     init(_ task: bh_task) {
         id = task.id
@@ -91,31 +111,11 @@ public struct TaskInfo: Sendable, Identifiable {
         size = task.size == UInt64.max ? nil : task.size
         bytesPerSecond = task.bytes_per_second
         enqueuedMilliseconds = task.enqueued_ms
-    }
-}
-
-/// Which tasks a verb is about.
-public struct TaskSelection: Hashable, Sendable {
-    /// Empty: all.
-    public var ids: [TaskID]
-    /// Empty: any.
-    public var states: Set<TaskState>
-
-    public init(ids: [TaskID] = [], states: Set<TaskState> = []) {
-        self.ids = ids
-        self.states = states
-    }
-
-    public static let all = TaskSelection()
-    /// Nothing is selected by an empty list of numbers, so it takes at least one.
-    public static func ids(_ first: TaskID, _ others: TaskID...) -> TaskSelection {
-        TaskSelection(ids: [first] + others)
-    }
-    public static func states(_ states: Set<TaskState>) -> TaskSelection { TaskSelection(states: states) }
-
-    func value(_ arena: Arena) -> bh_task_selection {
-        bh_task_selection(
-            struct_size: MemoryLayout<bh_task_selection>.size, ids: arena.array(ids), id_count: ids.count,
-            states: states.reduce(0) { $0 | 1 << UInt32($1.rawValue) })
+        kind = TaskKind(rawValue: task.kind) ?? .download
+        group = Backhaul.text(task.group)
+        bodySent = task.body_sent
+        bodySize = task.body_size
+        endedMilliseconds = task.ended_ms == 0 ? nil : task.ended_ms
+        path = Backhaul.text(task.path)
     }
 }

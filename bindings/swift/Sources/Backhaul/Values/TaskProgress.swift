@@ -11,8 +11,12 @@ public struct TaskProgress: Hashable, Sendable {
     public let offset: UInt64
     /// Bytes of the whole file; nil until an answer has told it.
     public let size: UInt64?
-    /// Over the last seconds.
+    /// Over the last seconds, both ways.
     public let bytesPerSecond: UInt64
+    /// Bytes of the request's body that were sent in this attempt.
+    public let bodySent: UInt64
+    /// Of the request's body; 0 without one.
+    public let bodySize: UInt64
 
     init(_ progress: bh_progress) {
         taskID = progress.task_id
@@ -21,5 +25,7 @@ public struct TaskProgress: Hashable, Sendable {
         offset = progress.offset
         size = progress.size == UInt64.max ? nil : progress.size
         bytesPerSecond = progress.bytes_per_second
+        bodySent = progress.body_sent
+        bodySize = progress.body_size
     }
 }

@@ -1,0 +1,32 @@
+internal import CBackhaul
+
+/// Which tasks a verb is about.
+public struct TaskSelection: Hashable, Sendable {
+    /// Empty: all.
+    public var ids: [TaskID]
+    /// Empty: any.
+    public var states: Set<TaskState>
+    /// Nil: any.
+    public var group: String?
+
+    public init(ids: [TaskID] = [], states: Set<TaskState> = [], group: String? = nil) {
+        self.ids = ids
+        self.states = states
+        self.group = group
+    }
+
+    public static let all = TaskSelection()
+    /// Nothing is selected by an empty list of numbers, so it takes at least one.
+    public static func ids(_ first: TaskID, _ others: TaskID...) -> TaskSelection {
+        TaskSelection(ids: [first] + others)
+    }
+    public static func states(_ states: Set<TaskState>) -> TaskSelection { TaskSelection(states: states) }
+    public static func group(_ group: String) -> TaskSelection { TaskSelection(group: group) }
+
+    func value(_ arena: Arena) throws(BackhaulError) -> bh_task_selection {
+        bh_task_selection(
+            struct_size: MemoryLayout<bh_task_selection>.size, ids: arena.array(ids), id_count: ids.count,
+            states: states.reduce(0) { $0 | 1 << UInt32($1.rawValue) },
+            group: try arena.optionalString(group, "the group"))
+    }
+}
