@@ -12,11 +12,12 @@ CONTENT = bytes(range(256)) * 1000
 TASK_MEMBERS = {
     "id", "round", "state", "reason", "reason_text", "next_attempt_ms", "url", "destination", "idempotency_key",
     "user_data", "priority", "status", "error_message", "http_status", "attempts", "offset", "size",
-    "bytes_per_second", "enqueued_ms",
+    "bytes_per_second", "enqueued_ms", "kind", "group", "body_sent", "body_size", "ended_ms", "path",
 }
 EVENT_MEMBERS = {
     "id", "kind", "round", "time_ms", "task_id", "state", "status", "error", "url", "final_url", "path", "media_type",
     "idempotency_key", "http_status", "attempts", "size", "bytes_received", "user_data", "headers", "error_body",
+    "task_kind", "group", "checksum", "bytes_sent", "response_body",
 }
 
 

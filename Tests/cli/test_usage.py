@@ -9,8 +9,9 @@ import pytest
 
 from conftest import COMMAND, PROJECT
 
-COMMANDS = ["get", "add", "wait", "tasks", "info", "events", "sessions", "cancel", "suspend", "resume", "claim",
-            "challenges", "respond", "launches", "register", "unregister", "complete", "service", "doctor"]
+COMMANDS = ["get", "put", "add", "wait", "tasks", "info", "attempts", "history", "events", "sessions", "configure",
+            "limits", "cancel", "suspend", "resume", "priority", "rate", "claim", "challenges", "respond", "launches",
+            "register", "unregister", "complete", "service", "doctor"]
 
 
 def run(*words, **variables):
@@ -32,7 +33,23 @@ def run(*words, **variables):
     ["respond", "1", "--header", "none"], ["respond", "1", "--user", "ann", "--password-file", "/absent"],
     ["register"], ["register", "photos"], ["register", "-e", "A", "/bin/true"],
     ["register", "--first-delay", "x", "/a"],
-    ["unregister", "x"], ["complete", "x"],
+    ["unregister", "x"], ["complete", "x"], ["configure", "x"], ["configure", "--cookie-jar", "file"],
+    ["configure", "--proxy-password-file", "/absent"], ["configure", "--no-headers", "-H", "A: b"],
+    ["configure", "--retry-errors", "all"], ["configure", "--http1.1", "--http2"], ["configure", "--max-redirs", "101"],
+    ["limits", "x"], ["limits", "set"], ["limits", "--parallel-max", "3"], ["limits", "set", "--limit-rate", "fast"],
+    ["rate"], ["rate", "fast", "1"], ["rate", "1"], ["rate", "1", "x"], ["priority", "1"], ["priority", "101", "1"],
+    ["attempts"], ["attempts", "x"], ["history", "1"], ["history", "--after", "x"], ["tasks", "--group"],
+    ["put"], ["put", "http://a/1"], ["put", "a", "b", "http://a/1"], ["put", "-F", "a=b", "file", "http://a/1"],
+    ["put", "-F", "=b", "http://a/1"], ["put", "-F", "a=@b;size=1", "http://a/1"], ["put", "/absent", "http://a/1"],
+    ["put", "--suspended", "file", "http://a/1"], ["put", "-F", "a=b", "--data-binary", "c", "http://a/1"],
+    ["get", "--checksum", "md5:00", "http://a/1"], ["get", "--checksum", "sha-256:00", "http://a/1"],
+    ["get", "--size", "1", "http://a/1", "http://a/2"], ["get", "-J", "-o", "f", "http://a/1"],
+    ["get", "-z", "--if-exists", "fail", "http://a/1"], ["get", "--expires-in", "5", "http://a/1"],
+    ["get", "--max-time", "-1", "http://a/1"], ["get", "--max-time", "nan", "http://a/1"],
+    ["get", "--limit-rate", "1e3", "http://a/1"], ["get", "--body-source", "snapshot", "http://a/1"],
+    ["get", "--accept-status", "500", "--retry-status", "500", "http://a/1"],
+    ["respond", "1", "--refuse", "--default"], ["respond", "1", "--url", "http://a/", "--user", "ann"],
+    ["respond", "1", "--refuse", "--expires-in", "soon"],
     *(["get", "--embedded", *words] for words in (
         ["ftp://example.org/a"], ["example.org/a"], ["http://user:secret@example.org/a"],
         ["-H", "A: b\r\nC: d", "http://example.org/a"], ["--application", "a b", "http://example.org/a"])),

@@ -37,7 +37,8 @@ def test_every_setting_of_a_session_is_remembered(host):
         "gallery", 1, 2, 3, 4, 5, 6, 7, None, False, True, 8, retry_jitter_percent=9,
         retry_errors=RetryErrors.NAME | RetryErrors.BAD_RESPONSE, retries_unsafe_methods=True,
         retry_statuses="503,520-529", accepted_statuses="200,404", http_version=HTTPVersion.HTTP_1_1,
-        redirects=Redirects.SAME_ORIGIN, maximum_redirects=10, maximum_size=11, headers=(("Accept", "image/*"), ("X-Title", "Gr\u00fc\u00dfe")),
+        redirects=Redirects.SAME_ORIGIN, maximum_redirects=10, maximum_size=11,
+        headers=(("Accept", "image/*"), ("X-Title", "Gr\u00fc\u00dfe")),
         bytes_per_second=12, proxy="socks5h://proxy.example:1080", proxy_user="me", proxy_password="secret",
         no_proxy="localhost,10.0.0.0/8", cookies=Cookies.PERSISTENT, minimum_tls=TLSVersion.TLS_1_3,
         client_certificate="/c.pem", client_key="/k.pem", pinned_public_keys=PIN + ";" + PIN, history_limit=13)

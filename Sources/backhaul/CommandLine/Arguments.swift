@@ -67,9 +67,10 @@ struct Arguments {
         return number
     }
 
-    func taskIDs() throws(CommandError) -> [UInt64] {
+    /// - Parameter some: Of the operands; nil: all.
+    func taskIDs(_ some: ArraySlice<String>? = nil) throws(CommandError) -> [UInt64] {
         var ids: [UInt64] = []
-        for operand in operands {
+        for operand in some ?? operands[...] {
             guard let id = UInt64(operand), id > 0 else {
                 throw .usage("'\(operand)' is not a task's number; `backhaul tasks` shows them.")
             }

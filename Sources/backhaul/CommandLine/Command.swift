@@ -6,6 +6,8 @@ struct CommandDescription {
     let summary: String
     let examples: [String]
     var options: [OptionDescription] = []
+    /// Those that are remembered with the session.
+    var sessionOptions: [OptionDescription] = []
     /// Paragraphs below the options, if any.
     var details = ""
     /// Whether it acts for the application: the application is told instead of launched while such a command runs.
@@ -38,9 +40,10 @@ protocol Command {
 enum Commands {
     static var all: [any Command.Type] {
         [
-            Get.self, Add.self, Wait.self, Tasks.self, Info.self, Events.self, Sessions.self, Cancel.self,
-            Suspend.self, Resume.self, Claim.self, Challenges.self, Respond.self, Launches.self, Register.self,
-            Unregister.self, Complete.self, Service.self, Doctor.self,
+            Get.self, Put.self, Add.self, Wait.self, Tasks.self, Info.self, Attempts.self, History.self, Events.self,
+            Sessions.self, Configure.self, Limits.self, Cancel.self, Suspend.self, Resume.self, Priority.self,
+            Rate.self, Claim.self, Challenges.self, Respond.self, Launches.self, Register.self, Unregister.self,
+            Complete.self, Service.self, Doctor.self,
         ]
     }
 

@@ -34,7 +34,7 @@ extension ExitCode {
     init(_ status: Int) {
         self =
             switch status {
-            case BH_INVALID_ARGUMENT: .usage
+            case BH_INVALID_ARGUMENT, BH_BODY_UNAVAILABLE: .usage
             case BH_NOT_FOUND: .notFound
             case BH_ALREADY_EXISTS, BH_KEY_CONFLICT, BH_DESTINATION_IN_USE, BH_WRONG_STATE, BH_WRONG_ROLE,
                 BH_INVALIDATED, BH_EVENTS_OUTSTANDING, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE:
@@ -47,7 +47,8 @@ extension ExitCode {
                 .storeUnusable
             case BH_CANCELLED, BH_NAME_NOT_RESOLVED, BH_CONNECTION_FAILED, BH_CONNECTION_LOST, BH_REQUEST_TIMEOUT,
                 BH_RESOURCE_TIMEOUT, BH_TLS_FAILED, BH_HTTP_STATUS, BH_REDIRECT_REFUSED, BH_BAD_RESPONSE,
-                BH_DISK_FAILED, BH_TOO_LARGE, BH_AUTHENTICATION_REQUIRED:
+                BH_DISK_FAILED, BH_TOO_LARGE, BH_AUTHENTICATION_REQUIRED, BH_CHECKSUM_MISMATCH, BH_SIZE_MISMATCH,
+                BH_BODY_CHANGED:
                 .transferFailed
             default: .libraryFailed
             }

@@ -33,6 +33,9 @@ enum Help {
         text += "\n" + description.summary.prefix(1).uppercased() + description.summary.dropFirst() + ".\n"
         text += "\nUsage: backhaul \(description.name) [OPTION...] \(description.operands)\n"
         if !description.options.isEmpty { text += "\nOptions:\n" + list(description.options) }
+        if !description.sessionOptions.isEmpty {
+            text += "\nOptions of the session, remembered from now on:\n" + list(description.sessionOptions)
+        }
         text += "\nOptions of every command:\n" + list(OptionDescription.common)
         if !description.details.isEmpty {
             text += "\n" + Text.wrapped(description.details, columns: columns) + "\n"

@@ -13,7 +13,7 @@ enum InputFile {
         return String(decoding: line, as: UTF8.self)
     }
 
-    private static func content(_ file: String) throws(CommandError) -> [UInt8] {
+    static func content(_ file: String) throws(CommandError) -> [UInt8] {
         let descriptor = file == "-" ? STDIN_FILENO : bhl_open(file, O_RDONLY, 0)
         guard descriptor >= 0 else { throw .usage("\(file) cannot be read: \(reasonOfLastError()).") }
         defer { if file != "-" { close(descriptor) } }

@@ -26,7 +26,7 @@ enum Program {
             command = "backhaul " + name
             var arguments = try Arguments(
                 program: command, words: Array(before.operands.dropFirst()),
-                options: OptionDescription.common + type.description.options,
+                options: OptionDescription.common + type.description.options + type.description.sessionOptions,
                 stopAtOperand: type.description.takesProgram)
             arguments.merge(before)
             if arguments.has("help") { return show(Help.command(type.description)) }

@@ -1,6 +1,6 @@
 struct Cancel: Command {
     static let description = CommandDescription(
-        name: "cancel", operands: "TASK... | --all", summary: "end transfers and remove what has been received",
+        name: "cancel", operands: ControlOptions.operands, summary: "end transfers and remove what has been received",
         examples: ["backhaul cancel 12 13", "backhaul cancel --all --session photos"],
         options: ControlOptions.descriptions, details: ControlOptions.details)
 

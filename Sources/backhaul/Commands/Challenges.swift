@@ -29,7 +29,8 @@ struct Challenges: Command {
     private static func line(_ challenge: ChallengeRecord) -> String {
         let waiting = Text.count(Int(clamping: challenge.waitingTasks), "transfer waits", "transfers wait")
         let schemes = Names.schemes(challenge.schemes).joined(separator: ", ")
+        let takes = challenge.isRefresh ? "" : ", takes \(schemes)"
         return Text.padded(left: String(challenge.id), columns: 6) + "  " + Text.visible(challenge.sentence)
-            + "; \(waiting), takes \(schemes)"
+            + "; \(waiting)\(takes)"
     }
 }

@@ -70,6 +70,10 @@ struct Events: Command {
         if event.isChallenge {
             return id + "challenge  " + Text.visible(event.challenge?.sentence ?? "answered meanwhile")
         }
+        if event.isEndOfGroup {
+            return id + "finished   group " + Text.visible(event.group ?? "") + ": \(event.groupSucceeded) succeeded, "
+                + "\(event.groupFailed) failed, \(event.groupCancelled) cancelled"
+        }
         guard event.isEndOfTask else { return id + "finished   round \(event.round)" }
         var text = id + Text.padded(Names.taskState(event.state), columns: 11) + Text.visible(event.url)
         if let path = event.path { text += " -> " + Text.visible(path) }

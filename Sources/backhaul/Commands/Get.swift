@@ -7,45 +7,33 @@ struct Get: Command {
             "backhaul get https://example.org/large.iso",
             "backhaul get -d ~/Downloads https://example.org/a.gz https://example.org/b.gz",
         ],
-        options: TransferOptions.descriptions + [Watch.timeoutOption],
-        details: TransferOptions.naming + "\n\n" + """
+        options: DownloadOptions.descriptions + [Watch.timeoutOption],
+        sessionOptions: SessionOptions.descriptions,
+        details: DownloadOptions.naming + "\n\n" + """
             Prints the path of each file when it is whole. Ctrl-C leaves at once and loses nothing: the transfers stay,
             and the same command or `backhaul wait` goes on with them. With --json each transfer is one line when it has
             ended. A server that asks for a credential is answered on the terminal, or with `backhaul respond`; without
             either the command ends with 8 when nothing else is left to do.
             """, isHost: true, storeUse: .makes)
 
-    private let options: TransferOptions
+    private let options: DownloadOptions
     private let timeout: Int64?
 
     init(_ arguments: Arguments) throws(CommandError) {
-        options = try TransferOptions(arguments)
+        options = try DownloadOptions(arguments)
         timeout = try Watch.timeout(arguments)
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            let (session, isConsumer) = try join(application, context)
+            let (session, isConsumer) = try Watch.join(application, options.settings(context.sessionName))
             if isConsumer { try acknowledgeFormerEnds(session) }
-            let results = try options.enqueue(session)
+            let results = try session.enqueue(options.transfers)
             let pairs = zip(results.map { $0.task_id }, options.transfers)
             let handedOver = Dictionary(pairs) { first, _ in first }
             let watch = try Watch(
                 context, application, session, isConsumer: isConsumer, scope: .tasks(handedOver), timeout: timeout)
             return try watch.run()
-        }
-    }
-
-    private func join(
-        _ application: Application, _ context: Context
-    ) throws(CommandError) -> (Session, isConsumer: Bool) {
-        let settings = options.settings(context.sessionName)
-        do {
-            return (try application.create(settings, role: BH_ROLE_CONSUME), true)
-        } catch {
-            // Another command reads the session's events. Files can be fetched beside it all the same.
-            guard case .failure(let failure) = error, failure.is(BH_IN_USE) else { throw error }
-            return (try application.create(settings, role: BH_ROLE_PRODUCE), false)
         }
     }
 

@@ -31,8 +31,11 @@ struct Info: Command {
     private static func lines(_ task: TaskRecord) -> [String] {
         var fields: [(String, String)] = [
             ("task", String(task.id)), ("state", Names.taskState(task.state)), ("url", task.url),
-            ("destination", task.destination ?? "kept in the store"),
-            ("received", Text.size(task.offset) + (task.size.map { " of " + Text.size($0) } ?? "")),
+            ("destination", task.isUpload ? "the server" : task.destination ?? "kept in the store"),
+            (
+                task.isUpload ? "sent" : "received",
+                Text.size(task.done) + (task.total.map { " of " + Text.size($0) } ?? "")
+            ),
             ("attempts", String(task.attempts)), ("priority", String(task.priority)),
         ]
         if let reason = task.reasonText { fields.insert(("why", reason), at: 2) }
@@ -40,6 +43,8 @@ struct Info: Command {
         if task.rate > 0 { fields.append(("rate", Text.size(task.rate) + "/s")) }
         if let error = task.errorMessage { fields.append(("last error", error)) }
         if task.httpStatus != 0 { fields.append(("HTTP status", String(task.httpStatus))) }
+        if let group = task.group { fields.append(("group", group)) }
+        if let path = task.path { fields.append(("file", path)) }
         if let key = task.key { fields.append(("key", key)) }
         return fields.map { Text.padded($0.0 + ":", columns: 14) + Text.visible($0.1) } + [""]
     }

@@ -15,18 +15,26 @@ struct Respond: Command {
                 "header", "H", "'NAME: VALUE'",
                 "send this header instead; may be repeated. Other users may see a command line: see --header-file"),
             OptionDescription("header-file", nil, "FILE", "the same, one a line; '-' is standard input"),
+            OptionDescription("negotiate", nil, nil, "with the user's own Kerberos ticket"),
+            OptionDescription("url", nil, "URL", "the new URL of a transfer that needs one"),
             OptionDescription("refuse", nil, nil, "the transfers that wait for it fail"),
+            OptionDescription(
+                "default", nil, nil, "go on without: they end as their status says, or are sent as they are"),
+            OptionDescription("keep", nil, nil, "keep the answer in the store, too (mode 0600)"),
+            OptionDescription("expires-in", nil, "SECONDS", "ask again before a request that starts later"),
         ],
         details: """
-            The answer is kept in memory only, and is asked for again when the daemon was started anew. With --json one
-            document: {"challenge_id": NUMBER}.
+            The answer is kept in memory only, and is asked for again when the daemon was started anew, unless --keep
+            is given. With --json one document: {"challenge_id": NUMBER}.
             """)
 
     private let challenge: UInt64
     private let user: String?
     private let passwordFile: String?
     /// Nil: the user's password.
-    private let given: Response?
+    private let given: Response.Kind?
+    private let isKept: Bool
+    private let expires: Int64?
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.count == 1, let id = UInt64(arguments.operands[0]), id > 0 else {
@@ -39,11 +47,18 @@ struct Respond: Command {
         var headers: [(name: String, value: String)] = []
         for text in arguments.all("header") { headers.append(try InputFile.header(text)) }
         for file in arguments.all("header-file") { headers += try InputFile.headers(file) }
-        let ways = [user != nil, !headers.isEmpty, arguments.has("refuse")].filter { $0 }
-        guard ways.count == 1 else {
-            throw .usage("`respond` takes one of --user, --header or --header-file, and --refuse.")
+        var ways: [Response.Kind] = headers.isEmpty ? [] : [.headers(headers)]
+        if arguments.has("negotiate") { ways.append(.password(user: "", password: "")) }
+        if let url = arguments.value("url") { ways.append(.url(url)) }
+        if arguments.has("refuse") { ways.append(.refuse) }
+        if arguments.has("default") { ways.append(.goOnWithout) }
+        guard ways.count == (user == nil ? 1 : 0) else {
+            throw .usage(
+                "`respond` takes one of --user, --header or --header-file, --negotiate, --url, --refuse and --default.")
         }
-        given = user != nil ? nil : headers.isEmpty ? .refuse : .headers(headers)
+        given = ways.first
+        isKept = arguments.has("keep")
+        expires = try arguments.moment(after: "expires-in")
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
@@ -65,14 +80,20 @@ struct Respond: Command {
 
     private static func sentence(_ response: Response, waiting: Int) -> String {
         let count = Text.count(waiting, "transfer")
-        if case .refuse = response { return "Refused; \(count) that waited for it \(waiting == 1 ? "fails" : "fail")." }
+        if case .goOnWithout = response.kind {
+            return "Answered; \(count) \(waiting == 1 ? "goes" : "go") on without a credential."
+        }
+        if case .refuse = response.kind {
+            return "Refused; \(count) that waited for it \(waiting == 1 ? "fails" : "fail")."
+        }
         return "Answered; \(count) \(waiting == 1 ? "is" : "are") tried again. A server that does not take it asks "
             + "anew, under another number: `backhaul challenges` shows it."
     }
 
     private func response(_ signals: Signals) throws(CommandError) -> Response {
-        if let given { return given }
-        return .password(user: user ?? "", password: try password(signals))
+        if let given { return Response(kind: given, isKept: isKept, expires: expires) }
+        let password = try password(signals)
+        return Response(kind: .password(user: user ?? "", password: password), isKept: isKept, expires: expires)
     }
 
     private func password(_ signals: Signals) throws(CommandError) -> String {

@@ -1,6 +1,6 @@
 struct Resume: Command {
     static let description = CommandDescription(
-        name: "resume", operands: "TASK... | --all",
+        name: "resume", operands: "TASK... | --group NAME | --all",
         summary: "let suspended transfers run, and waiting ones try at once",
         examples: ["backhaul resume 12 13", "backhaul resume --all --session photos"],
         options: ControlOptions.descriptions, details: ControlOptions.details)

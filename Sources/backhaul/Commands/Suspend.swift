@@ -1,6 +1,6 @@
 struct Suspend: Command {
     static let description = CommandDescription(
-        name: "suspend", operands: "TASK... | --all", summary: "stop transfers and keep what has been received",
+        name: "suspend", operands: ControlOptions.operands, summary: "stop transfers and keep what has been received",
         examples: ["backhaul suspend 12 13", "backhaul suspend --all --session photos"],
         options: ControlOptions.descriptions, details: ControlOptions.details)
 

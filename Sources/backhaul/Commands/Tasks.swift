@@ -6,7 +6,8 @@ struct Tasks: Command {
         examples: ["backhaul tasks", "backhaul tasks --state running,waiting --json"],
         options: [
             OptionDescription(
-                "state", nil, "STATE,...", "only these: waiting, running, suspended, succeeded, failed, cancelled")
+                "state", nil, "STATE,...", "only these: waiting, running, suspended, succeeded, failed, cancelled"),
+            OptionDescription("group", nil, "NAME", "only those of this group"),
         ],
         details: """
             Ended transfers are listed until their end is acknowledged. With --json each transfer is one line.
@@ -23,7 +24,7 @@ struct Tasks: Command {
             }
             states.append(state.0)
         }
-        selection = TaskSelection(states: states)
+        selection = TaskSelection(states: states, group: arguments.value("group"))
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
@@ -43,15 +44,15 @@ struct Tasks: Command {
         }
     }
 
-    private static var header: String { row("TASK", "STATE", "DONE", "OF", "URL") }
+    static var header: String { row("TASK", "STATE", "DONE", "OF", "URL") }
 
-    private static func line(_ task: TaskRecord) -> String {
+    static func line(_ task: TaskRecord) -> String {
         var state = Names.taskState(task.state)
         if !task.hasEnded && Int(task.reason) != BH_REASON_NONE && Int(task.reason) != BH_REASON_SUSPENDED {
             state += " (" + Names.reason(task.reason) + ")"
         }
         return row(
-            String(task.id), state, Text.size(task.offset), task.size.map { Text.size($0) } ?? "?",
+            String(task.id), state, Text.size(task.done), task.total.map { Text.size($0) } ?? "?",
             Text.visible(task.url + (retry(task).map { " (\($0))" } ?? "")))
     }
 

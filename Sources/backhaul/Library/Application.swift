@@ -62,6 +62,21 @@ final class Application {
         return try ticket.batch().launches()
     }
 
+    func limits() throws(CommandError) -> LimitsRecord {
+        let ticket = try Ticket { bh_application_get_limits_start(handle, $0, $1) }
+        try ticket.wait(signals)
+        guard let limits = try ticket.batch().limits() else {
+            throw .stopped(.libraryFailed, "The library gave no limits.")
+        }
+        return LimitsRecord(limits)
+    }
+
+    func set(_ limits: LimitsRecord) throws(CommandError) {
+        var limits = limits.limits
+        let ticket = try Ticket { bh_application_set_limits_start(handle, &limits, $0, $1) }
+        try ticket.wait(signals)
+    }
+
     /// Those that the launch which started this program is about; none when it was started otherwise.
     func sessionsOfLaunch() throws(CommandError) -> [String] {
         let ticket = try Ticket { bh_launch_current_start(handle, $0, $1) }
@@ -102,32 +117,6 @@ final class Application {
         let session = Session(pointer, signals: signals)
         if !isNew && settings.hasChanges { try session.update(settings) }
         return session
-    }
-}
-
-/// The settings of a session that the command line can give.
-struct SessionSettings {
-    var identifier: String
-    var certificates: String?
-    var maximumAttempts: UInt32?
-    /// Nil: a new session asks.
-    var asksForCredentials: Bool?
-
-    var hasChanges: Bool { certificates != nil || maximumAttempts != nil || asksForCredentials != nil }
-
-    /// - Parameter remembered: keeps what is not given here.
-    func configuration(
-        _ arena: CStringArena, over remembered: bh_session_configuration?
-    ) -> bh_session_configuration {
-        var configuration = remembered ?? bh_session_configuration()
-        configuration.struct_size = MemoryLayout<bh_session_configuration>.size
-        configuration.identifier = arena.string(identifier)
-        if let certificates { configuration.ca_file = arena.string(certificates) }
-        if let maximumAttempts { configuration.maximum_attempts = maximumAttempts }
-        if asksForCredentials != nil || remembered == nil {
-            configuration.asks_for_credentials = Int32(asksForCredentials == false ? BH_NO : BH_YES)
-        }
-        return configuration
     }
 }
 

@@ -1,3 +1,4 @@
+import CBackhaul
 import Glibc
 
 /// C copies of strings and bytes that live as long as this object, for structs that point to them.
@@ -22,6 +23,16 @@ final class CStringArena {
         copy.initialize(from: elements, count: elements.count)
         allocations.append(UnsafeMutableRawPointer(copy))
         return UnsafePointer(copy)
+    }
+
+    /// Nil, which stands for the default, for an empty text.
+    func string(unlessEmpty text: String) -> UnsafePointer<CChar>? { text.isEmpty ? nil : string(text) }
+
+    /// Also of no bytes a pointer: an empty body is one.
+    func bytes(_ bytes: [UInt8]) -> UnsafeRawPointer? { UnsafeRawPointer(array(bytes + [0])) }
+
+    func headers(_ headers: [(name: String, value: String)]) -> UnsafePointer<bh_header>? {
+        array(headers.map { bh_header(name: string($0.name), value: string($0.value)) })
     }
 
     deinit {

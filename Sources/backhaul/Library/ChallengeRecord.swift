@@ -10,6 +10,9 @@ struct ChallengeRecord {
     let failures: UInt32
     let time: Int64
     let waitingTasks: UInt64
+    /// Of a refresh of a URL; otherwise 0.
+    let task: UInt64
+    let url: String?
 
     init(_ challenge: bh_challenge) {
         id = challenge.id
@@ -20,13 +23,25 @@ struct ChallengeRecord {
         failures = challenge.failures
         time = challenge.time_ms
         waitingTasks = challenge.waiting_tasks
+        task = challenge.task_id
+        url = text(challenge.url)
     }
 
-    var takesPassword: Bool { Int(schemes) & BH_SCHEME_BASIC != 0 }
+    var isRefresh: Bool { Int(kind) == BH_CHALLENGE_REFRESH }
+    var takesPassword: Bool { Int(schemes) & (BH_SCHEME_BASIC | BH_SCHEME_DIGEST) != 0 }
+    /// The option of `respond` that fits best.
+    var advice: String {
+        if isRefresh { return task != 0 ? "--url URL" : "--header-file FILE" }
+        return takesPassword ? "--user NAME" : "--header-file FILE"
+    }
     var takesToken: Bool { Int(schemes) & BH_SCHEME_BEARER != 0 }
 
     /// "https://example.org:443 asks for a credential (realm 'Staff')"
     var sentence: String {
+        if isRefresh {
+            return task != 0
+                ? "Task \(task) needs a new URL at \(origin)" : "The transfers from \(origin) need new headers"
+        }
         var text = (Int(kind) == BH_CHALLENGE_PROXY ? "The proxy " : "") + origin
         text += failures == 0 ? " asks for a credential" : " did not take the credential and asks again"
         if let realm { text += " (realm '\(realm)')" }
@@ -38,33 +53,8 @@ struct ChallengeRecord {
             ("id", .unsigned(id)), ("kind", .string(Names.challengeKind(kind))),
             ("schemes", .array(Names.schemes(schemes).map { .string($0) })), ("origin", .string(origin)),
             ("realm", .optional(realm)), ("failures", .unsigned(UInt64(failures))), ("time_ms", .integer(time)),
-            ("waiting_tasks", .unsigned(waitingTasks)),
+            ("waiting_tasks", .unsigned(waitingTasks)), ("task_id", task == 0 ? .null : .unsigned(task)),
+            ("url", .optional(url)),
         ])
-    }
-}
-
-/// An answer to a challenge.
-enum Response {
-    case refuse
-    case password(user: String, password: String)
-    case headers([(name: String, value: String)])
-
-    func response(_ arena: CStringArena) -> bh_response {
-        var response = bh_response()
-        response.struct_size = MemoryLayout<bh_response>.size
-        switch self {
-        case .refuse:
-            response.kind = Int32(BH_RESPOND_REFUSE)
-        case .password(let user, let password):
-            response.kind = Int32(BH_RESPOND_CREDENTIAL)
-            response.user = arena.string(user)
-            response.password = arena.string(password)
-        case .headers(let headers):
-            response.kind = Int32(BH_RESPOND_HEADERS)
-            response.headers = arena.array(
-                headers.map { bh_header(name: arena.string($0.name), value: arena.string($0.value)) })
-            response.header_count = headers.count
-        }
-        return response
     }
 }

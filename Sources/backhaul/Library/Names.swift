@@ -16,7 +16,8 @@ enum Names {
                 (BH_REASON_NONE, "none"), (BH_REASON_TURN, "turn"), (BH_REASON_SUSPENDED, "suspended"),
                 (BH_REASON_RETRY, "retry"), (BH_REASON_CONNECTING, "connecting"), (BH_REASON_STALLED, "stalled"),
                 (BH_REASON_FINISHING, "finishing"), (BH_REASON_DISK_FULL, "disk_full"),
-                (BH_REASON_CREDENTIAL, "credential"),
+                (BH_REASON_CREDENTIAL, "credential"), (BH_REASON_CONNECTIVITY, "connectivity"),
+                (BH_REASON_RATE, "rate"),
             ])
     }
 
@@ -34,12 +35,55 @@ enum Names {
             value,
             [
                 (BH_EVENT_TASK_ENDED, "task_ended"), (BH_EVENT_SESSION_FINISHED, "session_finished"),
-                (BH_EVENT_CHALLENGE, "challenge"),
+                (BH_EVENT_CHALLENGE, "challenge"), (BH_EVENT_GROUP_FINISHED, "group_finished"),
             ])
     }
 
     static func challengeKind(_ value: Int32) -> String {
-        name(value, [(BH_CHALLENGE_SERVER, "server"), (BH_CHALLENGE_PROXY, "proxy")])
+        name(
+            value,
+            [(BH_CHALLENGE_SERVER, "server"), (BH_CHALLENGE_PROXY, "proxy"), (BH_CHALLENGE_REFRESH, "refresh")])
+    }
+
+    static func taskKind(_ value: Int32) -> String {
+        name(value, [(BH_TASK_KIND_DOWNLOAD, "download"), (BH_TASK_KIND_UPLOAD, "upload")])
+    }
+
+    static func next(_ value: Int32) -> String {
+        name(
+            value,
+            [
+                (BH_NEXT_END, "end"), (BH_NEXT_RETRY, "retry"), (BH_NEXT_CHALLENGE, "challenge"),
+                (BH_NEXT_STOPPED, "stopped"),
+            ])
+    }
+
+    static let retryErrors = [
+        ("name", BH_RETRY_NAME), ("connection", BH_RETRY_CONNECTION), ("lost", BH_RETRY_LOST),
+        ("timeout", BH_RETRY_TIMEOUT), ("tls", BH_RETRY_TLS), ("status", BH_RETRY_STATUS),
+        ("bad_response", BH_RETRY_BAD_RESPONSE), ("nothing", BH_RETRY_NOTHING),
+    ]
+
+    static let httpVersions = [
+        ("default", BH_HTTP_DEFAULT), ("http1.1", BH_HTTP_1_1), ("http2", BH_HTTP_2),
+        ("http2-prior-knowledge", BH_HTTP_2_PRIOR_KNOWLEDGE),
+    ]
+
+    static let redirects = [
+        ("follow", BH_REDIRECTS_FOLLOW), ("same_origin", BH_REDIRECTS_SAME_ORIGIN), ("none", BH_REDIRECTS_NONE),
+    ]
+
+    static let cookies = [
+        ("none", BH_COOKIES_NONE), ("memory", BH_COOKIES_MEMORY), ("persistent", BH_COOKIES_PERSISTENT),
+    ]
+
+    /// The word for a number in a table of an option's words.
+    static func word(_ value: Int32, _ table: [(String, Int)]) -> String {
+        name(value, table.map { ($0.1, $0.0) })
+    }
+
+    static func words(_ bits: UInt32, _ table: [(String, Int)]) -> [String] {
+        names(bits, table.map { ($0.1, $0.0) })
     }
 
     static func schemes(_ bits: UInt32) -> [String] {

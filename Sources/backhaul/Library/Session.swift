@@ -26,24 +26,41 @@ final class Session {
         return descriptor
     }
 
+    func configuration() throws(CommandError) -> ConfigurationRecord {
+        let ticket = try Ticket { bh_session_get_configuration_start(handle, $0, $1) }
+        try ticket.wait(signals)
+        return try ticket.batch().withConfiguration { (configuration) throws(CommandError) in
+            guard let configuration else {
+                throw .stopped(.libraryFailed, "The library gave no configuration.")
+            }
+            return ConfigurationRecord(configuration)
+        }
+    }
+
     func update(_ settings: SessionSettings) throws(CommandError) {
         let reading = try Ticket { bh_session_get_configuration_start(handle, $0, $1) }
         try reading.wait(signals)
-        let remembered = try reading.batch()
-        let arena = CStringArena()
-        var configuration = settings.configuration(arena, over: remembered.configuration())
-        let ticket = try Ticket { bh_session_update_start(handle, &configuration, $0, $1) }
+        let ticket = try reading.batch().withConfiguration { (remembered) throws(CommandError) in
+            let arena = CStringArena()
+            var configuration = settings.configuration(arena, over: remembered)
+            return try Ticket { bh_session_update_start(handle, &configuration, $0, $1) }
+        }
         try ticket.wait(signals)
     }
 
+    /// A refusal names the transfer that it is about.
     func enqueue(_ transfers: [Transfer]) throws(CommandError) -> [bh_enqueued] {
         let arena = CStringArena()
         let requests = transfers.map { $0.request(arena) }
-        let ticket = try Ticket { out, error in
-            bh_session_enqueue_start(handle, requests, requests.count, MemoryLayout<bh_request>.stride, out, error)
+        do {
+            let ticket = try Ticket { out, error in
+                bh_session_enqueue_start(handle, requests, requests.count, MemoryLayout<bh_request>.stride, out, error)
+            }
+            try ticket.wait(signals)
+            return ticket.enqueued(capacity: requests.count)
+        } catch {
+            throw error.about(transfers)
         }
-        try ticket.wait(signals)
-        return ticket.enqueued(capacity: requests.count)
     }
 
     func poll(after: UInt64, maximum: Int = 1000) throws(CommandError) -> (events: [EventRecord], more: Bool) {
@@ -91,7 +108,28 @@ final class Session {
         return task
     }
 
-    enum Control { case cancel, suspend, resume }
+    /// Of a task that is listed or in the history.
+    func attempts(_ task: UInt64) throws(CommandError) -> [AttemptRecord] {
+        let ticket = try Ticket { bh_task_attempts_start(handle, task, $0, $1) }
+        try ticket.wait(signals)
+        return try ticket.batch().attempts()
+    }
+
+    /// Tasks whose end was acknowledged.
+    func history(after: UInt64, maximum: Int = 1000) throws(CommandError) -> (tasks: [TaskRecord], more: Bool) {
+        let ticket = try Ticket { bh_session_history_start(handle, after, maximum, $0, $1) }
+        try ticket.wait(signals)
+        let batch = try ticket.batch()
+        return (batch.tasks(), batch.hasMore)
+    }
+
+    enum Control {
+        case cancel
+        case suspend
+        case resume
+        case priority(Int32)
+        case rate(UInt64)
+    }
 
     /// - Returns: how many tasks changed.
     func control(_ control: Control, _ selection: TaskSelection) throws(CommandError) -> UInt64 {
@@ -102,6 +140,8 @@ final class Session {
             case .cancel: bh_tasks_cancel_start(handle, &selection, out, error)
             case .suspend: bh_tasks_suspend_start(handle, &selection, out, error)
             case .resume: bh_tasks_resume_start(handle, &selection, out, error)
+            case .priority(let value): bh_tasks_set_priority_start(handle, &selection, value, out, error)
+            case .rate(let value): bh_tasks_set_rate_start(handle, &selection, value, out, error)
             }
         }
         try ticket.wait(signals)
@@ -128,51 +168,5 @@ final class Session {
             bh_task_claim_start(handle, task, arena.string(destination), Int32(ifExists), out, error)
         }
         try ticket.wait(signals)
-    }
-}
-
-/// Which tasks: those with one of the ids (none: all) in one of the states (none: any).
-struct TaskSelection {
-    var ids: [UInt64] = []
-    var states: [Int] = []
-
-    static let live = [BH_TASK_WAITING, BH_TASK_RUNNING, BH_TASK_SUSPENDED]
-
-    func selection(_ arena: CStringArena) -> bh_task_selection {
-        bh_task_selection(
-            struct_size: MemoryLayout<bh_task_selection>.size, ids: arena.array(ids), id_count: ids.count,
-            states: states.reduce(0) { $0 | 1 << UInt32($1) }, group: nil)
-    }
-}
-
-/// A download to be handed over.
-struct Transfer {
-    var url: String
-    var destination: String
-    var headers: [(name: String, value: String)] = []
-    var replaces = false
-    var priority: Int32 = 0
-    var startsSuspended = false
-
-    /// The destination names the transfer, so that the same command line again finds what it has handed over before.
-    /// Longer paths than a key can hold do without.
-    var key: String? {
-        let key = "file:" + destination
-        return key.utf8.count <= 255 ? key : nil
-    }
-
-    func request(_ arena: CStringArena) -> bh_request {
-        var request = bh_request()
-        request.struct_size = MemoryLayout<bh_request>.size
-        request.url = arena.string(url)
-        request.destination = arena.string(destination)
-        request.idempotency_key = arena.optionalString(key)
-        request.headers = arena.array(
-            headers.map { bh_header(name: arena.string($0.name), value: arena.string($0.value)) })
-        request.header_count = headers.count
-        request.if_exists = Int32(replaces ? BH_IF_EXISTS_REPLACE : BH_IF_EXISTS_FAIL)
-        request.priority = priority
-        request.flags = startsSuspended ? UInt32(BH_REQUEST_STARTS_SUSPENDED) : 0
-        return request
     }
 }

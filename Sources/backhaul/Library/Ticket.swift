@@ -91,6 +91,8 @@ struct Batch: ~Copyable {
     func sessions() -> [SessionRecord] { items(bh_batch_session_at).map { SessionRecord($0) } }
     func engine() -> EngineRecord? { bh_batch_engine_at(pointer, 0).map { EngineRecord($0.pointee) } }
     func challenges() -> [ChallengeRecord] { items(bh_batch_challenge_at).map { ChallengeRecord($0) } }
+    func attempts() -> [AttemptRecord] { items(bh_batch_attempt_at).map { AttemptRecord($0) } }
+    func limits() -> bh_limits? { bh_batch_limits_at(pointer, 0)?.pointee }
     func launches() -> [LaunchRecord] { items(bh_batch_launch_info_at).map { LaunchRecord($0) } }
     func sessionsOfLaunch() -> [String] {
         guard let launch = bh_batch_launch_at(pointer, 0)?.pointee, launch.sessions != nil else { return [] }
@@ -98,7 +100,13 @@ struct Batch: ~Copyable {
             SessionRecord($0).identifier
         }
     }
-    func configuration() -> bh_session_configuration? { bh_batch_configuration_at(pointer, 0)?.pointee }
+
+    /// What the configuration points to lives as long as the call.
+    func withConfiguration<Result: ~Copyable>(
+        _ body: (bh_session_configuration?) throws(CommandError) -> Result
+    ) throws(CommandError) -> Result {
+        try body(bh_batch_configuration_at(pointer, 0)?.pointee)
+    }
 
     private func items<Item>(_ item: (OpaquePointer?, Int) -> UnsafePointer<Item>?) -> [Item] {
         (0..<bh_batch_count(pointer)).compactMap { item(pointer, $0)?.pointee }

@@ -2,17 +2,25 @@ import CBackhaul
 
 /// What `cancel`, `suspend` and `resume` share.
 struct ControlOptions {
-    static let descriptions = [OptionDescription("all", nil, nil, "all transfers of the session")]
+    static let operands = "TASK... | --group NAME | --all"
+    static let descriptions = [
+        OptionDescription("all", nil, nil, "all transfers of the session"),
+        OptionDescription("group", nil, "NAME", "all transfers of this group"),
+    ]
     static let details = """
         Transfers that have ended or already are so are passed over. With --json one document: {"affected": NUMBER}.
         """
 
     private let ids: [UInt64]
+    private let group: String?
 
-    init(_ arguments: Arguments, _ name: String) throws(CommandError) {
-        ids = try arguments.taskIDs()
-        if ids.isEmpty != arguments.has("all") {
-            throw .usage("`\(name)` takes either the numbers of tasks (`backhaul tasks` shows them) or --all.")
+    /// - Parameter operands: Those that are numbers of tasks.
+    init(_ arguments: Arguments, _ name: String, operands: ArraySlice<String>? = nil) throws(CommandError) {
+        ids = try arguments.taskIDs(operands)
+        group = arguments.value("group")
+        guard [!ids.isEmpty, arguments.has("all"), group != nil].filter({ $0 }).count == 1 else {
+            throw .usage(
+                "`\(name)` takes either the numbers of tasks (`backhaul tasks` shows them), or --group, or --all.")
         }
     }
 
@@ -21,7 +29,7 @@ struct ControlOptions {
             let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
             // A selection passes over numbers that are nobody's; a person who types one wants to know.
             for id in ids { _ = try session.task(id) }
-            let affected = try session.control(control, TaskSelection(ids: ids))
+            let affected = try session.control(control, TaskSelection(ids: ids, group: group))
             if context.output.isJSON {
                 try context.output.result(.object([("affected", .unsigned(affected))]))
             } else {

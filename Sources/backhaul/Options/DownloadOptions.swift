@@ -1,19 +1,23 @@
 import CBackhaul
 
 /// The options that `get` and `add` share, and the transfers that they describe.
-struct TransferOptions {
-    static let descriptions = [
-        OptionDescription("output", "o", "FILE", "the file to make; with one URL only"),
-        OptionDescription("directory", "d", "DIRECTORY", "where files are made (here)"),
-        OptionDescription("input", "i", "FILE", "read more URLs from FILE, one a line; '-' is standard input"),
-        OptionDescription("header", "H", "'NAME: VALUE'", "send this header; may be repeated"),
-        OptionDescription("if-exists", nil, "fail|replace", "what to do when the file is there (fail)"),
-        OptionDescription("priority", nil, "NUMBER", "-100 to 100, higher runs first (0)"),
-        OptionDescription("ca-file", nil, "FILE", "trust these certificates (PEM) for this session from now on"),
-        OptionDescription("tries", nil, "NUMBER", "give up after so many tries without progress, for this session"),
-        OptionDescription(
-            "credentials", nil, "ask|fail", "when a server asks for a credential: wait for one (ask), or fail"),
-    ]
+struct DownloadOptions {
+    static let descriptions =
+        [
+            OptionDescription("output", "o", "FILE", "the file to make; with one URL only"),
+            OptionDescription("directory", "d", "DIRECTORY", "where files are made (here)"),
+            OptionDescription("input", "i", "FILE", "read more URLs from FILE, one a line; '-' is standard input"),
+            OptionDescription(
+                "remote-header-name", "J", nil, "name the file in the directory as the server does"),
+            OptionDescription(
+                "if-exists", nil, "fail|replace|skip",
+                "what to do when the file is there (fail); skip, when its --checksum and --size are right"),
+            OptionDescription(
+                "if-changed", "z", nil, "fetch again only what has changed since this session fetched it to that file"),
+            OptionDescription("checksum", nil, "sha-256:HEX", "or sha-512:HEX, that the file must have"),
+            OptionDescription("size", nil, "BYTES", "that the file must have"),
+            OptionDescription("ignore-digests", nil, nil, "do not verify the server's Repr-Digest and Content-Digest"),
+        ] + RequestOptions.descriptions + BodyOptions.descriptions + PolicyOptions.descriptions
 
     static let naming = """
         Without --output a file gets the name of the last part of its URL's path, in the chosen directory and never
@@ -21,74 +25,69 @@ struct TransferOptions {
         """
 
     let transfers: [Transfer]
-    private let certificates: String?
-    private let tries: UInt32?
-    private let asksForCredentials: Bool?
+    private let session: SessionOptions
 
     init(_ arguments: Arguments, startsSuspended: Bool = false) throws(CommandError) {
         var urls = arguments.operands
-        for file in arguments.all("input") { urls += try TransferOptions.readURLs(file) }
+        for file in arguments.all("input") { urls += try DownloadOptions.readURLs(file) }
         guard !urls.isEmpty else { throw .usage("There is no URL.") }
+        let destinations = try DownloadOptions.destinations(arguments, urls)
+        let checksum = try arguments.value("checksum").map { text throws(CommandError) in try Checksum.spelled(text) }
+        let size = try arguments.bytes("size")
+        if urls.count > 1 && (checksum != nil || size != nil) {
+            throw .usage("--checksum and --size are of one file, but there are \(urls.count) URLs.")
+        }
+        let ifExists = try DownloadOptions.ifExists(arguments)
+        let request = try RequestOptions(arguments)
+        let body = try BodyOptions(arguments)
+        var transfers: [Transfer] = []
+        for (url, destination) in zip(urls, destinations) {
+            var transfer = request.transfer(url, destination: destination)
+            transfer.body = body.given
+            transfer.bodySource = body.source
+            transfer.ifExists = ifExists
+            transfer.checksum = checksum
+            transfer.expectedSize = size ?? 0
+            transfer.isOnlyIfChanged = arguments.has("if-changed")
+            transfer.isNamedByServer = arguments.has("remote-header-name")
+            transfer.ignoresDigests = arguments.has("ignore-digests")
+            transfer.startsSuspended = startsSuspended
+            transfers.append(transfer)
+        }
+        self.transfers = transfers
+        session = try SessionOptions(arguments)
+    }
+
+    func settings(_ identifier: String) -> SessionSettings { SessionSettings(identifier: identifier, options: session) }
+
+    private static func ifExists(_ arguments: Arguments) throws(CommandError) -> Int {
+        let words = [("fail", BH_IF_EXISTS_FAIL), ("replace", BH_IF_EXISTS_REPLACE), ("skip", BH_IF_EXISTS_SKIP)]
+        let given = try arguments.choice("if-exists", words).map { Int($0) }
+        guard arguments.has("if-changed") else { return given ?? BH_IF_EXISTS_FAIL }
+        guard given == nil || given == BH_IF_EXISTS_REPLACE else {
+            throw .usage("--if-changed replaces the file; leave out --if-exists.")
+        }
+        return BH_IF_EXISTS_REPLACE
+    }
+
+    private static func destinations(_ arguments: Arguments, _ urls: [String]) throws(CommandError) -> [String] {
         let directory = try Paths.absolute(arguments.value("directory") ?? ".")
         let output = arguments.value("output")
         if output != nil && urls.count > 1 {
             throw .usage("--output names one file, but there are \(urls.count) URLs; use --directory.")
         }
         if output == "-" { throw .usage("Files cannot be written to standard output; name one with --output.") }
-        var replaces = false
-        switch arguments.value("if-exists") {
-        case nil, "fail": break
-        case "replace": replaces = true
-        case .some(let value): throw .usage("--if-exists takes 'fail' or 'replace', not '\(value)'.")
+        if arguments.has("remote-header-name") {
+            guard output == nil else { throw .usage("--output and --remote-header-name exclude each other.") }
+            return urls.map { _ in withoutDots(directory) }
         }
-        var headers: [(name: String, value: String)] = []
-        for text in arguments.all("header") { headers.append(try InputFile.header(text)) }
-        let priority = Int32(try arguments.number("priority", in: -100...100) ?? 0)
-        var transfers: [Transfer] = []
-        for url in urls {
+        return urls.map { url in
             let destination = if let output {
                 output.hasPrefix("/") ? output : Paths.join(directory, output)
             } else {
                 Paths.join(directory, FileName.from(url: url))
             }
-            transfers.append(
-                Transfer(
-                    url: url, destination: TransferOptions.withoutDots(destination), headers: headers,
-                    replaces: replaces, priority: priority, startsSuspended: startsSuspended))
-        }
-        self.transfers = transfers
-        certificates = try arguments.value("ca-file").map { path throws(CommandError) in try Paths.absolute(path) }
-        tries = try arguments.number("tries", in: 1...1_000_000).map { UInt32($0) }
-        switch arguments.value("credentials") {
-        case nil: asksForCredentials = nil
-        case "ask": asksForCredentials = true
-        case "fail": asksForCredentials = false
-        case .some(let value): throw .usage("--credentials takes 'ask' or 'fail', not '\(value)'.")
-        }
-    }
-
-    func settings(_ session: String) -> SessionSettings {
-        SessionSettings(
-            identifier: session, certificates: certificates, maximumAttempts: tries,
-            asksForCredentials: asksForCredentials)
-    }
-
-    /// Hands over; a refusal names the transfer that it is about.
-    func enqueue(_ session: Session) throws(CommandError) -> [bh_enqueued] {
-        do {
-            return try session.enqueue(transfers)
-        } catch {
-            guard case .failure(let failure) = error, let index = failure.index, transfers.indices.contains(index)
-            else { throw error }
-            let transfer = transfers[index]
-            var sentence = "\(transfer.url): \(failure.message)"
-            if failure.is(BH_KEY_CONFLICT) {
-                sentence =
-                    "\(transfer.url): \(transfer.destination) is the file of another transfer of this session, with "
-                    + "another URL or other options, that has not ended or whose end nobody has read; see "
-                    + "`backhaul tasks`"
-            }
-            throw .failure(failure.saying(sentence))
+            return withoutDots(destination)
         }
     }
 
@@ -102,5 +101,26 @@ struct TransferOptions {
     private static func readURLs(_ file: String) throws(CommandError) -> [String] {
         try InputFile.lines(file).map { String($0.drop { $0 == " " || $0 == "\t" }) }
             .filter { !$0.isEmpty && !$0.hasPrefix("#") }
+    }
+}
+
+/// Digests as people and tools write them.
+enum Checksum {
+    /// "sha-256:…" of "sha256:…", "SHA256=…" or of as many digits as only one algorithm has.
+    static func spelled(_ text: String) throws(CommandError) -> String {
+        let lower = text.lowercased()
+        for (name, digits) in [("sha-256", 64), ("sha-512", 128)] {
+            if lower.utf8.count == digits && lower.allSatisfy(\.isHexDigit) { return name + ":" + lower }
+            for prefix in [name, name.replacing("-", with: "")] {
+                for separator in [":", "="] where lower.hasPrefix(prefix + separator) {
+                    let digest = lower.dropFirst(prefix.count + 1)
+                    guard digest.utf8.count == digits, digest.allSatisfy(\.isHexDigit) else {
+                        throw .usage("--checksum of \(name) takes \(digits) hexadecimal digits.")
+                    }
+                    return name + ":" + digest
+                }
+            }
+        }
+        throw .usage("--checksum takes sha-256: and 64, or sha-512: and 128 hexadecimal digits.")
     }
 }

@@ -35,8 +35,7 @@ struct CredentialDesk {
     /// "Answer with: backhaul respond 3 --user NAME"
     var advice: String {
         guard let first = open.first else { return "" }
-        let options = first.takesPassword ? "--user NAME" : "--header-file FILE"
-        return "Answer with: \(context.command("respond", String(first.id))) \(options)"
+        return "Answer with: \(context.command("respond", String(first.id))) \(first.advice)"
     }
 
     private func isAnswered(_ challenge: ChallengeRecord, _ session: Session) throws(CommandError) -> Bool {
@@ -55,16 +54,21 @@ struct CredentialDesk {
     private func answer(_ challenge: ChallengeRecord) throws(CommandError) -> Response? {
         guard context.output.progressTerminal != nil, let prompt = Prompt() else { return nil }
         defer { prompt.end() }
+        if challenge.isRefresh {
+            guard challenge.task != 0 else { return nil }
+            let url = try prompt.ask("URL (empty: leave it open): ", context.signals) ?? ""
+            return url.isEmpty ? nil : Response(kind: .url(url))
+        }
         if challenge.takesPassword {
             let user = try prompt.ask("User (empty: leave it open): ", context.signals) ?? ""
             if user.isEmpty { return nil }
             guard let password = try prompt.ask("Password: ", isSecret: true, context.signals) else { return nil }
-            return .password(user: user, password: password)
+            return Response(kind: .password(user: user, password: password))
         }
         guard challenge.takesToken else { return nil }
         let token = try prompt.ask("Token (empty: leave it open): ", isSecret: true, context.signals) ?? ""
         if token.isEmpty { return nil }
         let isProxy = Int(challenge.kind) == BH_CHALLENGE_PROXY
-        return .headers([(isProxy ? "Proxy-Authorization" : "Authorization", "Bearer " + token)])
+        return Response(kind: .headers([(isProxy ? "Proxy-Authorization" : "Authorization", "Bearer " + token)]))
     }
 }

@@ -12,6 +12,8 @@ struct Ending {
     let httpStatus: Int32
     let attempts: UInt32
     let size: UInt64
+    /// Of an upload that this process saw the end of.
+    let responseBody: [UInt8]?
 
     init(_ event: EventRecord) {
         taskID = event.taskID
@@ -23,18 +25,20 @@ struct Ending {
         httpStatus = event.httpStatus
         attempts = event.attempts
         size = event.size
+        responseBody = event.responseBody
     }
 
     init(_ task: TaskRecord) {
         taskID = task.id
         url = task.url
-        path = Int(task.state) == BH_TASK_SUCCEEDED ? task.destination : nil
+        path = Int(task.state) == BH_TASK_SUCCEEDED ? task.path ?? task.destination : nil
         state = task.state
         status = task.status
         errorMessage = task.errorMessage
         httpStatus = task.httpStatus
         attempts = task.attempts
         size = task.size ?? task.offset
+        responseBody = nil
     }
 
     /// The task is gone from the list: another process has read its end.
@@ -43,8 +47,8 @@ struct Ending {
     ///   - started: A file that was to be replaced and has not changed since is not the new one. Without `replaces`
     ///     nothing was there when the transfer was handed over, so that any file is its own. Milliseconds since 1970.
     init(acknowledgedElsewhere id: UInt64, _ transfer: Transfer?, knownSize: UInt64?, since started: Int64) {
-        let file = transfer.flatMap {
-            Paths.sizeOfFile($0.destination, changedSince: $0.replaces ? started : nil)
+        let file = transfer.flatMap { transfer in
+            transfer.destination.flatMap { Paths.sizeOfFile($0, changedSince: transfer.replaces ? started : nil) }
         }
         let size = file.flatMap { knownSize == nil || knownSize == $0 ? $0 : nil }
         taskID = id
@@ -56,6 +60,7 @@ struct Ending {
         httpStatus = 0
         attempts = 0
         self.size = size ?? 0
+        responseBody = nil
     }
 
     var succeeded: Bool { state.map(Int.init) == BH_TASK_SUCCEEDED }
@@ -74,6 +79,7 @@ struct Ending {
             ("error_message", succeeded ? .null : .optional(errorMessage)),
             ("http_status", httpStatus == 0 ? .null : .integer(Int64(httpStatus))),
             ("attempts", .unsigned(UInt64(attempts))), ("size", .unsigned(size)),
+            ("response_body", .bytes(responseBody)),
         ])
     }
 }

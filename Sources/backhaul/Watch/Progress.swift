@@ -50,7 +50,7 @@ struct ProgressReading {
         var parts = ["\(tally.ended) of \(tally.ended + live) done"]
         if tally.failed > 0 { parts.append("\(tally.failed) failed") }
         if running.count > 0 { parts.append("\(running.count) running") }
-        let bytes = running.reduce(tally.bytes) { $0.addingReportingOverflow($1.offset).partialValue }
+        let bytes = running.reduce(tally.bytes) { $0.addingReportingOverflow($1.done).partialValue }
         parts.append(Text.size(bytes))
         let rate = running.reduce(UInt64(0)) { $0.addingReportingOverflow($1.rate).partialValue }
         if rate > 0 { parts.append(Text.size(rate) + "/s") }
@@ -63,10 +63,10 @@ struct ProgressReading {
             return waitingLine(task, name, columns)
         }
         let rate = task.rate > 0 ? Text.size(task.rate) + "/s" : ""
-        guard let size = task.size, size > 0 else {
-            return row(name, [Text.size(task.offset), rate], [10, 11], columns)
+        guard let size = task.total, size > 0 else {
+            return row(name, [Text.size(task.done), rate], [10, 11], columns)
         }
-        let offset = min(task.offset, size)
+        let offset = min(task.done, size)
         let share = Double(offset) / Double(size)
         let percent = "\(Int(share * 100))%"
         let seconds = task.rate > 0 ? Int64(clamping: (size - offset) / task.rate) : 0

@@ -1,5 +1,7 @@
 internal import CBackhaul
 
+// Unsafe: pointers into a batch, which lives while its items are copied.
+
 /// A session's configuration in the form of C.
 extension SessionConfiguration {
     init(_ value: bh_session_configuration) {

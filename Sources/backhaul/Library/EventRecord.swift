@@ -1,7 +1,5 @@
 import CBackhaul
 
-/// Copies of what the library lists, for as long as they are needed.
-
 // Unsafe: pointers into a batch, which lives while its items are copied.
 func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
 
@@ -9,6 +7,7 @@ func bytes(_ pointer: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
     pointer.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) }
 }
 
+/// A copy of an event, for as long as it is needed.
 struct EventRecord {
     let id: UInt64
     let taskID: UInt64
@@ -34,6 +33,14 @@ struct EventRecord {
     let errorBody: [UInt8]?
     /// Nil when it was answered meanwhile.
     let challenge: ChallengeRecord?
+    let group: String?
+    let groupSucceeded: UInt64
+    let groupFailed: UInt64
+    let groupCancelled: UInt64
+    let checksum: String?
+    let bytesSent: UInt64
+    let responseBody: [UInt8]?
+    let taskKind: Int32
 
     init(_ event: bh_event) {
         id = event.id
@@ -61,10 +68,19 @@ struct EventRecord {
         }
         errorBody = bytes(event.error_body, event.error_body_size)
         challenge = event.challenge.map { ChallengeRecord($0.pointee) }
+        group = text(event.group)
+        groupSucceeded = event.group_succeeded
+        groupFailed = event.group_failed
+        groupCancelled = event.group_cancelled
+        checksum = text(event.checksum)
+        bytesSent = event.bytes_sent
+        responseBody = bytes(event.response_body, event.response_body_size)
+        taskKind = event.task_kind
     }
 
     var isEndOfTask: Bool { Int(kind) == BH_EVENT_TASK_ENDED }
     var isEndOfRound: Bool { Int(kind) == BH_EVENT_SESSION_FINISHED }
+    var isEndOfGroup: Bool { Int(kind) == BH_EVENT_GROUP_FINISHED }
     var isChallenge: Bool { Int(kind) == BH_EVENT_CHALLENGE }
     var succeeded: Bool { Int(state) == BH_TASK_SUCCEEDED }
 
@@ -74,6 +90,13 @@ struct EventRecord {
             ("time_ms", .integer(time)),
         ]
         if isChallenge { return .object(common + [("challenge", challenge?.json ?? .null)]) }
+        if isEndOfGroup {
+            return .object(
+                common + [
+                    ("group", .optional(group)), ("succeeded", .unsigned(groupSucceeded)),
+                    ("failed", .unsigned(groupFailed)), ("cancelled", .unsigned(groupCancelled)),
+                ])
+        }
         guard isEndOfTask else { return .object(common) }
         return .object(
             common + [
@@ -87,7 +110,9 @@ struct EventRecord {
                 (
                     "headers",
                     .array(headers.map { .object([("name", .string($0.0)), ("value", .string($0.1))]) })
-                ), ("error_body", .bytes(errorBody)),
+                ), ("error_body", .bytes(errorBody)), ("task_kind", .string(Names.taskKind(taskKind))),
+                ("group", .optional(group)), ("checksum", .optional(checksum)), ("bytes_sent", .unsigned(bytesSent)),
+                ("response_body", .bytes(responseBody)),
             ])
     }
 
@@ -96,69 +121,6 @@ struct EventRecord {
         return .object([
             ("domain", .string(Names.domain(errorDomain))), ("detail", .integer(errorDetail)),
             ("message", .string(errorMessage ?? String(cString: bh_status_text(status)))),
-        ])
-    }
-}
-
-struct TaskRecord {
-    let id: UInt64
-    let round: UInt64
-    let state: Int32
-    let reason: Int32
-    let reasonText: String?
-    let nextAttempt: Int64
-    let url: String
-    let destination: String?
-    let key: String?
-    let userData: [UInt8]?
-    let priority: Int32
-    let status: bh_status
-    let errorMessage: String?
-    let httpStatus: Int32
-    let attempts: UInt32
-    let offset: UInt64
-    /// Nil: no answer has told it yet.
-    let size: UInt64?
-    let rate: UInt64
-    let enqueued: Int64
-
-    init(_ task: bh_task) {
-        id = task.id
-        round = task.round
-        state = task.state
-        reason = task.reason
-        reasonText = text(task.reason_text)
-        nextAttempt = task.next_attempt_ms
-        url = text(task.url) ?? ""
-        destination = text(task.destination)
-        key = text(task.idempotency_key)
-        userData = bytes(task.user_data, task.user_data_size)
-        priority = task.priority
-        status = task.status
-        errorMessage = text(task.error_message)
-        httpStatus = task.http_status
-        attempts = task.attempts
-        offset = task.offset
-        size = task.size == UInt64.max ? nil : task.size
-        rate = task.bytes_per_second
-        enqueued = task.enqueued_ms
-    }
-
-    var hasEnded: Bool { Int(state) >= BH_TASK_SUCCEEDED }
-
-    var json: JSON {
-        .object([
-            ("id", .unsigned(id)), ("round", .unsigned(round)), ("state", .string(Names.taskState(state))),
-            ("reason", Int(reason) == BH_REASON_NONE ? .null : .string(Names.reason(reason))),
-            ("reason_text", .optional(reasonText)),
-            ("next_attempt_ms", nextAttempt == 0 ? .null : .integer(nextAttempt)), ("url", .string(url)),
-            ("destination", .optional(destination)), ("idempotency_key", .optional(key)),
-            ("user_data", .bytes(userData)), ("priority", .integer(Int64(priority))),
-            ("status", .string(String(cString: bh_status_name(status)))), ("error_message", .optional(errorMessage)),
-            ("http_status", httpStatus == 0 ? .null : .integer(Int64(httpStatus))),
-            ("attempts", .unsigned(UInt64(attempts))), ("offset", .unsigned(offset)),
-            ("size", size.map { .unsigned($0) } ?? .null), ("bytes_per_second", .unsigned(rate)),
-            ("enqueued_ms", .integer(enqueued)),
         ])
     }
 }

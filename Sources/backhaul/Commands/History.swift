@@ -1,0 +1,41 @@
+import CBackhaul
+
+struct History: Command {
+    static let description = CommandDescription(
+        name: "history", operands: "", summary: "list transfers whose end was acknowledged",
+        examples: ["backhaul history", "backhaul history --after 120 --json"],
+        options: [OptionDescription("after", nil, "TASK", "only those with greater numbers")],
+        details: """
+            A session keeps the newest, 1000 unless `backhaul configure --history-limit` says otherwise. With --json
+            each transfer is one line, with the same members as those of `backhaul tasks`.
+            """, storeUse: .lists)
+
+    private let after: UInt64
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.isEmpty else { throw .usage("`history` takes no arguments.") }
+        after = UInt64(try arguments.number("after", in: 0...Int64.max) ?? 0)
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            guard let session = try context.attach(application, role: BH_ROLE_OBSERVE) else { return .done }
+            var cursor = after
+            var isFirstPage = true
+            while true {
+                let (tasks, more) = try session.history(after: cursor)
+                var lines = tasks.map { context.output.isJSON ? $0.json.text : History.line($0) }
+                if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(Tasks.header, at: 0) }
+                try context.output.result(lines: lines)
+                isFirstPage = false
+                cursor = tasks.last?.id ?? cursor
+                if !more { return .done }
+            }
+        }
+    }
+
+    private static func line(_ task: TaskRecord) -> String {
+        guard let message = task.errorMessage else { return Tasks.line(task) }
+        return Tasks.line(task) + ": " + Text.visible(message)
+    }
+}

@@ -1,0 +1,113 @@
+import CBackhaul
+
+struct Put: Command {
+    static let description = CommandDescription(
+        name: "put", operands: "[FILE...] URL", summary: "send files and wait until they are there",
+        examples: [
+            "backhaul put report.pdf https://example.org/reports/",
+            "backhaul put -F title=Holidays -F photo=@1.jpg https://example.org/upload",
+        ],
+        options: [
+            OptionDescription("upload-file", "T", "FILE", "send FILE; may be repeated, and may be an argument instead")
+        ] + RequestOptions.descriptions + BodyOptions.descriptions + PolicyOptions.descriptions + [
+            Watch.timeoutOption,
+            OptionDescription("suspended", nil, nil, "with --no-wait: do not start before `backhaul resume`"),
+            OptionDescription("no-wait", nil, nil, "hand over and leave, as `add` does"),
+        ],
+        sessionOptions: SessionOptions.descriptions,
+        details: """
+            Files are sent with PUT, one request each; a URL that ends in '/' gets the file's name behind it. With
+            --form or --data-binary one request is sent, with POST or PUT unless --request says otherwise. A file that
+            changes before it is there whole makes its transfer fail; --body-source snapshot sends it as it is now.
+
+            Prints the URL of each transfer that has succeeded; with --json each is one line when it has ended, with
+            the answer's body. Each `put` is a transfer of its own: after Ctrl-C, `backhaul wait` follows it.
+            """, isHost: true, storeUse: .makes)
+
+    private let transfers: [Transfer]
+    private let session: SessionOptions
+    private let timeout: Int64?
+    private let waits: Bool
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard let url = arguments.operands.last else { throw .usage("There is no URL.") }
+        let files = arguments.operands.dropLast() + arguments.all("upload-file")
+        let request = try RequestOptions(arguments)
+        let body = try BodyOptions(arguments)
+        var transfers: [Transfer] = []
+        if let given = body.given {
+            guard files.isEmpty else { throw .usage("--form and --data-binary go without files to be put.") }
+            transfers.append(request.transfer(url, destination: nil))
+            transfers[0].body = given
+        } else {
+            guard !files.isEmpty else { throw .usage("There is no file to be sent: `backhaul put FILE URL`.") }
+            guard files.count == 1 || url.hasSuffix("/") else {
+                throw .usage("There are \(files.count) files, so the URL must end in '/'.")
+            }
+            for file in files {
+                var transfer = request.transfer(try Put.url(url, file), destination: nil)
+                transfer.body = .file(try Paths.absolute(file))
+                transfers.append(transfer)
+            }
+        }
+        waits = !arguments.has("no-wait")
+        if waits && arguments.has("suspended") { throw .usage("--suspended goes with --no-wait.") }
+        for index in transfers.indices {
+            transfers[index].bodySource = body.source
+            transfers[index].startsSuspended = arguments.has("suspended")
+        }
+        self.transfers = transfers
+        session = try SessionOptions(arguments)
+        timeout = try Watch.timeout(arguments)
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            let settings = SessionSettings(identifier: context.sessionName, options: session)
+            guard waits else { return try handOver(application, settings, context) }
+            let (session, isConsumer) = try Watch.join(application, settings)
+            let results = try session.enqueue(transfers)
+            let pairs = zip(results.map { $0.task_id }, transfers)
+            let handedOver = Dictionary(pairs) { first, _ in first }
+            let watch = try Watch(
+                context, application, session, isConsumer: isConsumer, scope: .tasks(handedOver), timeout: timeout)
+            return try watch.run()
+        }
+    }
+
+    private func handOver(
+        _ application: Application, _ settings: SessionSettings, _ context: Context
+    ) throws(CommandError) -> ExitCode {
+        let session = try application.create(settings, role: BH_ROLE_PRODUCE)
+        let results = try session.enqueue(transfers)
+        try context.output.result(
+            lines: zip(transfers, results).map { transfer, result in
+                context.output.isJSON
+                    ? JSON.object([("task_id", .unsigned(result.task_id)), ("url", .string(transfer.url))]).text
+                    : "\(result.task_id)\t" + Text.visible(transfer.url)
+            })
+        context.output.note("\(Text.count(results.count, "transfer")) handed over: `\(context.waitCommand)` follows.")
+        return .done
+    }
+
+    /// As curl does: a folder's URL gets the name of the file.
+    private static func url(_ url: String, _ file: String) throws(CommandError) -> String {
+        guard url.hasSuffix("/") else { return url }
+        guard let name = file.split(separator: "/").last, name != ".", name != ".." else {
+            throw .usage("'\(file)' names no file.")
+        }
+        return url + encoded(String(name))
+    }
+
+    /// RFC 3986, section 2.3: everything but the unreserved characters.
+    private static func encoded(_ name: String) -> String {
+        var text = ""
+        for byte in name.utf8 {
+            let scalar = Unicode.Scalar(byte)
+            let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+            text += isPlain || "-._~".unicodeScalars.contains(scalar)
+                ? String(scalar) : "%" + Text.hexadecimal(UInt32(byte), digits: 2).uppercased()
+        }
+        return text
+    }
+}

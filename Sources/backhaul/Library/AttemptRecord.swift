@@ -1,0 +1,111 @@
+import CBackhaul
+
+/// What was measured of one request of a task.
+struct AttemptRecord {
+    let task: UInt64
+    let number: UInt32
+    let next: Int32
+    let started: Int64
+    let nextAttempt: Int64
+    let status: bh_status
+    let errorDomain: Int32
+    let errorDetail: Int64
+    let errorMessage: String?
+    let url: String
+    let httpStatus: Int32
+    let redirects: UInt32
+    let offset: UInt64
+    let endOffset: UInt64
+    /// Microseconds after the start; nil when not reached or not needed.
+    let domainLookup: Int64?
+    let connect: Int64?
+    let secureConnection: Int64?
+    let requestStart: Int64?
+    let requestEnd: Int64?
+    let responseStart: Int64?
+    let responseEnd: Int64?
+    let networkProtocol: String?
+    let isReused: Bool
+    let isProxied: Bool
+    let local: (address: String?, port: UInt16)
+    let remote: (address: String?, port: UInt16)
+    let tlsVersion: String?
+    let tlsCipher: String?
+    let requestHeaderBytes: UInt64
+    let requestBodyBytes: UInt64
+    let responseHeaderBytes: UInt64
+    let responseBodyBytes: UInt64
+
+    init(_ attempt: bh_attempt) {
+        task = attempt.task_id
+        number = attempt.number
+        next = attempt.next
+        started = attempt.started_ms
+        nextAttempt = attempt.next_attempt_ms
+        status = attempt.status
+        errorDomain = attempt.error_domain
+        errorDetail = attempt.error_detail
+        errorMessage = text(attempt.error_message)
+        url = text(attempt.url) ?? ""
+        httpStatus = attempt.http_status
+        redirects = attempt.redirects
+        offset = attempt.offset
+        endOffset = attempt.end_offset
+        domainLookup = AttemptRecord.reached(attempt.domain_lookup_us)
+        connect = AttemptRecord.reached(attempt.connect_us)
+        secureConnection = AttemptRecord.reached(attempt.secure_connection_us)
+        requestStart = AttemptRecord.reached(attempt.request_start_us)
+        requestEnd = AttemptRecord.reached(attempt.request_end_us)
+        responseStart = AttemptRecord.reached(attempt.response_start_us)
+        responseEnd = AttemptRecord.reached(attempt.response_end_us)
+        networkProtocol = text(attempt.protocol)
+        isReused = attempt.reused_connection != 0
+        isProxied = attempt.proxy_connection != 0
+        local = (text(attempt.local_address), attempt.local_port)
+        remote = (text(attempt.remote_address), attempt.remote_port)
+        tlsVersion = text(attempt.tls_version)
+        tlsCipher = text(attempt.tls_cipher)
+        requestHeaderBytes = attempt.request_header_bytes
+        requestBodyBytes = attempt.request_body_bytes
+        responseHeaderBytes = attempt.response_header_bytes
+        responseBodyBytes = attempt.response_body_bytes
+    }
+
+    private static func reached(_ microseconds: Int64) -> Int64? { microseconds < 0 ? nil : microseconds }
+
+    var failed: Bool { Int(status) != BH_OK }
+
+    var json: JSON {
+        func time(_ microseconds: Int64?) -> JSON { microseconds.map { .integer($0) } ?? .null }
+        func port(_ end: (address: String?, port: UInt16)) -> JSON {
+            end.address == nil ? .null : .unsigned(UInt64(end.port))
+        }
+        return .object([
+            ("task_id", .unsigned(task)), ("number", .unsigned(UInt64(number))), ("next", .string(Names.next(next))),
+            ("started_ms", .integer(started)), ("next_attempt_ms", nextAttempt == 0 ? .null : .integer(nextAttempt)),
+            ("status", .string(String(cString: bh_status_name(status)))), ("error", errorJSON), ("url", .string(url)),
+            ("http_status", httpStatus == 0 ? .null : .integer(Int64(httpStatus))),
+            ("redirects", .unsigned(UInt64(redirects))), ("offset", .unsigned(offset)),
+            ("end_offset", .unsigned(endOffset)), ("domain_lookup_us", time(domainLookup)),
+            ("connect_us", time(connect)), ("secure_connection_us", time(secureConnection)),
+            ("request_start_us", time(requestStart)), ("request_end_us", time(requestEnd)),
+            ("response_start_us", time(responseStart)), ("response_end_us", time(responseEnd)),
+            ("protocol", .optional(networkProtocol)), ("reused_connection", .bool(isReused)),
+            ("proxy_connection", .bool(isProxied)), ("local_address", .optional(local.address)),
+            ("local_port", port(local)), ("remote_address", .optional(remote.address)), ("remote_port", port(remote)),
+            ("tls_version", .optional(tlsVersion)), ("tls_cipher", .optional(tlsCipher)),
+            ("request_header_bytes", .unsigned(requestHeaderBytes)),
+            ("request_body_bytes", .unsigned(requestBodyBytes)),
+            ("response_header_bytes", .unsigned(responseHeaderBytes)),
+            ("response_body_bytes", .unsigned(responseBodyBytes)),
+        ])
+    }
+
+    private var errorJSON: JSON {
+        guard failed else { return .null }
+        return .object([
+            ("domain", .string(Names.domain(errorDomain))), ("detail", .integer(errorDetail)),
+            ("message", .string(errorMessage ?? String(cString: bh_status_text(status)))),
+        ])
+    }
+}

@@ -1,0 +1,68 @@
+import CBackhaul
+
+// Unsafe: pointers into a batch, which lives while its items are copied.
+
+/// A copy of what is remembered with a session. It holds no secret, so that none is shown.
+struct ConfigurationRecord {
+    /// Under the header's names.
+    private let members: [(String, JSON)]
+
+    init(_ configuration: bh_session_configuration) {
+        func number(_ value: UInt64) -> JSON { value == 0 ? .null : .unsigned(value) }
+        func choice(_ value: Int32) -> JSON { .bool(Int(value) == BH_YES) }
+        func words(_ bits: UInt32) -> JSON { .array(Names.words(bits, Names.retryErrors).map { .string($0) }) }
+        let headers = UnsafeBufferPointer(
+            start: configuration.headers, count: configuration.headers == nil ? 0 : configuration.header_count)
+        let history = configuration.history_limit
+        members = [
+            ("identifier", .optional(text(configuration.identifier))),
+            ("connections_per_origin", .unsigned(UInt64(configuration.connections_per_origin))),
+            ("maximum_running_tasks", .unsigned(UInt64(configuration.maximum_running_tasks))),
+            ("maximum_attempts", number(UInt64(configuration.maximum_attempts))),
+            ("first_retry_delay_ms", .unsigned(UInt64(configuration.first_retry_delay_ms))),
+            ("longest_retry_delay_ms", .unsigned(UInt64(configuration.longest_retry_delay_ms))),
+            ("retry_jitter_percent", .unsigned(UInt64(configuration.retry_jitter_percent))),
+            ("retry_errors", words(configuration.retry_errors)),
+            ("retry_statuses", .optional(text(configuration.retry_statuses))),
+            ("retries_unsafe_methods", choice(configuration.retries_unsafe_methods)),
+            ("accepted_statuses", .optional(text(configuration.accepted_statuses))),
+            ("request_timeout_ms", .unsigned(UInt64(configuration.request_timeout_ms))),
+            ("resource_timeout_ms", .unsigned(configuration.resource_timeout_ms)),
+            ("http_version", .string(Names.word(configuration.http_version, Names.httpVersions))),
+            ("redirects", .string(Names.word(configuration.redirects, Names.redirects))),
+            ("maximum_redirects", .unsigned(UInt64(configuration.maximum_redirects))),
+            ("maximum_size", number(configuration.maximum_size)),
+            ("bytes_per_second", number(configuration.bytes_per_second)),
+            ("header_names", .array(headers.map { .string(text($0.name) ?? "") })),
+            ("proxy", .optional(text(configuration.proxy))), ("proxy_user", .optional(text(configuration.proxy_user))),
+            ("no_proxy", .optional(text(configuration.no_proxy))),
+            ("cookies", .string(Names.word(configuration.cookies, Names.cookies))),
+            ("ca_file", .optional(text(configuration.ca_file))),
+            ("minimum_tls", .string(Int(configuration.minimum_tls) == BH_TLS_1_3 ? "tlsv1.3" : "tlsv1.2")),
+            ("client_certificate", .optional(text(configuration.client_certificate))),
+            ("client_key", .optional(text(configuration.client_key))),
+            ("pinned_public_keys", .optional(text(configuration.pinned_public_keys))),
+            ("history_limit", .unsigned(history == UInt32.max ? 0 : UInt64(history))),
+            ("asks_for_credentials", choice(configuration.asks_for_credentials)),
+            ("sends_launch_events", choice(configuration.sends_launch_events)),
+            ("launch_if_stopped_ms", number(UInt64(configuration.launch_if_stopped_ms))),
+        ]
+    }
+
+    var json: JSON { .object(members) }
+
+    /// Those that say something, for people.
+    var lines: [(String, String)] {
+        members.compactMap { name, value in
+            switch value {
+            case .null: nil
+            case .string(let text): (name, text)
+            case .bool(let value): (name, value ? "yes" : "no")
+            case .array(let items):
+                items.isEmpty ? nil : (name, items.map { if case .string(let text) = $0 { text } else { "" } }
+                    .joined(separator: ", "))
+            default: (name, value.text)
+            }
+        }
+    }
+}

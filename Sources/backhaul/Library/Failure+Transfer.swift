@@ -1,0 +1,18 @@
+import CBackhaul
+
+extension CommandError {
+    /// Names the transfer that an enqueue refused.
+    func about(_ transfers: [Transfer]) -> CommandError {
+        guard case .failure(let failure) = self, let index = failure.index, transfers.indices.contains(index) else {
+            return self
+        }
+        let transfer = transfers[index]
+        guard failure.is(BH_KEY_CONFLICT), let destination = transfer.destination else {
+            return .failure(failure.saying("\(transfer.url): \(failure.message)"))
+        }
+        return .failure(
+            failure.saying(
+                "\(transfer.url): \(destination) is the file of another transfer of this session, with another URL or "
+                    + "other options, that has not ended or whose end nobody has read; see `backhaul tasks`"))
+    }
+}

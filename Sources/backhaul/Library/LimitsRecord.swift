@@ -1,0 +1,35 @@
+import CBackhaul
+
+/// What all sessions of a store may use together; 0: no limit of its own.
+struct LimitsRecord {
+    var bytesPerSecond: UInt64
+    var runningTasks: UInt32
+    var connections: UInt32
+    var connectionsPerOrigin: UInt32
+
+    init(_ limits: bh_limits) {
+        bytesPerSecond = limits.bytes_per_second
+        runningTasks = limits.maximum_running_tasks
+        connections = limits.maximum_connections
+        connectionsPerOrigin = limits.connections_per_origin
+    }
+
+    var limits: bh_limits {
+        bh_limits(
+            struct_size: MemoryLayout<bh_limits>.size, bytes_per_second: bytesPerSecond,
+            maximum_running_tasks: runningTasks, maximum_connections: connections,
+            connections_per_origin: connectionsPerOrigin)
+    }
+
+    var json: JSON {
+        .object([
+            ("bytes_per_second", bytesPerSecond == 0 ? .null : .unsigned(bytesPerSecond)),
+            ("maximum_running_tasks", .unsigned(UInt64(runningTasks))),
+            ("maximum_connections", .unsigned(UInt64(connections))),
+            (
+                "connections_per_origin",
+                connectionsPerOrigin == 0 ? .null : .unsigned(UInt64(connectionsPerOrigin))
+            ),
+        ])
+    }
+}

@@ -1,0 +1,40 @@
+import CBackhaul
+
+/// An answer to a challenge.
+struct Response {
+    enum Kind {
+        case refuse
+        case goOnWithout
+        case password(user: String, password: String)
+        case headers([(name: String, value: String)])
+        case url(String)
+    }
+    var kind: Kind
+    /// Also in the store.
+    var isKept = false
+    /// Unix milliseconds.
+    var expires: Int64?
+
+    func response(_ arena: CStringArena) -> bh_response {
+        var response = bh_response()
+        response.struct_size = MemoryLayout<bh_response>.size
+        response.flags = isKept ? UInt32(BH_RESPONSE_KEEP) : 0
+        response.expires_ms = expires ?? 0
+        switch kind {
+        case .refuse: response.kind = Int32(BH_RESPOND_REFUSE)
+        case .goOnWithout: response.kind = Int32(BH_RESPOND_DEFAULT)
+        case .password(let user, let password):
+            response.kind = Int32(BH_RESPOND_CREDENTIAL)
+            response.user = arena.string(user)
+            response.password = arena.string(password)
+        case .headers(let headers):
+            response.kind = Int32(BH_RESPOND_HEADERS)
+            response.headers = arena.headers(headers)
+            response.header_count = headers.count
+        case .url(let url):
+            response.kind = Int32(BH_RESPOND_URL)
+            response.url = arena.string(url)
+        }
+        return response
+    }
+}

@@ -1,0 +1,29 @@
+import CBackhaul
+
+/// The settings of a session that the command line can give.
+struct SessionSettings {
+    var identifier: String
+    var options: SessionOptions
+    /// Of all its transfers.
+    var policy: PolicyOptions?
+    /// Nil: as they are.
+    var headers: [(name: String, value: String)]?
+
+    var hasChanges: Bool { options.isGiven || policy?.isGiven == true || headers != nil }
+
+    /// - Parameter remembered: keeps what is not given here.
+    func configuration(
+        _ arena: CStringArena, over remembered: bh_session_configuration?
+    ) -> bh_session_configuration {
+        var configuration = remembered ?? bh_session_configuration()
+        configuration.struct_size = MemoryLayout<bh_session_configuration>.size
+        configuration.identifier = arena.string(identifier)
+        options.change(&configuration, arena, isNew: remembered == nil)
+        policy?.change(&configuration, arena)
+        if let headers {
+            configuration.headers = arena.headers(headers)
+            configuration.header_count = headers.count
+        }
+        return configuration
+    }
+}

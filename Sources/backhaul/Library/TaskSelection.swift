@@ -1,0 +1,16 @@
+import CBackhaul
+
+/// Which tasks: those with one of the ids (none: all) in one of the states (none: any) and of the group (nil: any).
+struct TaskSelection {
+    var ids: [UInt64] = []
+    var states: [Int] = []
+    var group: String?
+
+    static let live = [BH_TASK_WAITING, BH_TASK_RUNNING, BH_TASK_SUSPENDED]
+
+    func selection(_ arena: CStringArena) -> bh_task_selection {
+        bh_task_selection(
+            struct_size: MemoryLayout<bh_task_selection>.size, ids: arena.array(ids), id_count: ids.count,
+            states: states.reduce(0) { $0 | 1 << UInt32($1) }, group: arena.optionalString(group))
+    }
+}

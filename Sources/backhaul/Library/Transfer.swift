@@ -1,0 +1,109 @@
+import CBackhaul
+
+/// What a request carries.
+enum Body {
+    case file(String)
+    case bytes([UInt8])
+    case form([Part])
+}
+
+/// One part of a form.
+struct Part {
+    enum Content {
+        case file(String)
+        case value([UInt8])
+    }
+    var name: String
+    var content: Content
+    var fileName: String?
+    var mediaType: String?
+
+    func part(_ arena: CStringArena) -> bh_part {
+        var part = bh_part()
+        part.name = arena.string(name)
+        switch content {
+        case .file(let path): part.file = arena.string(path)
+        case .value(let bytes):
+            part.value = arena.bytes(bytes)
+            part.value_size = bytes.count
+        }
+        part.file_name = arena.optionalString(fileName)
+        part.media_type = arena.optionalString(mediaType)
+        return part
+    }
+}
+
+/// A download or an upload to be handed over.
+struct Transfer {
+    var url: String
+    /// Nil for an upload.
+    var destination: String?
+    var method: String?
+    var headers: [(name: String, value: String)] = []
+    var body: Body?
+    var bodySource: Int32 = 0
+    var ifExists = BH_IF_EXISTS_FAIL
+    var priority: Int32 = 0
+    var startsSuspended = false
+    var group: String?
+    var checksum: String?
+    var expectedSize: UInt64 = 0
+    var isOnlyIfChanged = false
+    /// The destination is a directory then.
+    var isNamedByServer = false
+    var ignoresDigests = false
+    var refresh: Int32 = 0
+    var expires: Int64?
+    var policy: PolicyOptions?
+
+    var replaces: Bool { ifExists == BH_IF_EXISTS_REPLACE }
+
+    /// The destination names the transfer, so that the same command line again finds what it has handed over before.
+    /// Longer paths than a key can hold do without, and so do uploads: the same again may be meant.
+    var key: String? {
+        guard let destination else { return nil }
+        let key = isNamedByServer ? "into:" + destination + ":" + url : "file:" + destination
+        return key.utf8.count <= 255 ? key : nil
+    }
+
+    func request(_ arena: CStringArena) -> bh_request {
+        var request = bh_request()
+        request.struct_size = MemoryLayout<bh_request>.size
+        request.url = arena.string(url)
+        request.destination = arena.optionalString(destination)
+        request.idempotency_key = arena.optionalString(key)
+        request.headers = arena.headers(headers)
+        request.header_count = headers.count
+        request.if_exists = Int32(ifExists)
+        request.priority = priority
+        request.flags = flags
+        request.method = arena.optionalString(method)
+        request.group = arena.optionalString(group)
+        request.checksum = arena.optionalString(checksum)
+        request.expected_size = expectedSize
+        request.body_source = bodySource
+        request.refresh = refresh
+        request.expires_ms = expires ?? 0
+        request.policy = arena.array(policy.map { [$0.policy(arena)] } ?? [])
+        switch body {
+        case nil: break
+        case .file(let path): request.body_file = arena.string(path)
+        case .bytes(let bytes):
+            request.body = arena.bytes(bytes)
+            request.body_size = bytes.count
+        case .form(let parts):
+            request.parts = arena.array(parts.map { $0.part(arena) })
+            request.part_count = parts.count
+        }
+        return request
+    }
+
+    private var flags: UInt32 {
+        var flags = 0
+        if startsSuspended { flags |= BH_REQUEST_STARTS_SUSPENDED }
+        if isOnlyIfChanged { flags |= BH_REQUEST_IF_CHANGED }
+        if isNamedByServer { flags |= BH_REQUEST_NAMED_BY_SERVER }
+        if ignoresDigests { flags |= BH_REQUEST_IGNORES_DIGESTS }
+        return UInt32(flags)
+    }
+}

@@ -1,0 +1,109 @@
+import CBackhaul
+
+/// How transfers are made and tried again: of `get`, `add` and `put` for what they hand over, of `configure` for all of
+/// the session.
+struct PolicyOptions {
+    static let descriptions = [
+        OptionDescription("retry", nil, "NUMBER", "give up after so many more tries without progress"),
+        OptionDescription("retry-delay", nil, "SECONDS", "before the first more try; it doubles (1)"),
+        OptionDescription("retry-max-delay", nil, "SECONDS", "the longest such delay (600)"),
+        OptionDescription("retry-jitter", nil, "PERCENT", "how much of each delay is random (50)"),
+        OptionDescription(
+            "retry-errors", nil, "LIST",
+            "what is tried again: name, connection, lost, timeout, tls, status, bad_response; or nothing"),
+        OptionDescription("retry-status", nil, "LIST", "which statuses are tried again (408,429,500,502-504)"),
+        OptionDescription("retry-unsafe", nil, nil, "repeat POST and PATCH even if the server may have acted on them"),
+        OptionDescription("accept-status", nil, "LIST", "which statuses are no failures (200-299)"),
+        OptionDescription("request-timeout", nil, "SECONDS", "for the server's next byte (60)"),
+        OptionDescription("max-time", "m", "SECONDS", "for the whole transfer from now on (7 days)"),
+        OptionDescription("http1.1", nil, nil, "speak HTTP/1.1"),
+        OptionDescription("http2", nil, nil, "speak HTTP/2, without TLS by an upgrade"),
+        OptionDescription("http2-prior-knowledge", nil, nil, "speak HTTP/2 without asking, also without TLS"),
+        OptionDescription("redirects", nil, "follow|same_origin|none", "what becomes of redirects (follow)"),
+        OptionDescription("max-redirs", nil, "NUMBER", "how many are followed (20); 0: none"),
+        OptionDescription("max-filesize", nil, "BYTES", "no larger file, as 500k, 10M or 2G"),
+        OptionDescription("limit-rate", nil, "BYTES", "a second, both ways, as 500k, 10M or 2G"),
+    ]
+
+    private let attempts: UInt32?
+    private let firstDelay: UInt32?
+    private let longestDelay: UInt32?
+    private let jitter: UInt32?
+    private let retryErrors: UInt32?
+    private let retryStatuses: String?
+    private let retriesUnsafe: Bool
+    private let acceptedStatuses: String?
+    private let requestTimeout: UInt32?
+    private let resourceTimeout: UInt64?
+    private let version: Int32?
+    private let redirects: Int32?
+    private let redirectCount: UInt32?
+    private let largest: UInt64?
+    private let rate: UInt64?
+
+    let isGiven: Bool
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        let day = 86_400.0
+        isGiven = PolicyOptions.descriptions.contains { arguments.has($0.name) }
+        attempts = try arguments.number("retry", in: 0...1_000_000).map { UInt32($0) + 1 }
+        firstDelay = try arguments.milliseconds("retry-delay", upTo: day).map { UInt32($0) }
+        longestDelay = try arguments.milliseconds("retry-max-delay", upTo: day).map { UInt32($0) }
+        jitter = try arguments.number("retry-jitter", in: 1...100).map { UInt32($0) }
+        retryErrors = try arguments.bits("retry-errors", Names.retryErrors)
+        retryStatuses = arguments.value("retry-status")
+        retriesUnsafe = arguments.has("retry-unsafe")
+        acceptedStatuses = arguments.value("accept-status")
+        requestTimeout = try arguments.milliseconds("request-timeout", upTo: day).map { UInt32($0) }
+        resourceTimeout = try arguments.milliseconds("max-time")
+        let versions = Names.httpVersions.filter { arguments.has($0.0) }
+        guard versions.count <= 1 else { throw .usage("--\(versions[0].0) and --\(versions[1].0) exclude each other.") }
+        version = versions.first.map { Int32($0.1) }
+        let count = try arguments.number("max-redirs", in: 0...100)
+        let policy = try arguments.choice("redirects", Names.redirects)
+        redirects = count == 0 ? Int32(BH_REDIRECTS_NONE) : policy
+        redirectCount = count == 0 ? nil : count.map { UInt32($0) }
+        largest = try arguments.bytes("max-filesize")
+        rate = try arguments.bytes("limit-rate")
+    }
+
+    func policy(_ arena: CStringArena) -> bh_policy {
+        var policy = bh_policy()
+        policy.struct_size = MemoryLayout<bh_policy>.size
+        policy.maximum_attempts = attempts ?? 0
+        policy.first_retry_delay_ms = firstDelay ?? 0
+        policy.longest_retry_delay_ms = longestDelay ?? 0
+        policy.retry_jitter_percent = jitter ?? 0
+        policy.retry_errors = retryErrors ?? 0
+        policy.retries_unsafe_methods = retriesUnsafe ? Int32(BH_YES) : 0
+        policy.retry_statuses = arena.optionalString(retryStatuses)
+        policy.accepted_statuses = arena.optionalString(acceptedStatuses)
+        policy.request_timeout_ms = requestTimeout ?? 0
+        policy.resource_timeout_ms = resourceTimeout ?? 0
+        policy.http_version = version ?? 0
+        policy.redirects = redirects ?? 0
+        policy.maximum_redirects = redirectCount ?? 0
+        policy.maximum_size = largest ?? 0
+        policy.bytes_per_second = rate ?? 0
+        return policy
+    }
+
+    /// Leaves what was not given as it is.
+    func change(_ session: inout bh_session_configuration, _ arena: CStringArena) {
+        if let attempts { session.maximum_attempts = attempts }
+        if let firstDelay { session.first_retry_delay_ms = firstDelay }
+        if let longestDelay { session.longest_retry_delay_ms = longestDelay }
+        if let jitter { session.retry_jitter_percent = jitter }
+        if let retryErrors { session.retry_errors = retryErrors }
+        if retriesUnsafe { session.retries_unsafe_methods = Int32(BH_YES) }
+        if let retryStatuses { session.retry_statuses = arena.string(unlessEmpty: retryStatuses) }
+        if let acceptedStatuses { session.accepted_statuses = arena.string(unlessEmpty: acceptedStatuses) }
+        if let requestTimeout { session.request_timeout_ms = requestTimeout }
+        if let resourceTimeout { session.resource_timeout_ms = resourceTimeout }
+        if let version { session.http_version = version }
+        if let redirects { session.redirects = redirects }
+        if let redirectCount { session.maximum_redirects = redirectCount }
+        if let largest { session.maximum_size = largest }
+        if let rate { session.bytes_per_second = rate }
+    }
+}

@@ -1,0 +1,56 @@
+import CBackhaul
+
+/// What `get`, `add` and `put` say of each of their requests.
+struct RequestOptions {
+    static let descriptions = [
+        OptionDescription("request", "X", "METHOD", "the request's method"),
+        OptionDescription("header", "H", "'NAME: VALUE'", "send this header; may be repeated"),
+        OptionDescription("header-file", nil, "FILE", "headers, one a line; '-' is standard input"),
+        OptionDescription("group", nil, "NAME", "the transfers are of this group"),
+        OptionDescription(
+            "priority", nil, "NUMBER|now", "-100 to 100, higher runs first (0); now: before all limits of the session"),
+        OptionDescription(
+            "refresh", nil, "headers|url", "what expires: new ones are asked for as `challenges` shows"),
+        OptionDescription("expires-in", nil, "SECONDS", "after which --refresh is asked for, before a 401 or 403"),
+    ]
+
+    private let method: String?
+    private let headers: [(name: String, value: String)]
+    private let group: String?
+    private let priority: Int32
+    private let refresh: Int32
+    private let expires: Int64?
+    private let policy: PolicyOptions?
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        method = arguments.value("request")
+        var headers: [(name: String, value: String)] = []
+        for text in arguments.all("header") { headers.append(try InputFile.header(text)) }
+        for file in arguments.all("header-file") { headers += try InputFile.headers(file) }
+        self.headers = headers
+        group = arguments.value("group")
+        priority = try RequestOptions.priority(arguments) ?? 0
+        refresh = try arguments.choice("refresh", [("headers", BH_REFRESH_HEADERS), ("url", BH_REFRESH_URL)]) ?? 0
+        expires = try arguments.moment(after: "expires-in")
+        if expires != nil && refresh == 0 { throw .usage("--expires-in goes with --refresh.") }
+        let policy = try PolicyOptions(arguments)
+        self.policy = policy.isGiven ? policy : nil
+    }
+
+    static func priority(_ arguments: Arguments) throws(CommandError) -> Int32? {
+        if arguments.value("priority") == "now" { return Int32(BH_PRIORITY_NOW) }
+        return try arguments.number("priority", in: -100...100).map { Int32($0) }
+    }
+
+    func transfer(_ url: String, destination: String?) -> Transfer {
+        var transfer = Transfer(url: url, destination: destination)
+        transfer.method = method
+        transfer.headers = headers
+        transfer.group = group
+        transfer.priority = priority
+        transfer.refresh = refresh
+        transfer.expires = expires
+        transfer.policy = policy
+        return transfer
+    }
+}

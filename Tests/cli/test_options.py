@@ -1,0 +1,148 @@
+"""Options of transfers, sessions and the store: what is given arrives and stays."""
+
+import base64
+import hashlib
+import http.server
+import threading
+
+import pytest
+
+from conftest import until
+
+URL = "http://127.0.0.1:9/never"
+CONTENT = b"a line of the file\n" * 2_000
+PIN = "sha256//" + "A" * 43 + "="
+
+
+@pytest.fixture
+def hosting():
+    return "daemon"
+
+
+@pytest.fixture
+def receiving():
+    """A server that keeps what it is sent: `receiving.requests` has method, path, headers and body of each."""
+    requests = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def take(self):
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            requests.append((self.command, self.path, self.headers, body))
+            answer = b"thanks \x1b[2J"
+            self.send_response(201)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        do_PUT = do_POST = do_PATCH = do_GET = take
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        server.url = f"http://127.0.0.1:{server.server_port}"
+        server.requests = requests
+        yield server
+        server.shutdown()
+
+
+def test_what_a_session_is_told_is_shown_and_stays(backhaul):
+    backhaul.here.joinpath("ca.pem").write_text("")
+    given = backhaul.json(
+        "configure", "--proxy", "socks5h://127.0.0.1:9050", "--proxy-user", "ann:secret word", "--noproxy", "localhost",
+        "--cacert", "ca.pem", "--cert", "c.pem", "--key", "k.pem", "--pinnedpubkey", PIN, "--tlsv1.3", "--cookie-jar",
+        "persistent", "--connections", "3", "--parallel-max", "4", "--history-limit", "5", "--credentials", "fail",
+        "--retry", "6", "--retry-delay", "0.5", "--retry-max-delay", "60", "--retry-jitter", "7", "--retry-errors",
+        "name,lost", "--retry-status", "503", "--accept-status", "200,404", "--retry-unsafe", "--request-timeout", "8",
+        "--max-time", "9", "--http1.1", "--redirects", "same_origin", "--max-redirs", "10", "--max-filesize", "1.5k",
+        "--limit-rate", "2M", "-H", "X-Secret: hidden word")
+    expected = {
+        "identifier": "default", "proxy": "socks5h://127.0.0.1:9050", "proxy_user": "ann", "no_proxy": "localhost",
+        "ca_file": f"{backhaul.here}/ca.pem", "client_certificate": f"{backhaul.here}/c.pem",
+        "client_key": f"{backhaul.here}/k.pem", "pinned_public_keys": PIN, "minimum_tls": "tlsv1.3",
+        "cookies": "persistent", "connections_per_origin": 3, "maximum_running_tasks": 4, "history_limit": 5,
+        "asks_for_credentials": False, "maximum_attempts": 7, "first_retry_delay_ms": 500,
+        "longest_retry_delay_ms": 60_000, "retry_jitter_percent": 7, "retry_errors": ["name", "lost"],
+        "retry_statuses": "503", "accepted_statuses": "200,404", "retries_unsafe_methods": True,
+        "request_timeout_ms": 8_000, "resource_timeout_ms": 9_000, "http_version": "http1.1",
+        "redirects": "same_origin", "maximum_redirects": 10, "maximum_size": 1_536, "bytes_per_second": 2 << 20,
+        "header_names": ["X-Secret"], "sends_launch_events": True, "launch_if_stopped_ms": None,
+    }
+    assert given == [expected]
+    assert backhaul.json("configure") == [expected]
+    shown = backhaul("configure").stdout
+    assert "socks5h://127.0.0.1:9050" in shown
+    assert "secret" not in shown and "hidden word" not in shown
+
+
+def test_what_is_not_given_stays_and_an_empty_word_goes_back_to_the_default(backhaul):
+    backhaul("configure", "--proxy", "http://127.0.0.1:3128", "--proxy-user", "ann", "--parallel-max", "4")
+    (changed,) = backhaul.json("configure", "--limit-rate", "1k")
+    assert (changed["proxy"], changed["maximum_running_tasks"]) == ("http://127.0.0.1:3128", 4)
+    (changed,) = backhaul.json("configure", "--proxy", "", "--limit-rate", "0")
+    assert (changed["proxy"], changed["proxy_user"], changed["bytes_per_second"]) == (None, None, None)
+    assert changed["maximum_running_tasks"] == 4
+
+
+def test_the_password_of_a_proxy_may_come_from_a_file(backhaul):
+    backhaul("configure", "--proxy", "http://127.0.0.1:3128", "--proxy-user", "ann", "--proxy-password-file", "-",
+             stdin="secret word\n")
+    assert backhaul.json("configure")[0]["proxy_user"] == "ann"
+
+
+def test_get_remembers_the_options_of_the_session(backhaul):
+    backhaul("add", "--suspended", "--cookie-jar", "memory", URL)
+    assert backhaul.json("configure")[0]["cookies"] == "memory"
+
+
+def test_the_limits_of_the_store_are_shown_and_set(backhaul):
+    standard = {"bytes_per_second": None, "maximum_running_tasks": 256, "maximum_connections": 256,
+                "connections_per_origin": None}
+    assert backhaul.json("limits") == [standard]
+    changed = {**standard, "bytes_per_second": 512_000, "connections_per_origin": 2}
+    assert backhaul.json("limits", "set", "--limit-rate", "500k", "--connections-per-origin", "2") == [changed]
+    assert backhaul.json("limits", "set", "--parallel-max", "8") == [{**changed, "maximum_running_tasks": 8}]
+    assert "no limit" not in backhaul("limits").stdout
+    assert backhaul.json("limits", "set", "--limit-rate", "0")[0]["bytes_per_second"] is None
+
+
+def test_transfers_of_a_group_are_listed_and_controlled_as_one(backhaul):
+    backhaul("add", "--suspended", "--group", "photos", URL + "/1", URL + "/2")
+    backhaul("add", "--suspended", URL + "/3")
+    assert [task["group"] for task in backhaul.json("tasks")] == ["photos", "photos", None]
+    assert len(backhaul.json("tasks", "--group", "photos")) == 2
+    assert backhaul.json("priority", "now", "--group", "photos") == [{"affected": 2}]
+    assert [task["priority"] for task in backhaul.json("tasks")] == [101, 101, 0]
+    assert backhaul.json("rate", "500k", "--group", "photos") == [{"affected": 2}]
+    assert backhaul.json("cancel", "--group", "photos") == [{"affected": 2}]
+    assert backhaul.json("cancel", "--group", "photos") == [{"affected": 0}]
+
+
+def test_a_checksum_may_be_written_as_tools_write_it(backhaul):
+    digest = hashlib.sha256(CONTENT).hexdigest()
+    for number, spelling in enumerate((f"sha-256:{digest}", f"SHA256={digest.upper()}", digest)):
+        backhaul("add", "--suspended", "--checksum", spelling, "-o", "f", URL)
+        assert len(backhaul.json("tasks")) == 1, (number, spelling)
+
+
+def test_options_that_contradict_each_other_name_both(backhaul):
+    told = backhaul("add", "--size", "2", "--max-filesize", "1", URL, code=2).stderr
+    assert "expected_size" in told and "maximum_size" in told and URL in told
+
+
+def test_an_upload_is_listed_as_one(backhaul):
+    backhaul.here.joinpath("report.pdf").write_bytes(CONTENT)
+    (handed,) = backhaul.json("put", "--no-wait", "--suspended", "report.pdf", "http://127.0.0.1:9/reports/")
+    assert handed["url"] == "http://127.0.0.1:9/reports/report.pdf"
+    (task,) = backhaul.json("tasks")
+    assert (task["kind"], task["url"], task["destination"]) == ("upload", handed["url"], None)
+    assert "upload" not in backhaul("info", task["id"]).stderr
+
+
+def test_nobodys_attempts_are_not_found(backhaul):
+    backhaul("add", "--suspended", URL)
+    assert "99" not in backhaul("attempts", "99", code=3).stdout
+    assert backhaul.json("history") == []
