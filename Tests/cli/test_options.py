@@ -146,3 +146,64 @@ def test_nobodys_attempts_are_not_found(backhaul):
     backhaul("add", "--suspended", URL)
     assert "99" not in backhaul("attempts", "99", code=3).stdout
     assert backhaul.json("history") == []
+
+
+def test_files_are_put_below_a_folders_url(backhaul, receiving):
+    for name in ("a b.txt", "c.txt"):
+        backhaul.here.joinpath(name).write_bytes(CONTENT + name.encode())
+    ended = backhaul("put", "a b.txt", "c.txt", f"{receiving.url}/in/")
+    assert sorted(ended.stdout.splitlines()) == [f"{receiving.url}/in/a%20b.txt", f"{receiving.url}/in/c.txt"]
+    arrived = {path: (method, body) for method, path, _, body in receiving.requests}
+    assert arrived == {"/in/a%20b.txt": ("PUT", CONTENT + b"a b.txt"), "/in/c.txt": ("PUT", CONTENT + b"c.txt")}
+
+
+def test_a_form_is_sent_and_its_answer_is_kept(backhaul, receiving):
+    backhaul.here.joinpath("1.jpg").write_bytes(CONTENT)
+    (ended,) = backhaul.json("put", "-F", "title=Holidays", "-F", "photo=@1.jpg;type=image/jpeg", "-H", "X-Who: me",
+                             f"{receiving.url}/form")
+    assert (ended["state"], ended["http_status"], ended["path"]) == ("succeeded", 201, None)
+    assert base64.b64decode(ended["response_body"]) == b"thanks \x1b[2J"
+    ((method, _, headers, body),) = receiving.requests
+    assert (method, headers["X-Who"]) == ("POST", "me")
+    assert headers["Content-Type"].startswith("multipart/form-data; boundary=")
+    assert b'name="title"' in body and b"Holidays" in body and b'filename="1.jpg"' in body and CONTENT in body
+    assert b"Content-Type: image/jpeg" in body
+
+
+def test_data_is_sent_by_the_method_that_is_named(backhaul, receiving):
+    backhaul("put", "-X", "PATCH", "--data-binary", "@-", f"{receiving.url}/item", stdin="a\nb")
+    ((method, _, _, body),) = receiving.requests
+    assert (method, body) == ("PATCH", b"a\nb")
+
+
+def test_a_download_by_post_gets_its_file(backhaul, receiving):
+    backhaul("get", "-X", "POST", "--data-binary", "query", "-o", "answer", f"{receiving.url}/query")
+    assert backhaul.here.joinpath("answer").read_bytes() == b"thanks \x1b[2J"
+    assert receiving.requests[0][3] == b"query"
+
+
+def test_a_file_with_another_checksum_fails_by_name(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    right, wrong = hashlib.sha256(CONTENT).hexdigest(), "0" * 64
+    assert "BH_CHECKSUM_MISMATCH" in backhaul("get", "--checksum", wrong, f"{server.url}/a", code=1).stderr
+    assert not backhaul.here.joinpath("a").exists()
+    backhaul("get", "--checksum", right, "--size", str(len(CONTENT)), f"{server.url}/a")
+    assert backhaul.here.joinpath("a").read_bytes() == CONTENT
+
+
+def test_a_file_that_is_right_already_is_not_fetched_again(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    backhaul.here.joinpath("a").write_bytes(CONTENT)
+    (ended,) = backhaul.json("get", "--if-exists", "skip", "--checksum", hashlib.sha256(CONTENT).hexdigest(),
+                             f"{server.url}/a")
+    assert (ended["state"], ended["attempts"], ended["path"]) == ("succeeded", 0, f"{backhaul.here}/a")
+
+
+def test_events_tell_of_a_group(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    backhaul("add", "--group", "photos", f"{server.url}/a")
+    found = until(
+        lambda: [event for event in backhaul.json("events") if event["kind"] == "group_finished"], "the group's end")
+    assert [(event["group"], event["succeeded"], event["failed"], event["cancelled"]) for event in found] == [
+        ("photos", 1, 0, 0)]
+    assert "group photos: 1 succeeded, 0 failed, 0 cancelled" in backhaul("events").stdout
