@@ -16,8 +16,8 @@ public enum LeastImportant {
         }
     }
 
-    /// The one with the least priority; of several the one that loses least, and then the newest. Nil when all are urgent
-    /// themselves.
+    /// The one with the least priority; of several the one that loses least, and then the newest. Nil when all are
+    /// urgent themselves.
     public static func among(_ candidates: some Sequence<Candidate>) -> TaskID? {
         candidates.filter { $0.priority < Limits.priorityNow }
             .min { ($0.priority, $0.bytesLost, $1.start) < ($1.priority, $1.bytesLost, $0.start) }?.task

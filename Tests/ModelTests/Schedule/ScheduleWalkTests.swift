@@ -50,7 +50,8 @@ private struct ScheduleWorld {
         }
         self.lanes = lanes
         engineLimit = random.number(1...12)
-        schedule = Schedule(engineLimits: .init(running: engineLimit), streamLimit: streamLimit, readyTarget: random.number(1...8))
+        schedule = Schedule(
+            engineLimits: .init(running: engineLimit), streamLimit: streamLimit, readyTarget: random.number(1...8))
         for session in 0..<sessions { setLimits(of: session) }
     }
 

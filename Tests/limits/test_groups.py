@@ -1,0 +1,98 @@
+"""Groups: their end is an event, and they are listed and controlled by name."""
+
+import pytest
+
+from backhaul import EventKind, Request, TaskState
+from servers.behaviour import Behaviour
+from servers.content import Content
+
+pytestmark = pytest.mark.both_hostings
+
+NEVER = "http://127.0.0.1:9/never"
+
+
+def names(events):
+    """What each event tells, a task by its path."""
+    told = {EventKind.GROUP_FINISHED: lambda event: f"{event.group} has finished",
+            EventKind.SESSION_FINISHED: lambda _: "the round has ended",
+            EventKind.TASK_ENDED: lambda event: event.url.rpartition("/")[2]}
+    return [told[event.kind](event) for event in events]
+
+
+def finished(events):
+    return [(event.group, event.group_succeeded, event.group_failed, event.group_cancelled) for event in events
+            if event.kind is EventKind.GROUP_FINISHED]
+
+
+def test_the_last_end_of_a_group_is_followed_by_its_event_and_then_by_that_of_the_round(host, misbehaving):
+    one = host()
+    one.session()
+    good = misbehaving.serve("/good", Content(10_000))
+    bad = misbehaving.serve("/bad", Content(1), otherwise=Behaviour(status=404))
+    one.enqueue([Request(good, group="album"), Request(bad, group="album")])
+    events = one.wait_for()
+    assert names(events)[2:] == ["album has finished", "the round has ended"]
+    assert finished(events) == [("album", 1, 1, 0)]
+    assert {event.group for event in events[:3]} == {"album"}
+    assert events[2].task_id == 0 and events[2].is_group_finished and events[2].round == 1
+
+
+def test_each_group_finishes_by_itself_while_others_go_on(host, misbehaving):
+    one = host()
+    one.session()
+    good, stuck = misbehaving.serve("/good", Content(100)), misbehaving.serve(
+        "/stuck", Content(100), otherwise=Behaviour(silent=True))
+    one.enqueue([Request(stuck, group="films"), Request(good, group="album"), Request(good), Request(good)])
+    assert finished(one.wait_for(4)) == [("album", 1, 0, 0)]
+    assert one.cancel(group="films") == 1
+    assert finished(one.wait_for()) == [("album", 1, 0, 0), ("films", 0, 0, 1)]
+
+
+def test_a_group_that_fills_again_finishes_again(host, misbehaving):
+    one = host()
+    one.session()
+    good = misbehaving.serve("/good", Content(100))
+    for count in (1, 2):
+        one.enqueue([Request(good, group="album")] * count)
+        events = one.wait_for()
+        assert finished(events) == [("album", count, 0, 0)]
+        one.acknowledge(events)
+    assert one.wait_for(timeout=0) == []
+
+
+def test_groups_outlive_host_and_engine(host, misbehaving):
+    one = host()
+    one.session()
+    good = misbehaving.serve("/good", Content(100))
+    one.enqueue([Request(good, group="album", suspended=True), Request(good, group="album", suspended=True)])
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    assert again.resume(group="album") == 2
+    assert finished(again.wait_for()) == [("album", 2, 0, 0)]
+
+
+def test_tasks_are_listed_and_controlled_by_group(host):
+    one = host()
+    one.session()
+    requests = [Request(NEVER, group=group, suspended=True) for group in ("album", "album", "films", None)]
+    album, also, films, alone = (item.task_id for item in one.enqueue(requests))
+    assert [task.id for task in one.tasks(group="album")] == [album, also]
+    assert [task.group for task in one.tasks()] == ["album", "album", "films", None]
+    assert one.tasks(group="album", states=[TaskState.WAITING]) == []
+    assert one.tasks([alone], group="album") == []
+    assert one.set_priority(7, group="album") == 2
+    assert [task.priority for task in one.tasks()] == [7, 7, 0, 0]
+    assert one.set_rate(1_000, group="films") == 1
+    assert one.cancel([films, also], group="album") == 1
+    assert {task.id: task.state for task in one.tasks()} == {
+        album: TaskState.SUSPENDED, also: TaskState.CANCELLED, films: TaskState.SUSPENDED, alone: TaskState.SUSPENDED}
+    assert one.cancel(group="nobody") == 0
+
+
+def test_an_invalidated_session_finishes_its_groups(host):
+    one = host()
+    one.session()
+    one.enqueue([Request(NEVER, group="album", suspended=True)] * 3)
+    one.invalidate(cancel=True)
+    assert finished(one.wait_for()) == [("album", 0, 0, 3)]
