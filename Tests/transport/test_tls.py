@@ -3,14 +3,13 @@
 import base64
 import hashlib
 import ssl
+import subprocess
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509 import load_pem_x509_certificate
 
 from backhaul import Status, TaskState, TLSVersion
-
-from servers.misbehaving import MisbehavingServer
 
 
 def fails(event, *words):
@@ -117,7 +116,7 @@ def test_a_session_never_lends_the_connection_that_its_certificate_has_opened(ho
     assert states == [Status.OK, Status.TLS_FAILED, Status.OK, Status.TLS_FAILED]
 
 
-def test_a_session_that_trusts_less_does_not_use_the_connection_of_one_that_trusts_more(host, serve, authority, downloads):
+def test_a_session_that_trusts_less_does_not_use_the_connection_of_another(host, serve, authority, downloads):
     server = serve(authority.context())
     one = host()
     found = []
@@ -139,7 +138,6 @@ def test_a_file_that_cannot_be_used_is_named(fetch, choosy, authority, tmp_path,
 
 
 def test_an_encrypted_key_is_not_asked_for_at_a_terminal(fetch, choosy, authority, tmp_path):
-    import subprocess
     key = tmp_path / "key.pem"
     subprocess.run(["openssl", "pkey", "-in", authority.client("owner"), "-aes128", "-passout", "pass:secret",
                     "-out", key], check=True, capture_output=True)
@@ -148,6 +146,6 @@ def test_an_encrypted_key_is_not_asked_for_at_a_terminal(fetch, choosy, authorit
     fails(event, "client_key", str(key))
 
 
-def test_a_server_that_does_not_speak_tls(fetch, authority):
-    with MisbehavingServer() as server:
-        fails(fetch(server.url.replace("http", "https") + "/a", ca_file=authority.file), "does not answer with TLS")
+def test_a_server_that_does_not_speak_tls(fetch, nginx, authority):
+    url = nginx.url.replace("http", "https")
+    fails(fetch(url + "/a", ca_file=authority.file), f"{url} does not answer with TLS")
