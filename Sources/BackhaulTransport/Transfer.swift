@@ -256,22 +256,6 @@ public final class Transfer {
         }
     }
 
-    func give(_ room: UnsafeMutableRawBufferPointer) -> Int {
-        guard !isOver, !room.isEmpty else { return Int(CURL_READFUNC_ABORT) }
-        heard()
-        var bytes = room.mutableBytes
-        // Not from within `sending`: the body's owner may look at it meanwhile.
-        guard let body = sending.bodyToRead else { return 0 }
-        guard let count = sending.gave(body.read(into: &bytes)) else { return Int(CURL_READFUNC_PAUSE) }
-        if sending.sent == sending.bodySize { timing.bodyEnded() }
-        return count
-    }
-
-    func rewind() {
-        sending.begin()
-        sending.body?.rewind()
-    }
-
     func take(body bytes: UnsafeRawBufferPointer) -> Int {
         heard()
         guard takeHeldHead() else { return 0 }
@@ -296,7 +280,7 @@ public final class Transfer {
         return bytes.count
     }
 
-    private func heard() {
+    func heard() {
         if let now = transport?.now { lastHeardAt = now }
     }
 }
