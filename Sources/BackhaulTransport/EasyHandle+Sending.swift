@@ -3,8 +3,8 @@ internal import CCurl
 
 /// Method and body of a request.
 ///
-/// Unsafe: `receiver` is the pointer that `prepare` has given to libcurl, and lives as long; the room that libcurl gives
-/// lives until the call-back returns, and is used no longer.
+/// Unsafe: `receiver` is the pointer that `prepare` has given to libcurl, and lives as long; the room that libcurl
+/// gives lives until the call-back returns, and is used no longer.
 extension EasyHandle {
     /// Also takes away what an earlier request had. `canBeRepeated`: libcurl may send the request once more when a
     /// connection that it used again turns out to be closed.

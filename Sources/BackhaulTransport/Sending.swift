@@ -22,6 +22,18 @@ struct Sending {
         return ["PUT", "POST", "PATCH"].contains(method) ? 0 : nil
     }
 
+    /// Nil: libcurl's own, which old versions have for a body of any size, and all of them over HTTP/1.1 only.
+    var expectationLine: String? {
+        guard let body else { return nil }
+        switch expectation {
+        case .whenLarge: return body.size > Self.largeSize ? nil : "Expect:"
+        case .always: return "Expect: 100-continue"
+        case .never: return "Expect:"
+        }
+    }
+
+    private static let largeSize: UInt64 = 1 << 20
+
     /// The server said 417 (RFC 9110, section 15.5.18) to an expectation that may have been sent: false when none was.
     mutating func dropExpectation() -> Bool {
         guard body != nil, expectation != .never else { return false }
@@ -69,4 +81,16 @@ struct Sending {
     static let bodyFields: Set<String> = [
         "content-type", "content-encoding", "content-language", "content-location", "content-digest", "repr-digest",
     ]
+}
+
+extension Transfer {
+    /// Of the request's body, in the request that is under way: handed to libcurl.
+    public var bodySent: UInt64 { sending.sent }
+    /// The same over all requests, redirected ones included.
+    public var bytesSent: UInt64 { sending.total }
+
+    func rewind() {
+        sending.begin()
+        sending.body?.rewind()
+    }
 }

@@ -32,13 +32,7 @@ extension Transfer {
         }
         // "Name;" is libcurl's spelling of an empty field; "Name:" would take one of its own away.
         var lines = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
-        if sending.body != nil {
-            switch sending.expectation {
-            case .whenLarge: break
-            case .always: lines.append("Expect: 100-continue")
-            case .never: lines.append("Expect:")
-            }
-        }
+        if let line = sending.expectationLine { lines.append(line) }
         if let condition = request.condition {
             if let tag = condition.entityTag { lines.append("If-None-Match: \(tag)") }
             if let modified = condition.lastModified { lines.append("If-Modified-Since: \(modified)") }

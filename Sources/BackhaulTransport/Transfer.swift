@@ -100,11 +100,6 @@ public final class Transfer {
         transport?.resumeSending(self)
     }
 
-    /// Of the request's body, in the request that is under way: handed to libcurl.
-    public var bodySent: UInt64 { sending.sent }
-    /// The same over all requests, redirected ones included.
-    public var bytesSent: UInt64 { sending.total }
-
     // MARK: - For Transport
 
     var isOver: Bool { if case .over = phase { true } else { false } }
@@ -256,6 +251,17 @@ public final class Transfer {
         }
     }
 
+    func give(_ room: UnsafeMutableRawBufferPointer) -> Int {
+        guard !isOver, !room.isEmpty else { return Int(CURL_READFUNC_ABORT) }
+        heard()
+        var bytes = room.mutableBytes
+        // Not from within `sending`: the body's owner may look at it meanwhile.
+        guard let body = sending.bodyToRead else { return 0 }
+        guard let count = sending.gave(body.read(into: &bytes)) else { return Int(CURL_READFUNC_PAUSE) }
+        if sending.sent == sending.bodySize { timing.bodyEnded() }
+        return count
+    }
+
     func take(body bytes: UnsafeRawBufferPointer) -> Int {
         heard()
         guard takeHeldHead() else { return 0 }
@@ -280,7 +286,7 @@ public final class Transfer {
         return bytes.count
     }
 
-    func heard() {
+    private func heard() {
         if let now = transport?.now { lastHeardAt = now }
     }
 }

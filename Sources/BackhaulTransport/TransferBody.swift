@@ -15,10 +15,10 @@ public enum BodyRead: Equatable, Sendable {
     case wait
 }
 
-/// Whether the server is asked before it is sent the body (RFC 9110, section 10.1.1). It costs a round trip, or a second
-/// with a server that does not know of it, and saves the body when the answer is no.
+/// Whether the server is asked before it is sent the body (RFC 9110, section 10.1.1). It costs a round trip, or a
+/// second with a server that does not know of it, and saves the body when the answer is no.
 public enum Expectation: Sendable {
-    /// As libcurl does: for bodies of more than 1 MiB.
+    /// For bodies of more than 1 MiB over HTTP/1.1, where it is needed most.
     case whenLarge
     case always
     case never

@@ -25,8 +25,8 @@ public struct TransferRequest: Sendable {
     /// A token (RFC 9110, section 9.1).
     public var method = "GET"
     public var expectation = Expectation.whenLarge
-    /// False for a method that is not idempotent (RFC 9110, section 9.2.2): then nothing is sent a second time unless the
-    /// server asks for it.
+    /// False for a method that is not idempotent (RFC 9110, section 9.2.2): then nothing is sent a second time unless
+    /// the server asks for it.
     public var canBeRepeated = true
     /// Answers to challenges: each is sent to its own server or proxy only, whichever of them a redirect leads to.
     public var credentials: SessionCredentials?
