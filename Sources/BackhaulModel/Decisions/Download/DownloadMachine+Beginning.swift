@@ -171,7 +171,8 @@ extension DownloadMachine {
             return look()
         case .startOver(let size, let validator):
             self.size = size
-            self.validator = validator
+            // Ranges are for GET (RFC 9110, section 14.2): anything else begins anew.
+            self.validator = terms.method == "GET" ? validator : Validator()
             facts = RepresentationFacts(head, terms)
             bodyEnd = size
             let hadCheckpoint = checkpoint != nil
