@@ -14,7 +14,9 @@ public enum RequestIntake {
 
 /// Looks at the files of a request's body as the host sees them.
 public enum BodyChecker {
-    public static func check(path: String) throws(Failure) -> BodyFile { try BodyCheck.check(path: path) }
+    public static func check(path: String, orAbsent: Bool = false) throws(Failure) -> BodyFile {
+        try BodyCheck.check(path: path, orAbsent: orAbsent)
+    }
 }
 
 /// Where the store is when the host names none.

@@ -4,8 +4,9 @@ internal import Glibc
 
 /// Looks, in the host's process and with its rights, at a file to upload.
 public enum BodyCheck {
-    /// The file as it is now. Throws `bodyUnavailable`.
-    public static func check(path: String) throws(Failure) -> BodyFile {
+    /// The file as it is now. Throws `bodyUnavailable`. `orAbsent`: that nothing is there is for the engine to judge,
+    /// because the request may be one that it has already.
+    public static func check(path: String, orAbsent: Bool = false) throws(Failure) -> BodyFile {
         guard path.utf8.first == UInt8(ascii: "/") else {
             throw Failure(.invalidArgument, "the body's file \(path) is not an absolute path")
         }
@@ -20,6 +21,9 @@ public enum BodyCheck {
                 path: path, device: status.device, inode: status.inode, size: status.size,
                 modifiedNanoseconds: status.modifiedNanoseconds)
         } catch {
+            if orAbsent, error.code == ENOENT {
+                return BodyFile(path: path, device: 0, inode: 0, size: 0, modifiedNanoseconds: 0)
+            }
             throw .system(.bodyUnavailable, code: error.code, "the body's file \(path) cannot be read: \(error)")
         }
     }

@@ -2,27 +2,29 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Reads a file of a request's body, in order, on a disk thread. Each function returns at once; its completion is called
-/// on the disk thread.
+/// Reads a file of a request's body, in order, on a disk thread. Each function returns at once; its completion is
+/// called on the disk thread.
 public final class BodyReader: Sendable {
     private let id: UInt64
     private let file: BodyFile
+    private let path: String
     private let worker: Worker<DiskContext>
 
-    init(id: UInt64, file: BodyFile, worker: Worker<DiskContext>) {
+    init(id: UInt64, file: BodyFile, at path: String, worker: Worker<DiskContext>) {
         self.id = id
         self.file = file
+        self.path = path
         self.worker = worker
     }
 
-    /// `count` bytes from `offset`, both inside of the file. The file is compared with what the host handed over when it
-    /// is opened, and again after its last bytes were read and before they are given: so nobody is sent all of a file
-    /// that was changed meanwhile. Fails with `bodyChanged` or `bodyUnavailable`.
+    /// `count` bytes from `offset`, both inside of the file. The file is compared with what the host handed over before
+    /// and after each of these, and before the bytes are given: so nobody is sent all of a file that was changed
+    /// meanwhile. Fails with `bodyChanged` or `bodyUnavailable`.
     public func read(
         at offset: UInt64, count: Int, then: @escaping @Sendable (Result<[UInt8], Failure>) -> Void
     ) {
-        worker.post { [id, file] context in
-            let body = context.bodies[id] ?? OpenBody(file, files: context.files)
+        worker.post { [id, file, path] context in
+            let body = context.bodies[id] ?? OpenBody(file, at: path, files: context.files)
             let result = Result { () throws(Failure) in try body.read(at: offset, count: count) }
             // An open file keeps its disk from being unmounted: not longer than needed.
             let isLast = offset.addingReportingOverflow(UInt64(count)).partialValue >= file.size
@@ -39,20 +41,22 @@ public final class BodyReader: Sendable {
 }
 
 extension DiskThreads {
-    /// No I/O yet.
-    public func bodyReader(_ file: BodyFile) -> BodyReader {
-        BodyReader(id: newID(), file: file, worker: worker(for: file.path))
+    /// No I/O yet. `path`: where the file lies, which may be in the store.
+    public func bodyReader(_ file: BodyFile, at path: String) -> BodyReader {
+        BodyReader(id: newID(), file: file, at: path, worker: worker(for: path))
     }
 }
 
 /// A file of a body that is being read.
 final class OpenBody {
     private let file: BodyFile
+    private let path: String
     private let files: FileSystem
     private var descriptor: Descriptor?
 
-    init(_ file: BodyFile, files: FileSystem) {
+    init(_ file: BodyFile, at path: String, files: FileSystem) {
         self.file = file
+        self.path = path
         self.files = files
     }
 
@@ -83,28 +87,30 @@ final class OpenBody {
     private func current() throws(SystemError) -> Descriptor {
         if let descriptor, descriptor.isOurs { return descriptor }
         descriptor = nil
-        let opened = try files.openToSend(file.path)
+        let opened = try files.openToSend(path)
         descriptor = opened
         return opened
     }
 
     private func isUnchanged(_ status: FileStatus) -> Bool { file.isSame(as: status) }
 
+    static func changed(_ path: String) -> Failure {
+        Failure(
+            .bodyChanged,
+            "the body's file \(path) was changed after it was handed over; hand it over again, or as a snapshot")
+    }
+
     static func failure(_ error: SystemError, _ path: String) -> Failure {
-        if error.code == SystemError.changed.code {
-            return Failure(
-                .bodyChanged,
-                "the body's file \(path) was changed after it was handed over; hand it over again, or as a snapshot")
-        }
+        if error.code == SystemError.changed.code { return changed(path) }
         return .system(
             error.isExhaustion ? .outOfResources : .bodyUnavailable, code: error.code,
-            "the body's file \(path) cannot be read: \(error.reason)")
+            "the body's file \(path) cannot be read: \(error)")
     }
 }
 
 extension SystemError {
     /// No code of the system's.
-    fileprivate static let changed = SystemError(code: -1, attempt: "Changed:")
+    static let changed = SystemError(code: -1, attempt: "Changed:")
 }
 
 extension BodyFile {

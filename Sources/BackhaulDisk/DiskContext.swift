@@ -12,6 +12,7 @@ final class DiskContext {
     var moves: [UInt64: KeptFileMove] = [:]
     var bodies: [UInt64: OpenBody] = [:]
     var existing: [UInt64: ExistingFile] = [:]
+    var keeping: [UInt64: BodyKeeping] = [:]
     private var parts: [UInt64: OpenPart] = [:]
     private var syncs: PendingSyncs
     /// Those with a sync that waits for the end of the batch.
@@ -120,6 +121,21 @@ final class DiskContext {
             }
         } catch {
             then(.failure(error))
+        }
+    }
+
+    func sync(_ directory: OpenDirectory, then: @escaping (SystemError?) -> Void) { syncs.add(directory, then: then) }
+
+    /// `then` gets nil when both are on the disk.
+    func sync(_ file: Descriptor, in directory: String, then: @escaping (SystemError?) -> Void) {
+        do throws(Failure) {
+            let directory = try directories.directory(at: directory)
+            var failed: SystemError?
+            syncs.add(file, dataOnly: false) { failed = $0 }
+            // The names of a batch come after its files.
+            syncs.add(directory) { then(failed ?? $0) }
+        } catch {
+            then(SystemError(code: Int32(clamping: error.detail), attempt: "Cannot sync"))
         }
     }
 

@@ -12,6 +12,7 @@ enum FileOperation: Sendable {
     case space
     case rename
     case link
+    case copy
     case unlink
     case openDirectory
     case syncDirectory
@@ -30,6 +31,7 @@ enum FileOperation: Sendable {
         case .status: "Cannot look at"
         case .space: "Cannot ask for the free space at"
         case .rename, .link: "Cannot give its final name to"
+        case .copy: "Cannot copy"
         case .unlink: "Cannot remove"
         case .openDirectory: "Cannot open the directory of"
         case .syncDirectory: "Cannot sync the directory of"

@@ -148,6 +148,39 @@ struct FileSystem: Sendable {
         }
     }
 
+    /// None when the directory cannot be read.
+    func names(in path: String) -> [String] {
+        guard let stream = opendir(path) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Another name for a file, in this directory. A symbolic link is not followed.
+    func link(_ path: String, to name: String, in directory: Int32) throws(SystemError) {
+        _ = try call(.link) { linkat(AT_FDCWD, path, directory, name, 0) }
+    }
+
+    /// Shares the content where the file system can (Btrfs, XFS); false where it cannot.
+    func clone(_ from: Int32, to: Int32) -> Bool {
+        (try? call(.copy) { bhl_clone(to, from) }) != nil
+    }
+
+    /// Copies within the kernel. 0 where it cannot, or at the end.
+    func copyRange(_ from: Int32, to: Int32, at offset: UInt64, size: Int) throws(SystemError) -> Int {
+        do {
+            return try call(.copy) { Int(bhl_copy_range(from, to, Int64(clamping: offset), size)) }
+        } catch where [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EPERM, EBADF].contains(error.code) {
+            return 0
+        }
+    }
+
     /// Absent is fine.
     func remove(_ name: String, in directory: Int32) throws(SystemError) {
         do {

@@ -96,7 +96,8 @@ final class BodyFeed: TransferBody {
     }
 
     private func read(_ file: BodyFile) {
-        let reader = reader ?? core.services.disk.bodyReader(file)
+        let path = file.storedName.map(core.services.directory.bodyFile(named:)) ?? file.path
+        let reader = reader ?? core.services.disk.bodyReader(file, at: path)
         self.reader = reader
         isReading = true
         let count = Int(min(file.size - min(offset, file.size), UInt64(Self.blockSize)))

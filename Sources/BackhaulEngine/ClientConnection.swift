@@ -17,6 +17,9 @@ final class ClientConnection {
     /// keep their order.
     var isInspecting = false
     private var held: [ClientMessage] = []
+    /// The disk takes the files of an enqueue over, which may last: the next enqueue waits, but nothing else does.
+    var isTakingBodies = false
+    private var heldEnqueues: [ClientMessage] = []
 
     struct AttachedHandle: Sendable {
         var session: SessionID
@@ -48,6 +51,10 @@ final class ClientConnection {
     func hold(_ message: ClientMessage) { held.append(message) }
 
     func takeHeld() -> ClientMessage? { held.isEmpty ? nil : held.removeFirst() }
+
+    func holdEnqueue(_ message: ClientMessage) { heldEnqueues.append(message) }
+
+    func takeHeldEnqueue() -> ClientMessage? { heldEnqueues.isEmpty ? nil : heldEnqueues.removeFirst() }
 
     func attach(_ handle: HandleID, _ attached: AttachedHandle) { handles[handle] = attached }
 
@@ -104,6 +111,7 @@ extension EngineCore {
         noteWork()
         guard let connection = connections[id] else { return }
         guard !connection.isInspecting else { return connection.hold(message) }
+        if connection.isTakingBodies, case .command(_, _, .enqueue) = message { return connection.holdEnqueue(message) }
         switch message {
         case .hello(let hello): introduce(connection, hello)
         case .leave(let versions): leave(for: versions, connection)

@@ -20,7 +20,7 @@ extension CommandHandler {
             }
         }
         let items = checked
-        inspect(requests) { handler in handler.insert(items, into: session) }
+        inspect(requests) { handler in handler.takeBodies(items, into: session) }
     }
 
     /// Asks the disk about each directory once, unless client and engine are one process. A refusal names the request.
@@ -53,7 +53,12 @@ extension CommandHandler {
         }
     }
 
-    private func insert(_ items: [(Request, Origin)], into session: SessionID) {
+    /// `with`: is done in the same transaction. `settle`: has to be done before the answer.
+    func insert(
+        _ items: [(Request, Origin)], into session: SessionID,
+        with: @escaping @Sendable (Transaction, [Enqueued]) throws(Failure) -> Void = { _, _ in },
+        settle: Settlement? = nil
+    ) {
         let hasPriority = items.contains { $0.0.priority > 0 }
         core.lookAtCalendar()
         let now = core.calendarMilliseconds
@@ -61,11 +66,12 @@ extension CommandHandler {
         once({ (transaction) throws(Failure) in
             let applied = try transaction.enqueue(session: session, items, now: now)
             lanes.withLock { $0 = applied.lanes }
+            try with(transaction, applied.results)
             return (.enqueued(applied.results), nil)
         }, then: { core, _ in
             CrashPoint.afterEnqueue.reach()
             core.tasksWait(in: lanes.withLock { $0 }, reload: hasPriority)
-        })
+        }, settle: settle)
     }
 
     func acknowledge(_ acknowledgement: Acknowledgement, in session: SessionID) {
@@ -76,6 +82,7 @@ extension CommandHandler {
             guard let change else { return }
             CrashPoint.afterAcknowledge.reach()
             if !change.removedKept.isEmpty { core.sweepLeftovers() }
+            if change.leavesBodies { core.sweepBodies() }
             if change.sessionRemoved { core.removed(change) }
         })
     }
@@ -130,20 +137,24 @@ extension CommandHandler {
     ) throws(Failure) {
         try core.checkIsOutsideStore(destination)
         let (id, sequence) = (connection.id, sequence)
-        let kept = core.services.directory.keptFile(of: task)
-        core.store({ (transaction) throws(Failure) -> TaskRecord? in
+        let directory = core.services.directory
+        core.store({ (transaction) throws(Failure) -> (TaskRecord, path: String, size: UInt64)? in
             guard try !transaction.checkClaim(task, session: session, path: destination.path) else { return nil }
-            return try transaction.task(task)
+            guard let record = try transaction.task(task) else { return nil }
+            if record.outcome?.state != .succeeded, let consumed = try transaction.consumedFile(of: task) {
+                return (record, directory.bodyFile(named: consumed.name), consumed.size)
+            }
+            return (record, directory.keptFile(of: task), record.outcome?.size ?? 0)
         }, then: { core, result in
             switch result {
             case .failure(let failure): core.answer(id, sequence, .failure(failure))
             case .success(nil): core.answer(id, sequence, .success(.done))
-            case .success(let record?):
+            case .success(let (record, path, size)?):
                 let outbox = core.services.outbox
                 let target = PartLocation(
                     destination: destination, partName: EngineCore.partName(tag: core.tag, task),
                     mode: record.task.request.mode, replace: ifExists == .replace)
-                core.services.disk.moveKept(from: kept, to: target, size: record.outcome?.size ?? 0) { moved in
+                core.services.disk.moveKept(from: path, to: target, size: size) { moved in
                     outbox.post { core in
                         switch moved {
                         case .failure(let failure): core.answer(id, sequence, .failure(failure))

@@ -138,6 +138,9 @@ struct CommandHandler {
         core.store(body, then: { core, result in core.answer(id, sequence, result) })
     }
 
+    /// Does what has to be done before the answer, and gives it then.
+    typealias Settlement = @Sendable (EngineCore, @escaping @Sendable (EngineCore) -> Void) -> Void
+
     struct Applied: Sendable {
         var reply: Reply
         var change: Change?
@@ -149,7 +152,8 @@ struct CommandHandler {
     func once(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> (Reply, Change?),
         then: @escaping @Sendable (EngineCore, Change?) -> Void,
-        always: @escaping @Sendable (EngineCore, Reply) -> Void = { _, _ in }
+        always: @escaping @Sendable (EngineCore, Reply) -> Void = { _, _ in },
+        settle: Settlement? = nil
     ) {
         let (id, sequence, answeredThrough) = (connection.id, sequence, answeredThrough)
         let command = connection.hello.map { CommandID(client: $0.client, sequence: sequence) }
@@ -170,8 +174,11 @@ struct CommandHandler {
                 always(core, applied.reply)
                 // Whoever has the reply knows of the events that it brought about.
                 core.announceAll()
-                core.answer(id, sequence, .success(applied.reply))
-            case .failure(let failure): core.answer(id, sequence, .failure(failure))
+                guard let settle else { return core.answer(id, sequence, .success(applied.reply)) }
+                settle(core) { core in core.answer(id, sequence, .success(applied.reply)) }
+            case .failure(let failure):
+                guard let settle else { return core.answer(id, sequence, .failure(failure)) }
+                settle(core) { core in core.answer(id, sequence, .failure(failure)) }
             }
         })
     }

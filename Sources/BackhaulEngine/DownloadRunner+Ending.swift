@@ -74,6 +74,7 @@ extension TaskRunner {
                 core.runners[id]?.take(.concluded)
                 core.forgetRepeats(of: id)
                 if let change {
+                    if change.leavesBodies { core.sweepBodies() }
                     core.forgetClosed(change)
                     core.announce(change)
                 }

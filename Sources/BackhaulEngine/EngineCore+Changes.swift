@@ -34,7 +34,10 @@ extension EngineCore {
                 }
             }
         }
-        if tasksEndedOrStopped == .cancel { sweepLeftovers() }
+        if tasksEndedOrStopped == .cancel {
+            sweepLeftovers()
+            sweepBodies()
+        }
         forgetClosed(change)
         tasksWait(in: change.lanes, reload: false)
         announce(change)

@@ -24,9 +24,8 @@ extension EngineCore {
 
     /// A download that replaced the store's own files would destroy it.
     func checkIsOutsideStore(_ destination: Destination) throws(Failure) {
-        let store = services.directory.descriptor.identity
         let directory = (destination.directoryDevice, destination.directoryInode)
-        guard directory != (store.device, store.inode), directory != (kept.directoryDevice, kept.directoryInode) else {
+        guard !storeFolders.contains(where: { $0 == directory }) else {
             throw Failure(
                 .invalidArgument,
                 "the destination \(destination.path) lies inside the store; choose a directory outside of it")

@@ -48,6 +48,11 @@ final class EngineCore {
         didSet { if oldValue > Self.bytesToWriteLimit, !diskIsBehind { planPump() } }
     }
     private(set) var kept: Destination
+    private let bodies: Destination
+    /// Unlike that of any engine before.
+    let bodyPrefix = String(UInt64.random(in: .min ... .max), radix: 16) + "-"
+    var lastBody: UInt64 = 0
+    var isSweepingBodies = false
     var isSweeping = false {
         didSet { if oldValue, !isSweeping { considerLeaving() } }
     }
@@ -89,7 +94,8 @@ final class EngineCore {
         self.loop = loop
         self.services = services
         self.ended = ended
-        try services.directory.makeKeptFolder()
+        try services.directory.makeFolders()
+        bodies = try DestinationCheck.check(path: services.directory.bodyFile(named: "0"), ifExists: .replace)
         kept = try DestinationCheck.check(path: services.directory.keptPath + "/0", ifExists: .replace)
         transport = try Transport(loop: loop)
     }
@@ -156,6 +162,7 @@ final class EngineCore {
         due(at: opening.nextDue)
         pump()
         sweepLeftovers()
+        sweepBodiesAtStart()
         launches.opened(opening.launches)
         considerLeaving()
         noteWork()
@@ -238,6 +245,12 @@ final class EngineCore {
             processID: ProcessIdentity.current.processID, version: Versions.current.library,
             isDaemon: services.options.isDaemon, startedMilliseconds: startedMilliseconds,
             connections: UInt32(clamping: connections.values.count { $0.hello != nil }))
+    }
+
+    /// Device and inode of the store's own directories.
+    var storeFolders: [(UInt64, UInt64)] {
+        let store = services.directory.descriptor.identity
+        return [(store.device, store.inode)] + [kept, bodies].map { ($0.directoryDevice, $0.directoryInode) }
     }
 
     // MARK: The store

@@ -21,8 +21,8 @@ enum RunnerEvent: Equatable {
     case tick
 }
 
-/// One attempt of a task: what a download and an upload have in common. A class, so that both are ended, tried again and
-/// parked by the same code.
+/// One attempt of a task: what a download and an upload have in common. A class, so that both are ended, tried again
+/// and parked by the same code.
 class TaskRunner {
     var task: StoredTask
     /// Tells this runner from an earlier one of the same task, whose answers may still be on their way.

@@ -74,6 +74,14 @@ static inline int bhl_unlock(int descriptor) {
     return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
+// Shares the content of one file with another, empty one (FICLONE, ioctl_ficlone(2)).
+static inline int bhl_clone(int to, int from) { return ioctl(to, 0x40049409, from); }
+// Up to so many bytes from one offset to the same (copy_file_range(2)), which glibc shows under _GNU_SOURCE only.
+static inline ssize_t bhl_copy_range(int from, int to, long long offset, size_t size) {
+    long long in = offset, out = offset;
+    return syscall(SYS_copy_file_range, from, &in, to, &out, size, 0);
+}
+
 static inline int bhl_rename(int from_directory, const char *from, int to_directory, const char *to, int replace) {
     return (int)syscall(SYS_renameat2, from_directory, from, to_directory, to, replace ? 0 : RENAME_NOREPLACE);
 }

@@ -61,7 +61,7 @@ enum RequestOptionsArgument {
             throw Failure(.invalidArgument, "both \(names[0]) and \(names[1]) are given; a request has one body")
         }
         if let path = try TextArgument.optional(given.body_file, "body_file", limit: Limits.pathSize) {
-            return .file(try BodyChecker.check(path: path), source)
+            return .file(try BodyChecker.check(path: path, orAbsent: given.idempotency_key != nil), source)
         }
         if let bytes { return .bytes(bytes) }
         guard !parts.isEmpty else {
@@ -72,11 +72,11 @@ enum RequestOptionsArgument {
             return nil
         }
         var copies: [FormPart] = []
-        for part in parts { copies.append(try self.part(part)) }
+        for part in parts { copies.append(try self.part(part, orAbsent: given.idempotency_key != nil)) }
         return .form(copies, source)
     }
 
-    private static func part(_ given: bh_part) throws(Failure) -> FormPart {
+    private static func part(_ given: bh_part, orAbsent: Bool) throws(Failure) -> FormPart {
         let name = try TextArgument.required(given.name, "a part's name", limit: Limits.keySize)
         let fileName = try TextArgument.optional(given.file_name, "a part's file_name", limit: Limits.keySize)
         let mediaType = try TextArgument.optional(given.media_type, "a part's media_type", limit: Limits.keySize)
@@ -89,8 +89,8 @@ enum RequestOptionsArgument {
         }
         let last = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) }
         return FormPart(
-            name: name, content: .file(try BodyChecker.check(path: path)), fileName: fileName ?? last,
-            mediaType: mediaType ?? "application/octet-stream")
+            name: name, content: .file(try BodyChecker.check(path: path, orAbsent: orAbsent)),
+            fileName: fileName ?? last, mediaType: mediaType ?? "application/octet-stream")
     }
 
     private static func bytes(_ start: UnsafeRawPointer?, _ size: Int, _ name: String) throws(Failure) -> [UInt8]? {

@@ -64,6 +64,11 @@ public struct BodyFile: Equatable, Sendable {
     public var inode: UInt64
     public var size: UInt64
     public var modifiedNanoseconds: Int64
+    /// The name of the engine's own copy, or of the file itself, in the store. A copy has no device and inode here.
+    public var storedName: String?
+
+    /// Nothing has the path. A request whose key has a task needs no file any more.
+    public var isAbsent: Bool { inode == 0 && storedName == nil }
 
     public init(path: String, device: UInt64, inode: UInt64, size: UInt64, modifiedNanoseconds: Int64) {
         self.path = path

@@ -15,6 +15,11 @@ public final class StoreDirectory: Sendable {
 
     public func keptFile(of task: TaskID) -> String { "\(keptPath)/\(task.rawValue)" }
 
+    /// Where snapshots and consumed files of request bodies lie.
+    public var bodiesPath: String { path + "/bodies" }
+
+    public func bodyFile(named name: String) -> String { "\(bodiesPath)/\(name)" }
+
     /// Longer paths leave no room for the names inside.
     static let pathSize = 4_000
 

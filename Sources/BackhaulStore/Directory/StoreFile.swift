@@ -4,10 +4,12 @@ internal import CLinux
 internal import Glibc
 
 extension StoreDirectory {
-    /// Makes the folder of kept files, for the user alone. The engine does so when it starts.
-    public func makeKeptFolder() throws(Failure) {
-        guard mkdirat(descriptor.number, "kept", 0o700) == 0 || bhl_errno() == EEXIST else {
-            throw fileFailure("kept")
+    /// Makes the folders of kept files and of request bodies, for the user alone. The engine does so when it starts.
+    public func makeFolders() throws(Failure) {
+        for name in ["kept", "bodies"] {
+            guard mkdirat(descriptor.number, name, 0o700) == 0 || bhl_errno() == EEXIST else {
+                throw fileFailure(name)
+            }
         }
     }
 

@@ -70,7 +70,22 @@ extension Schema {
             value BLOB,
             file_name TEXT,
             media_type TEXT,
+            -- Name in the store's folder of bodies; then device and inode are those of that file, and 0 for a copy.
+            stored TEXT,
             PRIMARY KEY (task_id, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX body_parts_stored ON body_parts (stored) WHERE stored IS NOT NULL;
+
+        -- Old names of consumed files, until they are removed.
+        CREATE TABLE consumed (
+            path TEXT PRIMARY KEY,
+            inode INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            modified_ns INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        -- Files in the store's folder of bodies that no task needs any more.
+        CREATE TABLE body_leftovers (
+            name TEXT PRIMARY KEY
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE groups (

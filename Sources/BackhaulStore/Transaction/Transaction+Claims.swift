@@ -6,7 +6,9 @@ extension Transaction {
     /// wrongState for a task that has not succeeded, was not kept, or whose file was claimed elsewhere.
     public func checkClaim(_ task: TaskID, session: SessionID, path: String) throws(Failure) -> Bool {
         guard let row = try claimedRow(task), row.session == session else { throw noTask(task) }
-        guard row.state == .succeeded else {
+        let isConsumed = row.state.hasEnded && row.state != .succeeded && row.path == nil
+        if isConsumed, try consumedFile(of: task) != nil { return false }
+        guard row.state == .succeeded || row.path != nil else {
             throw Failure(.wrongState, "task \(task.rawValue) has not succeeded; only a whole file can be claimed")
         }
         guard let place = row.path ?? row.destination else { return false }
@@ -21,7 +23,10 @@ extension Transaction {
     public func recordClaim(_ task: TaskID, path: String) throws(Failure) {
         guard let row = try claimedRow(task) else { throw noTask(task) }
         let isDone = try checkClaim(task, session: row.session, path: path)
-        if !isDone { try connection.run(Self.writePath, .id(task), .text(path)) }
+        if !isDone {
+            try connection.run(Self.writePath, .id(task), .text(path))
+            try forgetConsumedFile(of: task)
+        }
     }
 
     private func claimedRow(

@@ -29,6 +29,7 @@ extension Transaction {
         try writeAnswer(task, outcome.answer, outcome.checksum)
         try connection.run(Self.deleteCheckpoint, .id(task))
         try connection.run(Self.deleteIntent, .id(task))
+        let leavesBodies = try leaveBodies(of: task, hasSucceeded: outcome.state == .succeeded)
         try connection.run(Self.insertEvent, .id(ended.session), .id(task), .bits(ended.round), .integer(now))
         let previous = readsEvents ? try change(in: ended.session).newestEvent : .zero
         try settle(ended.session, ended: 1, groups: ended.group.map { [GroupEnds($0, outcome.state)] } ?? [], now: now)
@@ -39,6 +40,7 @@ extension Transaction {
             change.events = try poll(ended.session, after: previous, maximum: 3).events
         }
         change.tasks = [task]
+        change.leavesBodies = leavesBodies
         change.lanes = [ended.lane]
         change.count = 1
         change.closedChallenges = closed

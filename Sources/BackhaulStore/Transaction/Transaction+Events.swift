@@ -18,7 +18,7 @@ extension Transaction {
                 more = true
                 return false
             }
-            let (event, challenge) = try row.event(keptFile: keptFile)
+            let (event, challenge) = try row.event(keptFile: keptFile, bodyFile: directory.bodyFile(named:))
             room -= event.size
             events.append((event, challenge))
             return true
@@ -48,6 +48,7 @@ extension Transaction {
         guard count > 0 else { return change }
         change.removedKept = try connection.all(Self.selectUnclaimed) { row throws(Failure) in row.taskID() }
         try leaveKept(change.removedKept)
+        change.leavesBodies = try leaveBodiesOfSelectedEvents()
         var lanes: Set<LaneID> = []
         var groups: Set<GroupID> = []
         try connection.each(Self.selectLanes) { row throws(Failure) in
@@ -130,7 +131,9 @@ extension Transaction {
 }
 
 extension Row {
-    fileprivate mutating func event(keptFile: (TaskID) -> String) throws(Failure) -> (Event, ChallengeID?) {
+    fileprivate mutating func event(
+        keptFile: (TaskID) -> String, bodyFile: (String) -> String
+    ) throws(Failure) -> (Event, ChallengeID?) {
         let id = eventID()
         let round = bits()
         let time = integer()
@@ -150,7 +153,7 @@ extension Row {
         let state = state()
         let destination = optionalText()
         task.outcome = try outcome(
-            state: state, destination: destination, keptFile: keptFile(task.id), attempts: number(),
+            state: state, destination: destination, keptFile: keptFile(task.id), bodyFile: bodyFile, attempts: number(),
             bytesReceived: bits())
         return (Event(id: id, round: round, timeMilliseconds: time, kind: .taskEnded(task)), nil)
     }

@@ -37,7 +37,10 @@ extension Transaction {
         return try connection.first(Self.selectTag) { row throws(Failure) in row.text() } ?? ""
     }
 
-    func leavePartsOfSelectedTasks() throws(Failure) { try connection.run(Self.leaveParts) }
+    func leavePartsOfSelectedTasks() throws(Failure) {
+        try connection.run(Self.leaveParts)
+        try leaveSnapshotsOfSelectedTasks()
+    }
 
     func leaveKept(_ tasks: [TaskID]) throws(Failure) {
         for task in tasks { try connection.run(Self.leaveOneKept, .id(task)) }

@@ -53,7 +53,7 @@ extension Transaction {
             Self.insertPart, .integer(task), .number(position), .optional(part.name), .optional(part.file?.path),
             .bits(part.file?.device), .bits(part.file?.inode), .bits(part.file?.size),
             .optional(part.file?.modifiedNanoseconds), .optional(part.value), .optional(part.fileName),
-            .optional(part.mediaType))
+            .optional(part.mediaType), .optional(part.file?.storedName))
     }
 
     private static let columns = """
@@ -71,12 +71,16 @@ extension Transaction {
     private static let insertPart = Query(
         """
         INSERT INTO body_parts (task_id, position, name, file, device, inode, size, modified_ns, value, file_name,
-            media_type)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            media_type, stored)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
+    /// 0, for "not known", for what was enqueued in another boot: a file system may get another number at each.
+    private static let device = """
+        iif(task_id < (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'first_task_of_boot'), 0, device)
+        """
     private static let selectParts = Query(
         """
-        SELECT name, file, device, inode, size, modified_ns, value, file_name, media_type FROM body_parts
+        SELECT name, file, \(device), inode, size, modified_ns, value, file_name, media_type, stored FROM body_parts
         WHERE task_id = ? ORDER BY position
         """)
 }
@@ -179,6 +183,7 @@ extension Row {
         part.value = optionalBlob()
         part.fileName = optionalText()
         part.mediaType = optionalText()
+        part.file?.storedName = optionalText()
         return part
     }
 }

@@ -35,7 +35,8 @@ extension Transaction {
             if record.state.hasEnded {
                 record.outcome = try row.outcome(
                     state: record.state, destination: record.task.request.destination?.path, keptFile: keptFile(id),
-                    attempts: record.task.attempts, bytesReceived: record.task.bytesReceived)
+                    bodyFile: directory.bodyFile(named:), attempts: record.task.attempts,
+                    bytesReceived: record.task.bytesReceived)
             }
             return record
         }

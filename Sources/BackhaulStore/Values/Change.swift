@@ -19,6 +19,8 @@ public struct Change: Equatable, Sendable {
     public var lanes: Set<LaneID> = []
     /// Acknowledged tasks whose kept file nobody claimed: the files are to be removed.
     public var removedKept: [TaskID] = []
+    /// Files of request bodies are to be removed.
+    public var leavesBodies = false
     /// Open no more, because no task waits for them.
     public var closedChallenges: [ChallengeID] = []
     /// The session had been invalidated, and this was the last that it had.

@@ -91,3 +91,40 @@ extension RequestBody {
         }
     }
 }
+
+extension RequestBody {
+    /// What the engine makes of the files: nothing for bytes.
+    public var source: BodySource {
+        switch self {
+        case .file(_, let source), .form(_, let source): source
+        case .bytes: .reference
+        }
+    }
+
+    /// In the order in which they are sent.
+    public var files: [BodyFile] {
+        switch self {
+        case .file(let file, _): [file]
+        case .bytes: []
+        case .form(let parts, _):
+            parts.compactMap { part in if case .file(let file) = part.content { file } else { nil } }
+        }
+    }
+
+    /// The same body of other files, as many as there are in `files`.
+    public func replacing(_ replacements: [BodyFile]) -> RequestBody {
+        var rest = replacements[...]
+        switch self {
+        case .file(let file, let source): return .file(rest.popFirst() ?? file, source)
+        case .bytes: return self
+        case .form(let parts, let source):
+            return .form(
+                parts.map { part in
+                    guard case .file(let file) = part.content else { return part }
+                    var part = part
+                    part.content = .file(rest.popFirst() ?? file)
+                    return part
+                }, source)
+        }
+    }
+}

@@ -1,5 +1,5 @@
-/// One attempt of an upload as a value: events in, actions out, no I/O. An attempt always sends the whole body: HTTP has
-/// no way to ask how much of it has arrived.
+/// One attempt of an upload as a value: events in, actions out, no I/O. An attempt always sends the whole body: HTTP
+/// has no way to ask how much of it has arrived.
 public struct UploadMachine: Sendable {
     public internal(set) var phase = Phase.ready
     public internal(set) var head: ResponseHead?

@@ -1,0 +1,94 @@
+internal import BackhaulDisk
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// The store's folder of request bodies: names that no two engines give, and what no task needs any more.
+extension EngineCore {
+    private static let atATime = 256
+
+    func newBodyName() -> String {
+        lastBody += 1
+        return bodyPrefix + String(lastBody)
+    }
+
+    /// What an engine that ended has left: files without a task, and old names of files that are in the store.
+    func sweepBodiesAtStart() {
+        removeConsumed { _ in }
+        let (outbox, prefix) = (services.outbox, bodyPrefix)
+        services.disk.names(in: services.directory.bodiesPath) { names in
+            // Ours may belong to tasks that are being made.
+            let others = names.filter { !$0.hasPrefix(prefix) }
+            outbox.post { core in core.discardUnused(others) }
+        }
+        sweepBodies()
+    }
+
+    /// Those of the names that no task needs are removed.
+    func discardUnused(_ names: [String]) {
+        guard !names.isEmpty else { return }
+        store({ (transaction) throws(Failure) in try transaction.leaveBodies(among: names) }, then: { core, _ in
+            core.sweepBodies()
+        })
+    }
+
+    func sweepBodies() {
+        guard !isSweepingBodies else { return }
+        isSweepingBodies = true
+        store({ (transaction) throws(Failure) in
+            try transaction.bodyLeftovers(limit: Self.atATime)
+        }, then: { core, result in core.removeBodies((try? result.get()) ?? []) })
+    }
+
+    private func removeBodies(_ names: [String]) {
+        guard !names.isEmpty else {
+            isSweepingBodies = false
+            return
+        }
+        let outbox = services.outbox
+        let left = Lock(names.count)
+        for name in names {
+            services.disk.remove(path: services.directory.bodyFile(named: name)) { _ in
+                let isLast = left.withLock { left in
+                    left -= 1
+                    return left == 0
+                }
+                if isLast { outbox.post { core in core.forgetBodies(names) } }
+            }
+        }
+    }
+
+    private func forgetBodies(_ names: [String]) {
+        store({ (transaction) throws(Failure) in try transaction.forgetBodyLeftovers(names) }, then: { core, result in
+            core.isSweepingBodies = false
+            if case .success = result { core.sweepBodies() }
+        })
+    }
+
+    /// `then` is called when no consumed file has its old name any more, as far as that can be helped.
+    func removeConsumed(then: @escaping @Sendable (EngineCore) -> Void) {
+        store({ (transaction) throws(Failure) in
+            try transaction.consumed(limit: Self.atATime)
+        }, then: { core, result in
+            guard case .success(let files) = result, !files.isEmpty else { return then(core) }
+            let outbox = core.services.outbox
+            core.services.disk.removeConsumed(files) {
+                outbox.post { core in
+                    core.store({ (transaction) throws(Failure) in
+                        try transaction.forgetConsumed(files)
+                    }, then: { core, result in
+                        if case .success = result { core.removeConsumed(then: then) } else { then(core) }
+                    })
+                }
+            }
+        })
+    }
+
+    /// The next enqueue of this client may come.
+    func bodiesTaken(by connection: ClientConnection) {
+        connection.isTakingBodies = false
+        while !connection.isTakingBodies, let message = connection.takeHeldEnqueue() {
+            received(message, from: connection.id)
+        }
+    }
+}
