@@ -1,8 +1,8 @@
 import BackhaulPlatform
 import Glibc
 
-/// A small HTTP/1.1 origin on loopback that takes request bodies, one connection for each request, answers from a script
-/// and keeps what it was sent.
+/// A small HTTP/1.1 origin on loopback that takes request bodies, one connection for each request, answers from a
+/// script and keeps what it was sent.
 final class UploadOrigin: Sendable {
     struct Received: Sendable {
         var method: String
@@ -79,7 +79,9 @@ final class UploadOrigin: Sendable {
     var received: [Received] { state.withLock { $0.received } }
 
     func waitUntilReceived(_ path: String) -> Bool {
-        state.wait(until: .after(milliseconds: 20_000)) { $0.received.contains { $0.path == path } ? true : nil } ?? false
+        state.wait(until: .after(milliseconds: 20_000)) { state in
+            state.received.contains { $0.path == path } ? true : nil
+        } ?? false
     }
 
     private func serve(_ connection: Int32) {

@@ -35,7 +35,9 @@ struct UploadTests {
         return request
     }
 
-    @Test("a file is sent by PUT with its length, and the answer's body comes with the event", arguments: [0, 1, 70_000, 3_000_000])
+    @Test(
+        "a file is sent by PUT with its length, and the answer's body comes with the event",
+        arguments: [0, 1, 70_000, 3_000_000])
     func file(size: Int) throws {
         let bytes = pattern(size)
         let file = try store.file("a", bytes)

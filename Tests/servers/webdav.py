@@ -1,0 +1,171 @@
+"""nginx and Apache httpd with their WebDAV modules, on free ports of loopback: servers that keep what is put."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from servers import child
+from servers.nginx import _accepts, free_port
+
+_NGINX = """
+{user}
+daemon off;
+master_process off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log warn;
+events {{ worker_connections 4096; }}
+http {{
+    access_log {folder}/access.log;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    client_max_body_size 50m;
+    keepalive_requests 1000000;
+    server {{
+        listen 127.0.0.1:{plain};
+        listen 127.0.0.1:{tls} ssl http2;
+        server_name localhost;
+        ssl_certificate {certificates.chain};
+        ssl_certificate_key {certificates.key};
+        root {files};
+        location / {{ dav_methods PUT DELETE; create_full_put_path on; }}
+        location /private/ {{
+            dav_methods PUT DELETE;
+            create_full_put_path on;
+            auth_basic "staff only";
+            auth_basic_user_file {folder}/passwords;
+        }}
+        location /small/ {{ dav_methods PUT; client_max_body_size 1k; }}
+    }}
+}}
+"""
+
+_APACHE = """
+ServerRoot {folder}
+ServerName localhost
+PidFile {folder}/apache.pid
+ErrorLog {folder}/error.log
+Listen 127.0.0.1:{plain}
+{user}
+{modules}
+DavLockDB {folder}/locks
+DocumentRoot {files}
+MaxKeepAliveRequests 0
+<Directory {files}>
+    Dav On
+    Require all granted
+</Directory>
+<Location /private>
+    AuthType Digest
+    AuthName "staff only"
+    AuthDigestProvider file
+    AuthUserFile {folder}/passwords
+    Require valid-user
+</Location>
+"""
+
+_MODULES = ["mpm_event", "authn_core", "authz_core", "authn_file", "authz_user", "auth_digest", "dav", "dav_fs"]
+
+
+class _WebDAV:
+    """A running server that keeps what is put below ``files``."""
+
+    #: The program and how it is installed.
+    program = package = ""
+
+    def __init__(self, certificates):
+        self.certificates = certificates
+        self._process = None
+
+    def __enter__(self):
+        program = shutil.which(self.program, path=os.environ.get("PATH", "") + ":/usr/sbin")
+        if program is None:
+            raise RuntimeError(f"{self.program} is missing: apt-get install --no-install-recommends {self.package}")
+        # Of its own, because a server that is started by root becomes another user, who cannot look into pytest's.
+        self.folder = Path(tempfile.mkdtemp(prefix="backhaul-webdav-"))
+        self.files = self.folder / "files"
+        (self.files / "private").mkdir(parents=True)
+        (self.files / "small").mkdir()
+        if os.geteuid() == 0:
+            self.give(self.folder)
+        for _ in range(5):
+            self.port, self.tls_port = free_port(), free_port()
+            if self._start(program):
+                return self
+        raise RuntimeError(f"{self.program} does not start: " + (self.folder / "error.log").read_text(errors="replace"))
+
+    def give(self, folder):
+        nobody = pwd.getpwnam("nobody")
+        folder.chmod(0o755)
+        for path in [folder, *folder.rglob("*")]:
+            os.chown(path, nobody.pw_uid, nobody.pw_gid)
+
+    def _start(self, program):
+        self._process = child.start(self.command(program), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 20
+        while self._process.poll() is None and time.monotonic() < deadline:
+            if all(_accepts(port) for port in self.ports):
+                return True
+            time.sleep(0.02)
+        child.end(self._process)
+        return False
+
+    def __exit__(self, *_):
+        child.end(self._process)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def url(self):
+        """HTTP/1.1 without TLS."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def put(self):
+        """Every whole file that was put, by its path."""
+        return {str(path.relative_to(self.files)): path.read_bytes()
+                for path in self.files.rglob("*") if path.is_file()}
+
+
+class NginxDAV(_WebDAV):
+    program, package = "nginx", "nginx-light"
+
+    @property
+    def ports(self):
+        return [self.port, self.tls_port]
+
+    @property
+    def tls_url(self):
+        """HTTP/2 over TLS for those who ask for it."""
+        return f"https://127.0.0.1:{self.tls_port}"
+
+    def command(self, program):
+        configuration = self.folder / "nginx.conf"
+        configuration.write_text(_NGINX.format(
+            folder=self.folder, files=self.files, certificates=self.certificates, plain=self.port, tls=self.tls_port,
+            user="user root;" if os.geteuid() == 0 else ""))
+        (self.folder / "passwords").write_text("user:{PLAIN}password\n")
+        return [program, "-p", self.folder, "-e", self.folder / "error.log", "-c", configuration]
+
+
+class ApacheDAV(_WebDAV):
+    program, package = "apache2", "apache2-bin"
+
+    @property
+    def ports(self):
+        return [self.port]
+
+    def command(self, program):
+        configuration = self.folder / "apache.conf"
+        configuration.write_text(_APACHE.format(
+            folder=self.folder, files=self.files, plain=self.port,
+            user="User nobody\nGroup nogroup" if os.geteuid() == 0 else "",
+            modules="\n".join(f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so" for name in _MODULES)))
+        # user:staff only:password, as RFC 7616 hashes it with MD5.
+        (self.folder / "passwords").write_text("user:staff only:42ebddd2fa900bedd00e59c370430843\n")
+        return [program, "-f", configuration, "-DFOREGROUND"]

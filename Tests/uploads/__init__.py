@@ -1,0 +1,1 @@
+"""Uploads, end to end."""

@@ -1,0 +1,89 @@
+"""A server that reads forms with the parser of Python's email package, and keeps every body that it was sent."""
+
+import email
+import email.policy
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass
+class Part:
+    name: str
+    file_name: str | None
+    media_type: str | None
+    content: bytes
+
+
+@dataclass
+class Sent:
+    method: str
+    path: str
+    headers: dict
+    body: bytes
+
+    @property
+    def parts(self):
+        """Of a form."""
+        head = f"Content-Type: {self.headers['content-type']}\r\n\r\n".encode()
+        message = email.message_from_bytes(head + self.body, policy=email.policy.HTTP)
+        assert message.is_multipart() and not message.defects
+        return [Part(part.get_param("name", header="content-disposition"), part.get_filename(),
+                     part.get_content_type() if "content-type" in part else None, part.get_payload(decode=True))
+                for part in message.iter_parts()]
+
+
+@dataclass
+class FormReceiver:
+    """``with FormReceiver() as forms: … forms.url("/a") … forms.sent``"""
+
+    sent: list = field(default_factory=list)
+    #: Of the answers, in order; then 200.
+    statuses: list = field(default_factory=list)
+    answer: bytes = b'{"id": 7}'
+    #: While it is not set no body is read.
+    reads: threading.Event = field(default_factory=threading.Event)
+
+    def __enter__(self):
+        owner = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def take(self):
+                owner.reads.wait()
+                size = int(self.headers["Content-Length"])
+                body = self.rfile.read(size)
+                if len(body) < size:
+                    return
+                owner.sent.append(Sent(self.command, self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+                self.send_response(owner.statuses.pop(0) if owner.statuses else 200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(owner.answer)))
+                self.end_headers()
+                self.wfile.write(owner.answer)
+
+            do_POST = do_PUT = do_PATCH = take
+
+            def log_message(self, *_):
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128
+
+            def handle_error(self, *_):
+                """Clients that are killed break their connections."""
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.reads.set()
+        return self
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self._server.server_port}{path}"
+
+    def __exit__(self, *_):
+        self.reads.set()
+        self._server.shutdown()
+        self._server.server_close()

@@ -1,0 +1,209 @@
+"""What a body's file is to the engine: a reference, a snapshot, or consumed."""
+
+import os
+import random
+import signal
+import time
+from contextlib import suppress
+
+import pytest
+
+import backhaul
+import daemons
+from backhaul import BodySource, Part, Request, Status, TaskState
+from hosts.host import until
+from servers.content import Content
+
+pytestmark = pytest.mark.both_hostings
+
+
+def bodies(store):
+    """What lies in the store of files to upload."""
+    found = {}
+    for name in os.listdir(store / "bodies"):
+        with suppress(FileNotFoundError):
+            found[name] = (store / "bodies" / name).read_bytes()
+    return found
+
+
+def test_a_reference_that_was_changed_since_is_told_by_name_and_never_sent_whole(host, forms, sources):
+    (sources / "a").write_bytes(b"before")
+    one = host()
+    one.session()
+    [task] = one.enqueue([Request(forms.url("/a"), body_file=sources / "a", suspended=True)])
+    (sources / "a").write_bytes(b"after!")
+    one.resume()
+    [event, _] = one.wait_for()
+    assert event.status is Status.BODY_CHANGED and str(sources / "a") in event.error_message
+    assert forms.sent == [] and event.path is None
+
+
+def test_a_reference_that_is_gone_is_told_by_name(host, forms, sources):
+    (sources / "a").write_bytes(b"before")
+    one = host()
+    one.session()
+    one.enqueue([Request(forms.url("/a"), body_file=sources / "a", suspended=True)])
+    (sources / "a").unlink()
+    one.resume()
+    [event, _] = one.wait_for()
+    assert event.status is Status.BODY_UNAVAILABLE and str(sources / "a") in event.error_message
+
+
+@pytest.mark.parametrize("change", ["written", "appended", "removed"])
+def test_a_snapshot_is_sent_as_it_was_at_the_enqueue(host, forms, sources, store, change):
+    content = Content(3_000_000)
+    (sources / "a").write_bytes(content.data)
+    one = host()
+    one.session()
+    one.enqueue([Request(forms.url("/a"), body_file=sources / "a", body_source=BodySource.SNAPSHOT, suspended=True)])
+    if change == "written":
+        (sources / "a").write_bytes(b"after")
+    elif change == "appended":
+        with open(sources / "a", "ab") as file:
+            file.write(b"more")
+    else:
+        (sources / "a").unlink()
+    assert len(bodies(store)) == 1
+    one.resume()
+    [event, _] = one.wait_for()
+    assert event.state is TaskState.SUCCEEDED
+    assert [sent.body for sent in forms.sent] == [content.data]
+    until(lambda: bodies(store), lambda found: found == {})
+
+
+def test_a_snapshot_goes_with_its_task_however_it_ends(host, forms, sources, store):
+    (sources / "a").write_bytes(b"a")
+    one = host()
+    one.session()
+    request = {"body_file": sources / "a", "body_source": BodySource.SNAPSHOT}
+    forms.statuses[:] = [403]
+    one.enqueue([Request(forms.url("/a"), **request)])
+    one.enqueue([Request(forms.url("/b"), suspended=True, **request)])
+    one.cancel()
+    events = one.wait_for()
+    assert {event.path for event in events} == {None}
+    until(lambda: bodies(store), lambda found: found == {})
+    assert (sources / "a").exists()
+
+
+def test_a_consumed_file_is_gone_at_once_and_from_the_store_after_success(host, forms, sources, store):
+    content = Content(2_000_000)
+    (sources / "a").write_bytes(content.data)
+    one = host()
+    one.session()
+    one.enqueue([Request(forms.url("/a"), body_file=sources / "a", body_source=BodySource.CONSUME, suspended=True)])
+    assert os.listdir(sources) == []
+    assert list(bodies(store).values()) == [content.data]
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    again.resume()
+    [event, _] = again.wait_for()
+    assert event.state is TaskState.SUCCEEDED and event.path is None
+    assert [sent.body for sent in forms.sent] == [content.data]
+    until(lambda: bodies(store), lambda found: found == {})
+
+
+@pytest.mark.parametrize("way", ["failed", "cancelled"])
+def test_a_consumed_file_whose_task_does_not_succeed_lies_where_its_event_says(host, forms, sources, store, way):
+    (sources / "a").write_bytes(b"mine")
+    one = host()
+    one.session()
+    forms.statuses[:] = [403]
+    one.enqueue([Request(forms.url("/a"), body_file=sources / "a", body_source=BodySource.CONSUME,
+                         suspended=way == "cancelled")])
+    if way == "cancelled":
+        one.cancel()
+    [event, finished] = one.wait_for()
+    assert event.state is (TaskState.CANCELLED if way == "cancelled" else TaskState.FAILED)
+    with open(event.path, "rb") as file:
+        assert file.read() == b"mine"
+    one.acknowledge([event, finished])
+    until(lambda: bodies(store), lambda found: found == {})
+    assert not os.path.exists(event.path)
+
+
+def test_a_consumed_file_can_be_claimed_back(host, forms, sources, store):
+    (sources / "a").write_bytes(b"mine")
+    one = host()
+    one.session()
+    forms.statuses[:] = [403]
+    one.enqueue([Request(forms.url("/a"), body_file=sources / "a", body_source=BodySource.CONSUME)])
+    [event, _] = one.wait_for()
+    one.claim(event, sources / "back")
+    assert (sources / "back").read_bytes() == b"mine"
+    [event, finished] = one.poll(timeout=0)
+    assert str(event.path) == str(sources / "back")
+    one.acknowledge([event, finished])
+    assert (sources / "back").read_bytes() == b"mine" and bodies(store) == {}
+
+
+def test_a_form_of_consumed_files_takes_them_all(host, forms, sources, store):
+    for name in "ab":
+        (sources / name).write_bytes(name.encode() * 1_000)
+    one = host()
+    one.session()
+    one.upload(forms.url("/f"), body_source=BodySource.CONSUME,
+               parts=[Part("one", file=sources / "a"), Part("n", "1"), Part("two", file=sources / "b")])
+    assert os.listdir(sources) == []
+    [event, _] = one.wait_for()
+    assert event.state is TaskState.SUCCEEDED
+    assert [part.content for part in forms.sent[0].parts] == [b"a" * 1_000, b"1", b"b" * 1_000]
+    assert [part.file_name for part in forms.sent[0].parts] == ["a", None, "b"]
+    until(lambda: bodies(store), lambda found: found == {})
+
+
+def test_the_same_key_finds_its_task_although_its_file_was_consumed(host, forms, sources, store):
+    (sources / "a").write_bytes(b"once")
+    one = host()
+    one.session()
+    request = Request(forms.url("/a"), body_file=sources / "a", body_source=BodySource.CONSUME, key="k", suspended=True)
+    [first] = one.enqueue([request])
+    [again] = one.enqueue([request])
+    assert (again.task_id, again.is_new) == (first.task_id, False)
+    assert len(bodies(store)) == 1
+    with pytest.raises(backhaul.BackhaulError) as caught:
+        one.enqueue([Request(forms.url("/b"), body_file=sources / "a", key="other")])
+    assert caught.value.status is Status.BODY_UNAVAILABLE
+
+
+@pytest.mark.parametrize("source", [BodySource.SNAPSHOT, BodySource.CONSUME])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_kill_while_files_are_handed_over_loses_none_of_them(host, forms, sources, store, source, seed):
+    contents = {f"{i:03}": Content(random.Random(i).randrange(2_000), i) for i in range(300)}
+    for name, content in contents.items():
+        (sources / name).write_bytes(content.data)
+    requests = [Request(forms.url(f"/{name}"), body_file=sources / name, body_source=source, key=name)
+                for name in contents]
+    one = host()
+    one.session(connections_per_origin=16, first_retry_delay_ms=10)
+    engine = one.engine().process_id
+    one.begin("enqueue", requests)
+    time.sleep(random.Random(seed).uniform(0.0, 0.12))
+    daemons.end(engine, signal.SIGKILL, time.monotonic() + 10)
+    one.kill()
+    again = host()
+    again.session(connections_per_origin=16, first_retry_delay_ms=10)
+    known = {task.key for task in again.tasks()}
+    assert all((sources / name).exists() or name in known for name in contents)
+    again.enqueue(requests)
+    assert source is BodySource.SNAPSHOT or os.listdir(sources) == []
+    events = again.wait_for(timeout=60)
+    assert [event.error_message for event in events if event.key and event.state is not TaskState.SUCCEEDED] == []
+    assert {sent.path[1:]: sent.body for sent in forms.sent} == {
+        name: content.data for name, content in contents.items()}
+    until(lambda: bodies(store), lambda found: found == {})
+
+
+def test_what_must_not_be_consumed_is_refused(host, forms, sources, store):
+    (sources / "a").write_bytes(b"a")
+    (sources / "link").symlink_to(sources / "a")
+    one = host()
+    one.session()
+    inside = next(path for path in store.iterdir() if path.is_file())
+    for path in [sources / "link", inside]:
+        with pytest.raises(backhaul.BackhaulError) as caught:
+            one.enqueue([Request(forms.url("/a"), body_file=path, body_source=BodySource.CONSUME)])
+        assert caught.value.status is Status.BODY_UNAVAILABLE
+        assert path.exists()
+    assert bodies(store) == {}
