@@ -451,7 +451,9 @@ typedef struct bh_session_configuration {
                                         PATCH) are repeated although the server may have done what they ask; BH_NO
                                         (default): only when surely no server has acted on them */
     const char *retry_statuses;      /* "408,429,500,502-504" */
-    const char *accepted_statuses;   /* "200-299": others are failures. A list of statuses and ranges */
+    const char *accepted_statuses;   /* "200-299": others are failures. A list of statuses and ranges. The body of an
+                                        accepted answer is the file, whatever its status; that of 204, 205, 304 and of
+                                        answers to HEAD is empty. 206 goes with 200 */
     int32_t http_version;            /* BH_HTTP_… */
     int32_t redirects;               /* BH_REDIRECTS_…; default: BH_REDIRECTS_FOLLOW */
     uint32_t maximum_redirects;      /* 20; at most 100 */
@@ -588,14 +590,16 @@ enum {
     BH_IF_EXISTS_FAIL = 0,
     BH_IF_EXISTS_REPLACE = 1, /* replaced in one step by rename(2); a directory is never replaced */
     BH_IF_EXISTS_SKIP = 2     /* when the file there has the request's checksum and expected_size, of which at least one
-                                 must be given, the task succeeds without a request; else it is replaced */
+                                 must be given, the task succeeds without a request (attempts and http_status are 0);
+                                 else it is replaced */
 };
 
 enum {
     BH_REQUEST_STARTS_SUSPENDED = 1,
     BH_REQUEST_IF_CHANGED = 2,      /* fetched only if the server has another version than the one that an earlier task
-                                       of the session has put at the destination (RFC 9110, section 13.1): else the task
-                                       succeeds with http_status 304, and the file stays. Needs BH_IF_EXISTS_REPLACE */
+                                       of the session with this flag has put at the destination from this URL (RFC 9110,
+                                       section 13.1): else the task succeeds with http_status 304, and the file stays. A
+                                       file that was changed or removed since is fetched. Needs BH_IF_EXISTS_REPLACE */
     BH_REQUEST_NAMED_BY_SERVER = 4, /* destination is a directory, which exists: the file's name in it is that of
                                        Content-Disposition (RFC 6266), else the URL's last part, never with a path,
                                        never hidden, at most 255 bytes; the event has the path */
@@ -687,8 +691,10 @@ typedef struct bh_request {
                                     body_file or body PUT, with parts POST */
     const char *group;           /* optional, 1 to 255 bytes: when the last live task of the group has ended there is
                                     one BH_EVENT_GROUP_FINISHED */
-    const char *checksum;        /* optional: "sha-256:" and 64, or "sha-512:" and 128 hexadecimal digits */
-    uint64_t expected_size;      /* of the file in bytes, else BH_SIZE_MISMATCH; 0: any */
+    const char *checksum;        /* optional: "sha-256:" and 64, or "sha-512:" and 128 hexadecimal digits. A file with
+                                    another is fetched from its first byte once more, then it is BH_CHECKSUM_MISMATCH,
+                                    and never has the final name. Takes the place of the server's digests */
+    uint64_t expected_size;      /* of the file in bytes, else BH_SIZE_MISMATCH after a second try; 0: any */
     const char *body_file;       /* absolute path of a regular file, optional */
     const void *body;            /* or bytes from memory, kept in the store; optional */
     size_t body_size;            /* at most BH_BODY_SIZE_MAXIMUM */
@@ -941,7 +947,8 @@ enum {
     BH_REASON_CONNECTING = 4, /* the server has not answered yet */
     BH_REASON_STALLED = 5,   /* the server sends nothing */
     BH_REASON_FINISHING = 6, /* all bytes are here and being made durable */
-    BH_REASON_DISK_FULL = 7, /* until there is space, looked at again at next_attempt_ms */
+    BH_REASON_DISK_FULL = 7, /* until there is space for the rest of the file, and a reserve of 32 MiB, or a hundredth of
+                                a small file system, for others; looked at again at next_attempt_ms */
     BH_REASON_CREDENTIAL = 8, /* until its challenge is answered: bh_session_challenges */
     BH_REASON_CONNECTIVITY = 9, /* until there is a route to the server: woken by changes of the network */
     BH_REASON_RATE = 10      /* its bytes per second are used up for the moment */

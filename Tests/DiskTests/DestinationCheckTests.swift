@@ -39,6 +39,21 @@ import Testing
         #expect(failure(path)?.message.hasPrefix("The destination ") == true)
     }
 
+    @Test("a directory for files that the server names is accepted with or without slashes at its end", arguments: [
+        "", "/", "//",
+    ])
+    func directory(_ slashes: String) throws {
+        var check = DestinationCheck()
+        let destination = try check.check(directory: scratch.path + slashes)
+        #expect(destination.path == scratch.path + "/")
+        #expect(destination.directory == scratch.path && destination.name.isEmpty)
+        #expect(try destination.directoryInode == DestinationCheck.check(
+            path: scratch.path("x"), ifExists: .fail).directoryInode)
+        #expect(throws: Failure.self) { try check.check(directory: scratch.path("nowhere")) }
+        #expect(throws: Failure.self) { try check.check(directory: "relative") }
+        #expect(try check.check(directory: "/").path == "/")
+    }
+
     @Test("names and paths of the greatest length are accepted")
     func longest() throws {
         _ = try DestinationCheck.check(path: scratch.path(String(repeating: "n", count: 255)), ifExists: .fail)

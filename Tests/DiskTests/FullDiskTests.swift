@@ -44,6 +44,22 @@ import Testing
         #expect(contents(location.destination.path) == piece)
     }
 
+    @Test("room is told to be missing before a byte is written, and a reserve is left to others")
+    func checkSpace() async throws {
+        let part = threads.partFile(try disk.scratch.location("file"))
+        func check(_ bytes: UInt64) async -> Status? {
+            await status { try await answer { part.checkSpace(for: bytes, then: $0) }.get() }
+        }
+        let available = try FreeSpace.available(at: disk.scratch.path)
+        #expect(await check(available) == .diskFull)
+        #expect(await check(.max) == .diskFull)
+        #expect(await check(available - 20_000) == nil)
+        try write(.init(repeating: 1, count: 300_000), to: disk.scratch.path("ballast"))
+        #expect(await check(available - 20_000) == .diskFull)
+        #expect(await check(100_000) == nil)
+        #expect(disk.scratch.names() == ["ballast"])
+    }
+
     @Test("idle threads keep no descriptor that would hold the disk")
     func unmount() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))

@@ -33,6 +33,24 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
+    @Test("a file that the server names gets that name, and is found under it after a crash")
+    func named() async throws {
+        var check = DestinationCheck()
+        let location = PartLocation(
+            destination: try check.check(directory: scratch.path), partName: ".backhaul-test.part", mode: 0o644,
+            replace: false)
+        let part = threads.partFile(location)
+        var intent = try await part.seal([1])
+        intent.name = "theirs"
+        #expect(try await part.look(for: intent) == .partThere)
+        try await part.place(intent)
+        #expect(scratch.names() == ["theirs"])
+        #expect(try await part.look(for: intent) == .placed)
+        let taken = await #expect(throws: Failure.self) { try await answer { part.checkName("theirs", then: $0) }.get() }
+        #expect(taken?.status == .destinationExists && taken?.message.contains(scratch.path("theirs")) == true)
+        try await answer { part.checkName("free", then: $0) }.get()
+    }
+
     @Test("a directory is never replaced", arguments: [true, false])
     func directory(replace: Bool) async throws {
         let location = try scratch.location("file", replace: replace)

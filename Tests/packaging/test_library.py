@@ -13,8 +13,8 @@ HEADER = PROJECT / "include" / "backhaul.h"
 EXAMPLE = PROJECT / "examples" / "c" / "photos.c"
 
 # Every machine that can use the library has these; Swift's runtime is linked in.
-MAY_NEED = {"libcurl.so.4", "libuv.so.1", "libsqlite3.so.0", "libstdc++.so.6", "libm.so.6", "libgcc_s.so.1",
-            "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+MAY_NEED = {"libcurl.so.4", "libcrypto.so.3", "libuv.so.1", "libsqlite3.so.0", "libstdc++.so.6", "libm.so.6",
+            "libgcc_s.so.1", "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 
 def output(*command, **options):

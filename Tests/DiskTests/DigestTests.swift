@@ -1,0 +1,114 @@
+@testable import BackhaulDisk
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+@Suite("The digest of a part file")
+struct DigestTests {
+    let scratch: Scratch
+    let faults = FaultPlan()
+    let threads: DiskThreads
+    private let bytes = patternedBytes(10_000_000)
+
+    init() throws {
+        scratch = try Scratch()
+        var files = FileSystem()
+        files.faults = faults
+        threads = try DiskThreads(count: 1, files: files)
+    }
+
+    private func digest(_ bytes: [UInt8], _ algorithm: Checksum.Algorithm = .sha256) throws -> Checksum {
+        let digester = try Digester(algorithm)
+        try digester.add(bytes[...])
+        return try digester.finish()
+    }
+
+    @Test("is the one that the standard gives (FIPS 180-4)", arguments: [
+        ("sha-256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", Checksum.Algorithm.sha256),
+        (
+            "sha-512:ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd"
+                + "454d4423643ce80e2a9ac94fa54ca49f", .sha512
+        ),
+    ])
+    func standard(_ expected: String, _ algorithm: Checksum.Algorithm) throws {
+        #expect(try digest(Array("abc".utf8), algorithm).text == expected)
+    }
+
+    @Test("is computed as the bytes are written: nothing is read again")
+    func whileWriting() async throws {
+        let part = threads.partFile(try scratch.location("file"))
+        part.hash(.sha512)
+        for start in stride(from: 0, to: bytes.count, by: 1_000_000) {
+            try await part.append(Array(bytes[start..<min(start + 1_000_000, bytes.count)]))
+        }
+        let sealed = try await part.sealed([1, 2], expected: UInt64(bytes.count + 2))
+        #expect(try sealed.checksum == digest(bytes + [1, 2], .sha512))
+        #expect(!faults.operations.contains(.read))
+    }
+
+    @Test("of an empty file is one, too; without being asked for there is none")
+    func empty() async throws {
+        let part = threads.partFile(try scratch.location("file"))
+        part.hash(.sha256)
+        #expect(try await part.sealed().checksum == digest([]))
+        #expect(try await threads.partFile(try scratch.location("other")).sealed([1]).checksum == nil)
+    }
+
+    @Test("of what an earlier attempt has left is read once, while more is written")
+    func resumed() async throws {
+        let location = try scratch.location("file")
+        try await threads.partFile(location).append(Array(bytes[..<9_000_000]))
+        let part = threads.partFile(location)
+        #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 9_000_000)
+        part.hash(.sha256)
+        part.append(Array(bytes[9_000_000..<9_500_000])) { _ in }
+        let sealed = try await part.sealed(Array(bytes[9_500_000...]), expected: UInt64(bytes.count))
+        #expect(try sealed.checksum == digest(bytes))
+        // Slices of 4 MiB: the other work of the thread goes on in between.
+        #expect(faults.operations.filter { $0 == .read }.count == 3)
+    }
+
+    @Test("is of the bytes in the file after a write that failed and was made good")
+    func afterFailure() async throws {
+        let part = threads.partFile(try scratch.location("file"))
+        part.hash(.sha256)
+        try await part.append(Array(bytes[..<1_000_000]))
+        faults.fail(.write, with: ENOSPC)
+        #expect(await status { try await part.append(Array(bytes[1_000_000..<2_000_000])) } == .diskFull)
+        #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 1_000_000)
+        part.hash(.sha256)
+        let sealed = try await part.sealed(Array(bytes[1_000_000...]), expected: UInt64(bytes.count))
+        #expect(try sealed.checksum == digest(bytes))
+    }
+
+    @Test("a part that cannot be read, or that others have cut, is told at the seal")
+    func unreadable() async throws {
+        let location = try scratch.location("file")
+        try await threads.partFile(location).append(bytes)
+        for isCut in [false, true] {
+            let part = threads.partFile(location)
+            _ = try await part.openResuming(trusting: .allWritten(atLeastSynced: 0))
+            if isCut { truncate(scratch.partPath(location), 100) } else { faults.fail(.read, with: EIO) }
+            part.hash(.sha256)
+            if isCut { #expect(await status { _ = try await part.seal() } == .diskFailed) }
+            part.close()
+        }
+    }
+
+    @Test("holds nobody up: a seal of another file comes before the end of a large one's")
+    func fairness() async throws {
+        let large = try scratch.location("large")
+        try await threads.partFile(large).append(patternedBytes(60_000_000))
+        let part = threads.partFile(large)
+        _ = try await part.openResuming(trusting: .allWritten(atLeastSynced: 0))
+        part.hash(.sha512)
+        let order = Lock<[String]>([])
+        part.seal([], expected: 60_000_000) { _ in order.change { $0.append("large") } }
+        threads.partFile(try scratch.location("small")).seal([1], expected: 1) { _ in
+            order.change { $0.append("small") }
+        }
+        let both = order.wait(until: .after(milliseconds: 30_000)) { $0.count == 2 ? $0 : nil }
+        #expect(both == ["small", "large"])
+    }
+}

@@ -1,0 +1,74 @@
+@testable import BackhaulDisk
+import BackhaulModel
+import Glibc
+import Testing
+
+@Suite("A file that lies at the destination")
+struct ExistingFileTests {
+    let scratch: Scratch
+    let faults = FaultPlan()
+    let threads: DiskThreads
+    private let bytes = patternedBytes(9_000_000)
+
+    init() throws {
+        scratch = try Scratch()
+        var files = FileSystem()
+        files.faults = faults
+        threads = try DiskThreads(count: 1, files: files)
+        try write(bytes, to: scratch.path("file"))
+    }
+
+    private func find(
+        _ name: String = "file", size: UInt64? = nil, _ algorithm: Checksum.Algorithm? = nil
+    ) async throws -> FoundFile? {
+        let destination = try DestinationCheck.check(path: scratch.path(name), ifExists: .replace)
+        return try await answer { threads.find(destination, size: size, algorithm, then: $0) }.get()
+    }
+
+    @Test("is found with its size and digest, and synced with its name")
+    func found() async throws {
+        let digester = try Digester(.sha256)
+        try digester.add(bytes[...])
+        let checksum = try digester.finish()
+        #expect(try await find(size: 9_000_000, .sha256) == FoundFile(size: 9_000_000, checksum: checksum))
+        #expect(faults.operations.filter { $0 == .read }.count == 3)
+        #expect(faults.operations.contains(.sync) && faults.operations.contains(.syncDirectory))
+        #expect(try await find(size: 9_000_000) == FoundFile(size: 9_000_000))
+    }
+
+    @Test("of another size is not read")
+    func otherSize() async throws {
+        #expect(try await find(size: 9_000_001, .sha256) == nil)
+        #expect(!faults.operations.contains(.read))
+    }
+
+    @Test("is none when there is nothing, a directory or a link, and when it cannot be opened")
+    func none() async throws {
+        #expect(try await find("nothing", .sha256) == nil)
+        symlink(scratch.path("file"), scratch.path("link"))
+        #expect(try await find("link", .sha256) == nil)
+        faults.fail(.open, with: EACCES)
+        #expect(try await find(size: nil, .sha256) == nil)
+    }
+
+    @Test("that cannot be read or synced is a failure of the disk", arguments: [FileOperation.read, .sync])
+    func broken(_ operation: FileOperation) async throws {
+        faults.fail(operation, with: EIO)
+        #expect(await status { _ = try await find(size: nil, .sha256) } == .diskFailed)
+    }
+
+    @Test("is as it was left only with the same inode, size and time of writing")
+    func stamp() async throws {
+        let destination = try DestinationCheck.check(path: scratch.path("new"), ifExists: .replace)
+        let part = threads.partFile(try scratch.location("new"))
+        let stamp = try await part.place(part.seal([1, 2, 3]))
+        func isSame() async throws -> Bool { try await answer { threads.look(destination, for: stamp, then: $0) }.get() }
+        #expect(try await isSame())
+        chmod(scratch.path("new"), 0o600)
+        #expect(try await isSame())
+        try write([1, 2, 4], to: scratch.path("new"))
+        #expect(try await !isSame())
+        unlink(scratch.path("new"))
+        #expect(try await !isSame())
+    }
+}

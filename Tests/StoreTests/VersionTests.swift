@@ -1,0 +1,136 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("What is remembered of a file")
+struct VersionTests {
+    let scratch = Scratch()
+    private static let url = "https://example.org/file"
+    private static let path = "/downloads/file"
+
+    private func answer(_ fields: HeaderField...) -> AnswerSummary {
+        var answer = AnswerSummary()
+        answer.httpStatus = 200
+        answer.finalURL = "https://cdn.example.org/file"
+        answer.headers = fields
+        return answer
+    }
+
+    private func ended(
+        _ store: TestStore, _ session: SessionID, _ answer: AnswerSummary, number: Int = 0, size: UInt64 = 7
+    ) throws {
+        let id = try store.enqueue([.numbered(number)], in: session)[0]
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.recordIntent(id, FinishIntent(device: 1, inode: 2, size: size), answer: answer)
+            try transaction.recordVersion(
+                of: id, at: Self.path, of: Self.url, in: session, inode: .max, size: size, modifiedNanoseconds: -1)
+            _ = try transaction.end(id, Outcome(state: .succeeded, path: Self.path), now: 3_000)
+        }
+    }
+
+    private func known(
+        _ store: TestStore, _ session: SessionID, url: String = url, path: String = path
+    ) throws -> StoredVersion? {
+        try store.run { (transaction) throws(Failure) in try transaction.version(at: path, of: url, in: session) }
+    }
+
+    @Test("the version of the answer that was recorded with the intent, for one session, destination and URL")
+    func version() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let other = try store.session("other")
+        try ended(store, session, answer(HeaderField("ETag", "W/\"a\""), HeaderField("Last-Modified", "yesterday")))
+        let version = FileVersion(
+            entityTag: "W/\"a\"", lastModified: "yesterday", finalURL: "https://cdn.example.org/file", size: 7)
+        #expect(
+            try known(store, session) == StoredVersion(version: version, inode: .max, modifiedNanoseconds: -1))
+        #expect(try known(store, other) == nil)
+        #expect(try known(store, session, url: Self.url + "?") == nil)
+        #expect(try known(store, session, path: Self.path + "x") == nil)
+    }
+
+    @Test("a later version takes its place, and one without validators takes it away")
+    func later() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try ended(store, session, answer(HeaderField("ETag", "\"a\"")))
+        try ended(store, session, answer(HeaderField("ETag", "\"b\"")), number: 1, size: 8)
+        #expect(try known(store, session)?.version.entityTag == "\"b\"")
+        #expect(try known(store, session)?.version.size == 8)
+        try ended(store, session, answer(), number: 2)
+        #expect(try known(store, session) == nil)
+    }
+
+    @Test("validators that cannot be sent back as they came are none", arguments: [
+        "", String(repeating: "x", count: 1_025), "\"\u{FFFD}\"", "a\u{1}",
+    ])
+    func unusable(_ tag: String) throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try ended(store, session, answer(HeaderField("ETag", tag)))
+        #expect(try known(store, session) == nil)
+    }
+
+    @Test("what the server said of the whole file stands with the checkpoint, the file's name with the intent")
+    func facts() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(0)], in: session)[0]
+        var checkpoint = Checkpoint(
+            validator: Validator(entityTag: "\"a\""), finalURL: Self.url, size: 9, syncedOffset: 8, bootID: "boot")
+        checkpoint.facts = RepresentationFacts(
+            digest: Checksum(.sha512, [UInt8](repeating: 0xA5, count: 64)), contentEncoding: "gzip", name: "ü")
+        let intent = FinishIntent(device: 1, inode: 2, size: 9, name: "ü")
+        let (written, name) = (checkpoint, intent)
+        let task = try store.run { (transaction) throws(Failure) in
+            try transaction.recordCheckpoint(id, written)
+            _ = try transaction.recordIntent(id, name)
+            return try transaction.task(id)
+        }
+        #expect(task?.task.checkpoint == checkpoint)
+        #expect(task?.task.intent == intent)
+    }
+
+    @Test("a mismatch is remembered, whatever goes wrong afterwards")
+    func mismatch() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(0)], in: session)[0]
+        func fail(_ status: Status) throws -> Bool? {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.recordAttempt(
+                    id, AttemptRecord(
+                        attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, failure: Failure(status, "it broke")))
+                return try transaction.task(id)?.task.hadMismatch
+            }
+        }
+        #expect(try fail(.connectionLost) == false)
+        #expect(try fail(.sizeMismatch) == true)
+        #expect(try fail(.connectionLost) == true)
+    }
+
+    @Test("the digest comes back with the end, also when it was recorded before a crash")
+    func checksum() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(0)], in: session)[0]
+        let checksum = Checksum(.sha256, [UInt8](repeating: 1, count: 32))
+        let outcome = try store.run { (transaction) throws(Failure) in
+            _ = try transaction.recordIntent(id, FinishIntent(device: 1, inode: 2, size: 9), checksum: checksum)
+            _ = try transaction.end(id, Outcome(state: .succeeded), now: 3_000)
+            return try transaction.task(id)?.outcome
+        }
+        #expect(outcome?.checksum == checksum)
+    }
+
+    @Test("any number of live tasks may have one directory as their destination, and one only a file")
+    func directories() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        var request = Request.numbered(0)
+        request.destination = Destination(path: "/downloads/", directoryDevice: 1, directoryInode: 2)
+        request.options.isNamedByServer = true
+        #expect(try store.enqueue([request, request], in: session).count == 2)
+    }
+}

@@ -1,0 +1,78 @@
+"""Which answers become files."""
+
+import pytest
+
+from backhaul import BackhaulError, Policy, Status, TaskState
+from servers.behaviour import Behaviour
+from servers.content import Content
+
+CONTENT = Content(300_000, seed=1)
+
+
+@pytest.fixture
+def one(host):
+    made = host()
+    made.session(first_retry_delay_ms=50, longest_retry_delay_ms=100)
+    return made
+
+
+def end_of(host):
+    return host.wait_for()[-2]
+
+
+@pytest.mark.both_hostings
+def test_an_accepted_404_is_a_file(one, misbehaving, downloads):
+    one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=404, body=b"nothing here")),
+                 downloads / "a", policy=Policy(accepted_statuses="200,404"))
+    event = end_of(one)
+    assert (event.state, event.http_status) == (TaskState.SUCCEEDED, 404)
+    assert (downloads / "a").read_bytes() == b"nothing here"
+
+
+def test_a_status_that_is_not_accepted_is_a_failure_with_what_the_server_said(one, misbehaving, downloads):
+    one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=203, body=b"changed")), downloads / "a",
+                 policy=Policy(accepted_statuses="200"))
+    event = end_of(one)
+    assert (event.status, event.http_status, event.error_body) == (Status.HTTP_STATUS, 203, b"changed")
+    assert not list(downloads.iterdir())
+
+
+def test_the_rest_of_an_accepted_file_needs_no_206_in_the_list(one, misbehaving, downloads):
+    content = Content(3_000_000, seed=2)
+    one.download(misbehaving.serve("/a", content, [Behaviour(drop_after=2_000_000)]), downloads / "a",
+                 policy=Policy(accepted_statuses="200"))
+    assert end_of(one).state is TaskState.SUCCEEDED
+    assert misbehaving.log("/a")[1].status == 206
+
+
+def test_a_204_is_an_empty_file(one, misbehaving, downloads):
+    one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(raw=b"HTTP/1.1 204 No\r\n\r\n")),
+                 downloads / "a")
+    event = end_of(one)
+    assert (event.state, event.http_status, event.size) == (TaskState.SUCCEEDED, 204, 0)
+    assert (downloads / "a").read_bytes() == b""
+
+
+def test_head_makes_an_empty_file_and_its_event_has_the_headers(one, misbehaving, downloads):
+    head = Behaviour(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\nETag: \"v1\"\r\n\r\n")
+    one.download(misbehaving.serve("/a", CONTENT, otherwise=head), downloads / "a", method="HEAD")
+    event = end_of(one)
+    assert (event.state, event.size) == (TaskState.SUCCEEDED, 0)
+    assert ("ETag", "\"v1\"") in [(header[0], header[1]) for header in event.headers]
+
+
+def test_head_cannot_be_joined_with_what_is_verified(one, misbehaving, downloads):
+    with pytest.raises(BackhaulError) as raised:
+        one.download(misbehaving.serve("/a", CONTENT), downloads / "a", method="HEAD",
+                     checksum=f"sha-256:{CONTENT.sha256}")
+    assert raised.value.status is Status.INVALID_ARGUMENT and "HEAD" in str(raised.value)
+
+
+def test_a_rest_in_another_coding_is_not_appended(one, misbehaving, downloads):
+    content = Content(3_000_000, seed=3)
+    url = misbehaving.serve("/a", content, [
+        Behaviour(drop_after=2_000_000), Behaviour(headers={"Content-Encoding": "gzip"})])
+    one.download(url, downloads / "a")
+    assert end_of(one).state is TaskState.SUCCEEDED
+    assert (downloads / "a").read_bytes() == content.data
+    assert [asked.offset for asked in misbehaving.log("/a")] == [0, 2_000_000, 0]

@@ -1,0 +1,98 @@
+"""Files that the server names (RFC 6266), in a directory of the host's."""
+
+import pytest
+
+from backhaul import BackhaulError, Status, TaskState
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+
+CONTENT = Content(50_000, seed=1)
+
+
+def named(value, **more):
+    return Behaviour(headers={"Content-Disposition": value}, **more)
+
+
+@pytest.fixture
+def one(host):
+    made = host()
+    made.session(first_retry_delay_ms=50)
+    return made
+
+
+def get(one, url, directory, **options):
+    one.download(url, directory, named_by_server=True, **options)
+    return one.wait_for()[-2]
+
+
+@pytest.mark.both_hostings
+@pytest.mark.parametrize("slash", ["", "/", "//"])
+def test_the_file_has_the_servers_name_and_the_event_has_its_path(one, misbehaving, downloads, slash):
+    url = misbehaving.serve("/a", CONTENT, otherwise=named("attachment; filename*=UTF-8''%e2%82%ac%20rates.txt"))
+    event = get(one, url, f"{downloads}{slash}")
+    assert event.state is TaskState.SUCCEEDED
+    assert str(event.path) == str(downloads / "€ rates.txt")
+    assert [path.name for path in downloads.iterdir()] == ["€ rates.txt"]
+    assert sha256_of(event.path) == CONTENT.sha256
+
+
+@pytest.mark.parametrize("value, name", [
+    ("attachment; filename=\"../../../etc/passwd\"", "passwd"),
+    ("attachment; filename=\"/etc/passwd\"", "passwd"),
+    ("attachment; filename*=UTF-8''%2e%2e%2f%2e%2e%2fx", "x"),
+    ("attachment; filename=\".ssh\"", "ssh"),
+    ("attachment; filename=\"..\"", "song.flac"),
+    ("attachment; filename*=UTF-8''a%00b", "ab"),
+    ("attachment; filename=\"" + "n" * 10_000 + ".txt\"", "n" * 251 + ".txt"),
+    ("attachment; filename=\"\xe9\"", "song.flac"),
+    ("; ; ;=;\"", "song.flac"),
+])
+def test_no_name_leaves_the_directory_or_hides(one, misbehaving, downloads, value, name):
+    event = get(one, misbehaving.serve("/song.flac", CONTENT, otherwise=named(value)), downloads)
+    assert event.state is TaskState.SUCCEEDED and str(event.path) == str(downloads / name)
+    assert [path.name for path in downloads.iterdir()] == [name]
+
+
+def test_many_tasks_may_put_files_into_one_directory(one, misbehaving, downloads):
+    for number in range(20):
+        one.download(misbehaving.serve(f"/{number}", CONTENT), downloads, named_by_server=True)
+    assert {event.state for event in one.wait_for()[:-1]} == {TaskState.SUCCEEDED}
+    assert {path.name for path in downloads.iterdir()} == {str(number) for number in range(20)}
+
+
+def test_a_name_that_is_taken_is_a_failure_before_the_bytes_come(one, misbehaving, downloads):
+    (downloads / "x").write_text("mine")
+    url = misbehaving.serve("/a", Content(30_000_000), otherwise=named("attachment; filename=x"))
+    event = get(one, url, downloads)
+    assert event.status is Status.DESTINATION_EXISTS and str(downloads / "x") in event.error.message
+    assert event.bytes_received < 30_000_000
+    assert (downloads / "x").read_text() == "mine" and len(list(downloads.iterdir())) == 1
+
+
+def test_a_name_that_is_taken_is_replaced_when_the_host_wants_that(one, misbehaving, downloads):
+    (downloads / "x").write_text("mine")
+    url = misbehaving.serve("/a", CONTENT, otherwise=named("attachment; filename=x"))
+    assert get(one, url, downloads, if_exists="replace").state is TaskState.SUCCEEDED
+    assert sha256_of(downloads / "x") == CONTENT.sha256
+
+
+def test_a_resumed_file_keeps_the_name_of_its_first_answer(one, misbehaving, downloads):
+    content = Content(3_000_000, seed=2)
+    url = misbehaving.serve("/a", content, [named("attachment; filename=first", drop_after=2_000_000)])
+    event = get(one, url, downloads)
+    assert event.state is TaskState.SUCCEEDED and str(event.path) == str(downloads / "first")
+    assert sha256_of(event.path) == content.sha256
+
+
+@pytest.mark.parametrize("directory", ["gone", "file"])
+def test_the_directory_must_be_there(one, misbehaving, downloads, directory):
+    (downloads / "file").write_text("no directory")
+    with pytest.raises(BackhaulError) as raised:
+        one.download(misbehaving.serve("/a", CONTENT), downloads / directory, named_by_server=True)
+    assert raised.value.status is Status.DESTINATION_UNAVAILABLE
+
+
+def test_without_the_flag_a_directory_is_no_destination(one, misbehaving, downloads):
+    with pytest.raises(BackhaulError) as raised:
+        one.download(misbehaving.serve("/a", CONTENT), f"{downloads}/")
+    assert raised.value.status is Status.INVALID_ARGUMENT
