@@ -101,7 +101,8 @@ struct VersionTests {
             try store.run { (transaction) throws(Failure) in
                 try transaction.recordAttempt(
                     id, AttemptRecord(
-                        attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, failure: Failure(status, "it broke")))
+                        attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0,
+                        failure: Failure(status, "it broke")))
                 return try transaction.task(id)?.task.hadMismatch
             }
         }

@@ -44,7 +44,8 @@ struct ServerFileNameTests {
 
     @Test("is the last part of the URL when Content-Disposition has no name of use", arguments: [
         nil, "", ";", ";;;=;", "attachment", "attachment; filename", "attachment; filename=",
-        "attachment; filename=\"\"", "attachment; filename=\"..\"", "attachment; filename=\".\"", "attachment; filename=\"dir/\"",
+        "attachment; filename=\"\"", "attachment; filename=\"..\"", "attachment; filename=\".\"",
+        "attachment; filename=\"dir/\"",
         "attachment; filename=\" \"", "attachment; filename*=UTF-8''%ff%fe", "attachment; filename*=UTF-8''%zz",
         "attachment; filename*=UTF-8''%", "attachment; filename*=UTF-8'x.txt", "attachment; filename*=x.txt",
         "attachment; filename*=koi8-r''abc", "attachment; filename=\"bad \u{FFFD} bytes\"",
