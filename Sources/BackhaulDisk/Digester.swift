@@ -33,6 +33,6 @@ final class Digester {
     }
 
     private static var unavailable: Failure {
-        Failure(.outOfResources, "libcrypto computes no digests: memory is exhausted, or its configuration forbids them")
+        Failure(.outOfResources, "libcrypto computes no digests: memory is exhausted, or its configuration forbids it")
     }
 }

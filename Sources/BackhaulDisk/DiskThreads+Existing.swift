@@ -3,8 +3,8 @@ internal import BackhaulPlatform
 
 extension DiskThreads {
     /// The regular file at the destination, when it is there, can be read and has this size (nil: any), with its digest
-    /// if one is asked for. It is synced, as is its name: others may have left that to the kernel. Read in slices, so that
-    /// the other work of the disk thread goes on in between.
+    /// if one is asked for. It is synced, as is its name: others may have left that to the kernel. Read in slices, so
+    /// that the other work of the disk thread goes on in between.
     public func find(
         _ destination: Destination, size: UInt64?, _ algorithm: Checksum.Algorithm?,
         then: @escaping @Sendable (Result<FoundFile?, Failure>) -> Void

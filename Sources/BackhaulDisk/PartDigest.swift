@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The digest of a part file that is written strictly in order: of what is written from now on as it is written, of what
-/// was there before by reading it, in slices, so that the other work of its disk thread goes on in between.
+/// The digest of a part file that is written strictly in order: of what is written from now on as it is written, of
+/// what was there before by reading it, in slices, so that the other work of its disk thread goes on in between.
 struct PartDigest {
     static let sliceSize = 4 << 20
 

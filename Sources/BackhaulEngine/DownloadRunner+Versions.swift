@@ -2,7 +2,7 @@ internal import BackhaulDisk
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The version of a file that is at the destination: looked up before it is fetched again, remembered when it is placed.
+/// The version of a file that is at the destination: looked up before it is fetched again, remembered when placed.
 extension DownloadRunner {
     func lookForVersion() {
         let (id, attempt) = (task.id, attempt)

@@ -62,7 +62,9 @@ struct ExistingFileTests {
         let destination = try DestinationCheck.check(path: scratch.path("new"), ifExists: .replace)
         let part = threads.partFile(try scratch.location("new"))
         let stamp = try await part.place(part.seal([1, 2, 3]))
-        func isSame() async throws -> Bool { try await answer { threads.look(destination, for: stamp, then: $0) }.get() }
+        func isSame() async throws -> Bool {
+            try await answer { threads.look(destination, for: stamp, then: $0) }.get()
+        }
         #expect(try await isSame())
         chmod(scratch.path("new"), 0o600)
         #expect(try await isSame())

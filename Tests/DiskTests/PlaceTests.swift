@@ -46,7 +46,9 @@ import Testing
         try await part.place(intent)
         #expect(scratch.names() == ["theirs"])
         #expect(try await part.look(for: intent) == .placed)
-        let taken = await #expect(throws: Failure.self) { try await answer { part.checkName("theirs", then: $0) }.get() }
+        let taken = await #expect(throws: Failure.self) {
+            try await answer { part.checkName("theirs", then: $0) }.get()
+        }
         #expect(taken?.status == .destinationExists && taken?.message.contains(scratch.path("theirs")) == true)
         try await answer { part.checkName("free", then: $0) }.get()
     }

@@ -14,8 +14,8 @@ enum Base64 {
         return text
     }
 
-    /// Nil for bytes outside of the alphabet, and for a length that none has. Padding may be left out, and the bits that
-    /// it leaves over may be anything (RFC 8941, section 4.2.7).
+    /// Nil for bytes outside of the alphabet, and for a length that none has. Padding may be left out, and the bits
+    /// that it leaves over may be anything (RFC 8941, section 4.2.7).
     static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var digits = text
         while digits.count > text.count - 2, digits.last == 0x3D { digits = digits.dropLast() }

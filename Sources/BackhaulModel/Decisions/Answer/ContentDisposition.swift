@@ -27,8 +27,8 @@ struct ContentDisposition {
         }
     }
 
-    /// Of an ext-value, `UTF-8'en'%e2%82%ac` (RFC 8187, section 3.2); nil for another encoding and for bytes that are no
-    /// text in it.
+    /// Of an ext-value, `UTF-8'en'%e2%82%ac` (RFC 8187, section 3.2); nil for another encoding and for bytes that are
+    /// no text in it.
     private static func decoded(_ value: [UInt8]) -> String? {
         let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = PercentCoding.decoded(parts[2]) else { return nil }

@@ -1,5 +1,5 @@
-/// Repr-Digest or Content-Digest (RFC 9530): a dictionary of structured fields (RFC 8941, section 3.2) whose members are
-/// byte sequences. Written by hand, because no library of ours reads structured fields.
+/// Repr-Digest or Content-Digest (RFC 9530): a dictionary of structured fields (RFC 8941, section 3.2) whose members
+/// are byte sequences. Written by hand, because no library of ours reads structured fields.
 struct DigestField {
     /// Those of algorithms that we know, and of the right length.
     private(set) var digests: [Checksum.Algorithm: Checksum] = [:]

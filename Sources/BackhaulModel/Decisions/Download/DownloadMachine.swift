@@ -81,9 +81,9 @@ public struct DownloadMachine: Sendable {
     /// Placed or removed: what lies there now is none of ours.
     var partIsGone = false
 
-    /// `intent`: the file was sealed before a crash and lies as part or under its final name. `furthest`: how far earlier
-    /// attempts have come. `policy`: what is no lasting failure to the host, of those that are concluded as `retry`; it
-    /// decides about all of them in the end.
+    /// `intent`: the file was sealed before a crash and lies as part or under its final name. `furthest`: how far
+    /// earlier attempts have come. `policy`: what is no lasting failure to the host, of those that are concluded as
+    /// `retry`; it decides about all of them in the end.
     public init(
         checkpoint: Checkpoint?, intent: FinishIntent?, bootID: String, terms: DownloadTerms = DownloadTerms(),
         furthest: UInt64 = 0, policy: TransferPolicy = TransferPolicy(SessionConfiguration(identifier: "")),

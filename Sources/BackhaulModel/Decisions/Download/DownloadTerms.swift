@@ -48,11 +48,13 @@ public struct DownloadTerms: Equatable, Sendable {
     func refusal(ofSize size: UInt64) -> Failure? {
         if let maximumSize, size > maximumSize {
             return Failure(
-                .tooLarge, "the file has \(size) bytes, more than maximum_size, \(maximumSize); allow more, or leave it")
+                .tooLarge,
+                "the file has \(size) bytes, more than maximum_size, \(maximumSize); allow more, or leave it")
         }
         guard let expectedSize, size != expectedSize else { return nil }
         return Failure(
-            .sizeMismatch, "the file has \(size) bytes, not the \(expectedSize) of expected_size; ask where it was made")
+            .sizeMismatch,
+            "the file has \(size) bytes, not the \(expectedSize) of expected_size; ask where it was made")
     }
 
     /// As above, while more bytes may follow.
@@ -66,7 +68,8 @@ public struct DownloadTerms: Equatable, Sendable {
     static func mismatch(_ found: Checksum, _ wanted: Checksum, isServers: Bool) -> Failure {
         Failure(
             .checksumMismatch,
-            "the file has the digest \(found.text), not \(wanted.text) as \(isServers ? "the server" : "the request") says")
+            "the file has the digest \(found.text), not \(wanted.text) as "
+                + (isServers ? "the server says" : "the request says"))
     }
 
     /// Whether the answer has no body, whatever its head says (RFC 9110, sections 9.3.2, 15.3.5, 15.3.6 and 15.4.5).

@@ -91,10 +91,11 @@ extension DownloadMachine {
     public enum Action: Equatable, Sendable {
         /// Answered by `lookedForSealed`.
         case lookForSealed(FinishIntent)
-        /// Is there room for so many bytes? Answered by `spaceChecked` or `diskFailed`; nobody waits for the first while a
-        /// transfer runs.
+        /// Is there room for so many bytes? Answered by `spaceChecked` or `diskFailed`; nobody waits for the
+        /// first while a transfer runs.
         case checkSpace(UInt64)
-        /// Look for a file at the destination and compute its digest, when it has the size. Answered by `lookedForFile`.
+        /// Look for a file at the destination and compute its digest, when it has the size. Answered by
+        /// `lookedForFile`.
         case lookForFile(size: UInt64?, Checksum.Algorithm?)
         /// Answered by `lookedForVersion`.
         case lookForVersion
