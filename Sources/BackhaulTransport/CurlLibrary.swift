@@ -28,6 +28,10 @@ enum CurlLibrary {
         return nil
     }()
 
+    /// Before 8.1.1 an easy handle keeps a pointer into the freed headers of its last answer, and an answer whose first
+    /// header line begins with a blank writes there (https://github.com/curl/curl/issues/11101).
+    static let handlesAreForOneRequest = (bhl_version()?.pointee.version_num ?? 0) < 0x080101
+
     /// Nil where libcurl uses no OpenSSL.
     static let openSSL: bhl_tls? = {
         guard let text = bhl_version()?.pointee.ssl_version else { return nil }

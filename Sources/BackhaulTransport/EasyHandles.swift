@@ -21,6 +21,7 @@ final class EasyHandles {
     }
 
     func giveBack(_ easy: EasyHandle) {
+        guard !CurlLibrary.handlesAreForOneRequest else { return }
         guard !easy.isSpent else { return }
         easy.forgetCredentials()
         // Those that only their owner can use go first, the oldest before the others.

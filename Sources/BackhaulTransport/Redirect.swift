@@ -28,7 +28,7 @@ struct Redirect: Equatable {
         do throws(Failure) {
             next = try WebAddress.resolve(location, against: url)
         } catch {
-            let target = secrets.redacted(location).prefix(200)
+            let target = WebAddress.withoutUser(secrets.redacted(location)).prefix(200)
             let reason = secrets.redacted(error.message)
             throw refused("\(origin.text) redirects to \(target), which is not followed: \(reason)")
         }

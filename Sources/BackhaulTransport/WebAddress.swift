@@ -66,6 +66,14 @@ public enum WebAddress {
         return (url, Origin(scheme: scheme, server: lowercase(name), port: port))
     }
 
+    /// For messages: what stands between "//" and "@" may be a password, whoever wrote it.
+    static func withoutUser(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return text }
+        let start = bytes[..<at].lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+        return String(decoding: bytes[..<start] + bytes[at...], as: UTF8.self)
+    }
+
     private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: UInt32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
         guard curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text else { return nil }

@@ -1,0 +1,1 @@
+"""A table of HTTP: what a server does, and what a task must become."""

@@ -1,0 +1,49 @@
+"""What the scripted servers of both versions of HTTP share: which row a request belongs to, and its log."""
+
+import threading
+
+from behaviours.script import Answer, Seen  # noqa: F401
+
+
+class Scripts:
+    """Rows that are played, by the first part of their path."""
+
+    def __init__(self):
+        self._played = {}
+        self._lock = threading.Lock()
+
+    def play(self, key, script, places):
+        """``places``: what {base} and {other} stand for."""
+        with self._lock:
+            self._played[key] = ({path: list(answers) for path, answers in script.items()}, places, [])
+
+    def seen(self, key):
+        with self._lock:
+            return list(self._played[key][2])
+
+    def answer(self, seen):
+        key, _, rest = seen.path.lstrip("/").partition("/")
+        path = rest.partition("?")[0]
+        with self._lock:
+            if key not in self._played:
+                return Answer(404)
+            script, places, log = self._played[key]
+            log.append(seen)
+            answers = script.get(path)
+            if not answers:
+                return Answer(404, body=b"no such path in the row\n")
+            step = answers.pop(0) if len(answers) > 1 else answers[0]
+        answer = step(seen) if callable(step) else step
+        headers = {}
+        for name, value in answer.headers.items():
+            if value is None:
+                continue
+            values = value if isinstance(value, (list, tuple)) else [value]
+            headers[name] = [self._placed(one, places) for one in values]
+        return answer.but(headers=headers)
+
+    @staticmethod
+    def _placed(value, places):
+        for name, url in places.items():
+            value = value.replace("{" + name + "}", url)
+        return value

@@ -1,0 +1,134 @@
+"""A scripted HTTP/2 server over TLS; framing is that of the library h2."""
+
+import socket
+import threading
+from contextlib import suppress
+
+import h2.config
+import h2.connection
+import h2.errors
+import h2.events
+import h2.settings
+
+from behaviours.script import Seen
+
+_WINDOW = 1 << 24
+#: Connection-specific fields have no place in HTTP/2 (RFC 9113, section 8.2.2).
+_CONNECTION_FIELDS = {"connection", "transfer-encoding", "keep-alive", "upgrade", "proxy-connection"}
+
+
+class Origin:
+    """``with Origin(scripts, certificates) as origin: origin.url``"""
+
+    def __init__(self, scripts, certificates, address="127.0.0.1"):
+        self._scripts, self._address, self._open = scripts, address, set()
+        self._tls = certificates.server_context()
+        self._tls.set_alpn_protocols(["h2"])
+
+    def __enter__(self):
+        self._listener = socket.create_server((self._address, 0), backlog=256)
+        self.url = f"https://{self._address}:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        for one in [self._listener, *self._open]:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _accept(self):
+        with suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                self._open.add(connection)
+                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection):
+        with suppress(OSError), connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with self._tls.wrap_socket(connection, server_side=True) as wrapped:
+                _Connection(wrapped, self._scripts).run()
+        self._open.discard(connection)
+
+
+class _Connection:
+    """One connection: reads events, and sends what fits into the windows."""
+
+    def __init__(self, wrapped, scripts):
+        self._wrapped, self._scripts = wrapped, scripts
+        self._h2 = h2.connection.H2Connection(h2.config.H2Configuration(
+            client_side=False, header_encoding="utf-8", validate_outbound_headers=False))
+        self._seen, self._waiting = {}, {}
+
+    def run(self):
+        self._h2.initiate_connection()
+        self._h2.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: _WINDOW})
+        self._h2.increment_flow_control_window(_WINDOW)
+        self._flush()
+        while (data := self._wrapped.recv(65_536)):
+            for event in self._h2.receive_data(data):
+                self._handle(event)
+            self._pump()
+            self._flush()
+
+    def _flush(self):
+        if (data := self._h2.data_to_send()):
+            self._wrapped.sendall(data)
+
+    def _handle(self, event):
+        match event:
+            case h2.events.RequestReceived():
+                headers = {}
+                for name, value in event.headers:
+                    headers[name] = f"{headers[name]}, {value}" if name in headers else value
+                self._seen[event.stream_id] = Seen(headers.pop(":method"), headers.pop(":path"), headers)
+                if headers.get("expect"):
+                    self._h2.send_headers(event.stream_id, [(":status", "100")])
+            case h2.events.DataReceived():
+                self._seen[event.stream_id].body += event.data
+                self._h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+            case h2.events.StreamEnded():
+                seen = self._seen.pop(event.stream_id)
+                self._begin(event.stream_id, seen, self._scripts.answer(seen))
+            case h2.events.StreamReset():
+                self._waiting.pop(event.stream_id, None)
+
+    def _begin(self, stream, seen, answer):
+        if answer.silent:
+            return
+        for status, fields in answer.interim:
+            self._h2.send_headers(stream, [(":status", str(status)), *fields.items()])
+        headers = [(":status", str(answer.status))]
+        headers += [(name.lower(), value) for name, values in answer.headers.items() for value in values
+                    if name.lower() not in _CONNECTION_FIELDS]
+        if answer.framing == "length" and answer.status not in (204, 304) and "Content-Length" not in answer.headers:
+            headers.append(("content-length", str(len(answer.body) if answer.length is None else answer.length)))
+        ends = [end for end in (answer.drop_after, answer.stall_after) if end is not None]
+        body = b"" if seen.method == "HEAD" else answer.body[:min(ends)] if ends else answer.body
+        bodiless = not body and not ends
+        self._h2.send_headers(stream, headers, end_stream=bodiless)
+        if not bodiless:
+            self._waiting[stream] = (memoryview(body), answer)
+
+    def _pump(self):
+        for stream, (body, answer) in list(self._waiting.items()):
+            while body and (room := self._room(stream)):
+                self._h2.send_data(stream, bytes(body[:room]))
+                body = body[room:]
+            self._waiting[stream] = (body, answer)
+            if not body:
+                del self._waiting[stream]
+                self._end(stream, answer)
+
+    def _room(self, stream):
+        return min(self._h2.local_flow_control_window(stream), self._h2.max_outbound_frame_size)
+
+    def _end(self, stream, answer):
+        if answer.stall_after is not None:
+            return
+        if answer.drop_after is not None or answer.length is not None and answer.length > len(answer.body):
+            self._flush()
+            self._h2.reset_stream(stream, h2.errors.ErrorCodes.INTERNAL_ERROR)
+        else:
+            self._h2.end_stream(stream)

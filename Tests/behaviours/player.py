@@ -1,0 +1,148 @@
+"""Plays rows: servers, carriers, and one host that hands tasks over and waits for their ends."""
+
+import json
+import time
+
+from backhaul import Application, BackhaulError, EventKind, Hosting, Part, Policy, RetryErrors, Status
+
+from behaviours import origin_h1, origin_h2
+from behaviours.origin import Scripts
+from behaviours.script import FORWARD, H1, H2, TUNNEL
+
+#: For retries at once, and for no longer wait than a row says.
+QUICK = {"first_retry_delay_ms": 1, "longest_retry_delay_ms": 2, "request_timeout_ms": 20_000, "maximum_attempts": 8}
+
+
+class Stage:
+    """The servers of all carriers."""
+
+    def __init__(self, certificates, squid):
+        self.scripts, self.certificates, self.squid = Scripts(), certificates, squid
+        self._origins = [origin_h1.Origin(self.scripts), origin_h1.Origin(self.scripts),
+                         origin_h2.Origin(self.scripts, certificates), origin_h2.Origin(self.scripts, certificates)]
+
+    def __enter__(self):
+        for origin in self._origins:
+            origin.__enter__()
+        plain, other_plain, tls, other_tls = (origin.url for origin in self._origins)
+        self.urls = {H1: (plain, other_plain), FORWARD: (plain, other_plain), H2: (tls, other_tls),
+                     TUNNEL: (tls, other_tls)}
+        return self
+
+    def __exit__(self, *_):
+        for origin in self._origins:
+            origin.__exit__()
+
+    def proxy(self, carrier):
+        return self.squid.url if carrier in (FORWARD, TUNNEL) else "none"
+
+
+class Player:
+    """One application with a session for each carrier and configuration."""
+
+    def __init__(self, stage, store, downloads):
+        self.stage, self._downloads = stage, downloads
+        self._application = Application("org.example.table", store=store, hosting=Hosting.EMBEDDED)
+        self._sessions, self._count = {}, 0
+
+    def close(self):
+        self._application.close()
+
+    def play(self, row, carrier):
+        """Returns the event of the task's end, and what the servers saw."""
+        self._count += 1
+        key = f"{row.name}-{carrier}-{self._count}"
+        here, elsewhere = (f"{url}/{key}" for url in self.stage.urls[carrier])
+        self.stage.scripts.play(key, row.script, {"base": here, "other": elsewhere})
+        session, cursor = self._session(row, carrier)
+        options = self._request(row, key)
+        answers = list(row.request.get("answers", ()))
+        task = session.enqueue([_request(f"{here}/{row.start}", options)])[0].task_id
+        event = self._end(session, cursor, task, answers, here)
+        return event, [self._below(seen, key) for seen in self.stage.scripts.seen(key)]
+
+    def _session(self, row, carrier):
+        name = f"{carrier} {json.dumps(row.session, sort_keys=True)}"
+        # Rows with challenges have a session of their own: an answer is good for all of a session's tasks.
+        if row.request.get("answers") or row.session.get("asks_for_credentials") or row.session.get("cookies"):
+            name = f"{name} {row.name}"
+        name = f"{abs(hash(name))}"
+        if name not in self._sessions:
+            self._sessions[name] = self._application.session(
+                name, ca_file=self.stage.certificates.authority, proxy=self.stage.proxy(carrier), **{**QUICK,
+                **row.session})
+        return self._sessions[name], 0
+
+    def _request(self, row, key):
+        given = dict(row.request)
+        given.pop("answers", None)
+        folder = self._downloads / key
+        folder.mkdir()
+        policy = dict(given.pop("policy", {}))
+        if given.pop("retries", False):
+            policy["retries_unsafe_methods"] = True
+        if "retry_errors" in policy:
+            policy["retry_errors"] = RetryErrors[policy["retry_errors"]]
+        if policy:
+            given["policy"] = Policy(**policy)
+        if given.pop("form", False):
+            file = folder.parent / f"{key}.txt"
+            file.write_text("text of a")
+            given["parts"] = [Part("field", value=b"value"), Part("upload", file=file, file_name="a.txt")]
+        if given.pop("expired", False):
+            given["expires"] = time.time() - 60
+        to_file = given.pop("to_file", False)
+        if given.get("named_by_server"):
+            given["destination"] = folder
+        elif "body" not in given and "parts" not in given or to_file:
+            given["destination"] = folder / "file"
+        return given
+
+    def _end(self, session, cursor, task, answers, here):
+        """Answers what is asked, until the task has ended."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            for event in session.poll(cursor, timeout=5).items:
+                if event.kind is EventKind.CHALLENGE and event.challenge is not None:
+                    assert answers, f"nobody was to be asked: {event.challenge}"
+                    _respond(session, event.challenge, answers.pop(0), here)
+                if event.kind is EventKind.TASK_ENDED and event.task_id == task:
+                    session.acknowledge_through(event.id)
+                    return event
+                cursor = event.id
+        raise AssertionError(f"for a minute no end: {session.task(task)}")
+
+    @staticmethod
+    def _below(seen, key):
+        """The request with the path below the row's."""
+        seen.path = seen.path.removeprefix(f"/{key}/")
+        return seen
+
+
+def _request(url, options):
+    from backhaul import Request
+
+    return Request(url, **options)
+
+
+def _respond(session, challenge, answer, here):
+    match answer:
+        case "credential":
+            session.respond(challenge, user="user", password="password")
+        case "bearer":
+            session.respond(challenge, headers={"Authorization": "Bearer fresh"})
+        case "url":
+            session.respond(challenge, url=f"{here}/new")
+        case "default":
+            session.respond(challenge, default=True)
+        case "refuse":
+            session.respond(challenge, refuse=True)
+
+
+def refused(call):
+    """The status with which a call is refused."""
+    try:
+        call()
+    except BackhaulError as error:
+        return error.status
+    return Status.OK

@@ -1,0 +1,53 @@
+"""Servers that mean no good."""
+
+from behaviours.script import Answer, Becomes, Content, Row, redirect, whole
+
+FILE = Content(2_000)
+GOOD = Becomes(file=FILE.data)
+ONCE = {"maximum_attempts": 1}
+
+
+def raw(data, becomes, name, what, **more):
+    return Row(name, what, {"file": (Answer(raw=data),)}, becomes, session=ONCE, carriers=("h1",), **more)
+
+
+ROWS = [
+    raw(b"", Becomes("failed", "CONNECTION_LOST"), "hostile-empty", "closes the connection without a word: it is lost"),
+    raw(b"SSH-2.0-OpenSSH_9.2\r\n", Becomes("failed"), "hostile-not-http", "speaks another protocol: the task fails"),
+    raw(b"HTTP/0.9 200 OK\r\n\r\nabc", Becomes("failed"), "hostile-http-09", "speaks HTTP/0.9: the task fails"),
+    raw(b"HTTP/1.1 20 OK\r\nContent-Length: 3\r\n\r\nabc", Becomes("failed"), "hostile-short-status",
+        "has a status of two digits: the task fails"),
+    raw(b"HTTP/1.1 abc OK\r\nContent-Length: 3\r\n\r\nabc", Becomes("failed"), "hostile-status-words",
+        "has a status that is no number: the task fails"),
+    raw(b"HTTP/1.1 200 \x1b[31mred\r\nContent-Length: 3\r\n\r\nabc", Becomes(file=b"abc"), "hostile-reason",
+        "has control characters in its reason phrase: nobody is shown them"),
+    raw(b"HTTP/1.1 403 \x1b[31mred\r\nContent-Length: 0\r\n\r\n",
+        Becomes("failed", "HTTP_STATUS", 403, says_not="\x1b"), "hostile-reason-refused",
+        "has control characters in the reason of its refusal: no message has them"),
+    raw(b"HTTP/1.1 200 OK\r\n" + b"X-Flood: %s\r\n" % (b"a" * 1_000) * 2_000 + b"Content-Length: 3\r\n\r\nabc",
+        Becomes("failed"), "hostile-header-flood", "sends two megabytes of header: the task fails, bounded"),
+    raw(b"HTTP/1.1 200 OK\r\nX-Long: " + b"a" * 300_000 + b"\r\nContent-Length: 3\r\n\r\nabc", Becomes("failed"),
+        "hostile-header-line", "sends a header line of 300 KB: the task fails, bounded"),
+    raw(b"HTTP/1.1 200 OK\r\n folded: 1\r\nContent-Length: 3\r\n\r\nabc", Becomes("failed"), "hostile-folded",
+        "begins its header with a folded line: the task fails", source="RFC 9112, 5.2"),
+    raw(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-Nul: a\x00b\r\n\r\nabc", Becomes("failed"), "hostile-nul",
+        "has a NUL in a field: the task fails"),
+    raw(b"HTTP/1.1 200 OK\nContent-Length: 3\n\nabc", Becomes(file=b"abc"), "hostile-bare-lf",
+        "ends its lines with LF alone: as old servers do", source="RFC 9112, 2.2"),
+    Row("hostile-redirect-flood", "redirects for ever to new places: the task fails at the limit",
+        {"file": (redirect("{base}/file?1"), redirect("{base}/file?2"), redirect("{base}/file?3"))},
+        Becomes("failed", "REDIRECT_REFUSED")),
+    Row("hostile-location", "has control characters in its Location: no message has them",
+        {"file": (Answer(302, {"Location": "gopher://a\x1b[31m/"}),)}, Becomes("failed", says_not="\x1b"), session=ONCE,
+        carriers=("h1",)),
+    Row("hostile-long-location", "redirects to a URL of 20 KB: the task fails",
+        {"file": (redirect("/" + "a" * 20_000),)},
+        Becomes("failed"), session=ONCE, carriers=("h1", "h2", "tunnel")),
+    Row("hostile-interim-flood", "sends a hundred interim answers: what follows is the file, or the task fails",
+        {"file": (whole(FILE, interim=((103, {"link": "</a>"}),) * 100),)}, GOOD, carriers=("h1",)),
+    Row("hostile-entity-tag", "has an ETag with quotes inside: it is no validator, and the file is whole",
+        {"file": (whole(FILE, etag='"a"b"', drop_after=1_000), whole(FILE, etag='"a"b"'))}, GOOD,
+        asked=({}, {"range": None})),
+    Row("hostile-media-type", "sends a media type of 4 KB: the file is whole",
+        {"file": (whole(FILE, headers={"Content-Type": "text/" + "x" * 4_000}),)}, GOOD),
+]

@@ -1,0 +1,46 @@
+"""Uploads: RFC 9110, sections 9.3 and 10.1.1; RFC 7578."""
+
+from behaviours.script import Answer, Becomes, Row
+
+DONE = Answer(201, {}, b"stored")
+GOOD = Becomes(http_status=201, response_body=b"stored")
+BODY = b"content of a small file"
+
+ROWS = [
+    Row("put", "takes a PUT: the event has its answer", {"file": (DONE,)}, GOOD, request={"body": BODY},
+        asked=({"method": "PUT", "body": BODY, "content-length": str(len(BODY)), "transfer-encoding": None},)),
+    Row("put-empty", "takes an empty PUT: it is sent with a length of 0", {"file": (DONE,)}, GOOD,
+        request={"body": b""},
+        asked=({"method": "PUT", "body": b"", "content-length": "0"},), carriers=("h1", "forward")),
+    Row("post", "takes a POST with a media type of the host's", {"file": (DONE,)}, GOOD,
+        request={"body": b"{}", "method": "POST", "headers": {"Content-Type": "application/json"}},
+        asked=({"method": "POST", "body": b"{}", "content-type": "application/json"},)),
+    Row("patch", "takes a PATCH", {"file": (DONE,)}, GOOD, request={"body": b"{}", "method": "PATCH"},
+        asked=({"method": "PATCH", "body": b"{}"},)),
+    Row("form", "takes a form of a field and a file", {"file": (DONE,)}, GOOD, request={"form": True},
+        asked=({"method": "POST", "content-type": lambda value: value.startswith("multipart/form-data; boundary="),
+                "body": lambda body: b'name="field"' in body and b"value" in body and b'filename="a.txt"' in body
+                and b"text of a" in body},), source="RFC 7578"),
+    Row("put-500-passes", "answers 500 to a PUT once: it is sent again, for PUT is idempotent",
+        {"file": (Answer(500), DONE)}, GOOD, request={"body": BODY}, asked=({"body": BODY}, {"body": BODY}),
+        source="RFC 9110, 9.2.2"),
+    Row("post-500", "answers 500 to a POST: it is not sent again, for the server may have done it",
+        {"file": (Answer(500), DONE)}, Becomes("failed", "HTTP_STATUS", 500),
+        request={"body": BODY, "method": "POST"}, asked=({},), source="RFC 9110, 9.2.2"),
+    Row("post-500-allowed", "answers 500 to a POST that may be repeated: it is sent again",
+        {"file": (Answer(500), DONE)}, GOOD, request={"body": BODY, "method": "POST", "retries": True}, asked=({}, {})),
+    Row("put-403", "refuses a PUT: the task fails with the status", {"file": (Answer(403, {}, b"no"),)},
+        Becomes("failed", "HTTP_STATUS", 403), request={"body": BODY}, asked=({},)),
+    Row("put-large-response", "answers with more than the event holds: its start is kept",
+        {"file": (Answer(200, {}, b"x" * 100_000),)}, Becomes(response_body=b"x" * 65_536), request={"body": BODY}),
+    Row("put-no-response", "answers 204 to a PUT: there is no body", {"file": (Answer(204),)}, Becomes(http_status=204),
+        request={"body": BODY}),
+    Row("post-to-file", "answers a POST with a file: it lies at the destination", {"file": (Answer(200, {},
+        b"found"),)},
+        Becomes(file=b"found"), request={"body": b"query", "method": "POST", "to_file": True},
+        asked=({"method": "POST", "body": b"query"},)),
+    Row("upload-401", "asks for a credential at an upload: it is sent again with it",
+        {"file": (Answer(401, {"WWW-Authenticate": 'Basic realm="x"'}), DONE)}, GOOD,
+        session={"asks_for_credentials": True}, request={"body": BODY, "answers": ("credential",)},
+        asked=({}, {"body": BODY, "authorization": "Basic dXNlcjpwYXNzd29yZA=="})),
+]

@@ -1,0 +1,18 @@
+"""All rows of the table."""
+
+from behaviours import (
+    rows_authentication,
+    rows_conditionals,
+    rows_cookies,
+    rows_framing,
+    rows_hostile,
+    rows_ranges,
+    rows_redirects,
+    rows_statuses,
+    rows_uploads,
+)
+
+MODULES = [rows_ranges, rows_framing, rows_redirects, rows_statuses, rows_conditionals, rows_authentication,
+rows_cookies,
+           rows_uploads, rows_hostile]
+ROWS = [row for module in MODULES for row in module.ROWS]

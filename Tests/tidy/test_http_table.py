@@ -1,0 +1,19 @@
+"""docs/http.md is what the rows of Tests/behaviours say."""
+
+import sys
+
+from tree import PROJECT
+
+sys.path.insert(0, str(PROJECT / "Tests"))
+
+from behaviours.document import document  # noqa: E402
+from behaviours.table import ROWS  # noqa: E402
+
+
+def test_the_page_is_what_the_rows_say():
+    assert (PROJECT / "docs" / "http.md").read_text() == document(), "run scripts/document-behaviours"
+
+
+def test_each_row_has_a_name_of_its_own():
+    names = [row.name for row in ROWS]
+    assert len(names) == len(set(names))
