@@ -152,6 +152,7 @@ extension EngineCore {
         guard tickerRuns else { return }
         lookAtCalendar()
         for runner in Array(runners.values) { runner.tick() }
+        endOverdue()
         ticker?.start(milliseconds: 1_000)
     }
 

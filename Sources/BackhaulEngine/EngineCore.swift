@@ -24,6 +24,7 @@ final class EngineCore {
     /// How often in a row a task was sent again at once.
     var immediateRepeats: [TaskID: UInt32] = [:]
     var unconnected = Unconnected()
+    var lastLookForOverdue: Int64 = 0
     /// What tasks missed that found their file system full.
     var neededSpace: [TaskID: UInt64] = [:]
     static let neededSpaceLimit = 4_096

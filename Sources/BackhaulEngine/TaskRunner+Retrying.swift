@@ -10,6 +10,7 @@ extension TaskRunner {
         var failed = failed
         failed.method = task.request.method
         failed.surelyNotProcessed = circumstances.surelyNotProcessed
+        failed.wentAway = circumstances.wentAway
         failed.hasNoWay = core.hasNoWay(to: task, failed.failure, circumstances)
         failed.madeProgress = madeProgress
         failed.fruitless = task.attemptsWithoutProgress

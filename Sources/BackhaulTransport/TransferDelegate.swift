@@ -36,8 +36,11 @@ public struct FailureCircumstances: Equatable, Sendable {
     public var surelyNotProcessed = false
     /// errno of the connection that could not be made, or 0.
     public var systemError: Int32 = 0
+    /// The server has ended an HTTP/2 connection before it answered, as with a GOAWAY: another one may serve at once.
+    public var wentAway = false
 
-    public init(surelyNotProcessed: Bool = false, systemError: Int32 = 0) {
+    public init(surelyNotProcessed: Bool = false, systemError: Int32 = 0, wentAway: Bool = false) {
+        self.wentAway = wentAway
         self.surelyNotProcessed = surelyNotProcessed
         self.systemError = systemError
     }

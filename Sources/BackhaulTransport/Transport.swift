@@ -161,7 +161,8 @@ public final class Transport {
             report.reason = transfer.secrets.redacted(report.reason)
         }
         let circumstances = FailureCircumstances(
-            surelyNotProcessed: !transfer.mayHaveBeenSent, systemError: transfer.easy?.systemError ?? 0)
+            surelyNotProcessed: !transfer.mayHaveBeenSent, systemError: transfer.easy?.systemError ?? 0,
+            wentAway: report.code == CURLE_HTTP2 && !transfer.headIsWhole)
         transfer.takeMetrics()
         detach(transfer)
         switch transfer.phase {

@@ -3,7 +3,7 @@
 import pytest
 
 import backhaul
-from backhaul import HISTORY_NONE, Next, Policy, Status, TaskState
+from backhaul import HISTORY_NONE, Next, Policy, SessionConfiguration, Status, TaskState
 from hosts.host import until
 from servers.behaviour import Behaviour
 from servers.content import Content
@@ -142,7 +142,7 @@ def test_a_new_configuration_cuts_the_wait_short(host, misbehaving, downloads):
     one.session(**slow)
     task = one.download(misbehaving.serve("/a", CONTENT, [Behaviour(status=503)]), downloads / "a")
     until(lambda: one.task(task), lambda seen: seen.next_attempt_ms)
-    one.update(**SOON)
+    one.update(SessionConfiguration("gallery", **SOON))
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
 
 

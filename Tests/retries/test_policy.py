@@ -11,8 +11,6 @@ from hosts.host import until
 from servers.behaviour import Behaviour, retry_after
 from servers.content import Content, sha256_of
 
-pytestmark = pytest.mark.both_hostings
-
 CONTENT = Content(50_000)
 #: Delays of a session whose tests need not wait.
 SOON = {"first_retry_delay_ms": 1, "longest_retry_delay_ms": 5}
@@ -126,6 +124,20 @@ def test_the_resource_time_out_is_the_tasks_own_and_stands_still_while_it_is_sus
     assert (ended.task_id, ended.status) == (second, Status.RESOURCE_TIMEOUT)
     # It had all of its time once it was resumed.
     assert len(one.attempts(second)) > 3
+
+
+def test_the_resource_time_out_ends_those_too_that_wait_for_their_turn(host, misbehaving, downloads):
+    one = host()
+    one.session(connections_per_origin=1)
+    one.download(misbehaving.serve("/slow", Content(10_000_000), otherwise=Behaviour(pace=100_000)), downloads / "slow")
+    until(lambda: misbehaving.log("/slow"), bool)
+    policy = Policy(resource_timeout_ms=500)
+    behind = [one.download(misbehaving.serve("/a", CONTENT), downloads / f"{number}", policy=policy)
+              for number in range(20)]
+    ends = one.wait_for(20)
+    assert {event.task_id for event in ends} == set(behind)
+    assert {(event.status, event.attempts) for event in ends} == {(Status.RESOURCE_TIMEOUT, 0)}
+    assert not misbehaving.log("/a")
 
 
 def test_a_policy_that_contradicts_its_session_is_refused_with_both_named(host, misbehaving, downloads):

@@ -8,6 +8,8 @@ public struct FailedAttempt: Equatable, Sendable {
     public var fromZero = false
     /// No server has acted on the request: nothing of it was sent, or the server has said so.
     public var surelyNotProcessed = false
+    /// The server has ended an HTTP/2 connection before it answered, and has perhaps not looked at the request.
+    public var wentAway = false
     /// No route leads to the server, or its name cannot be looked up because no name server can be reached.
     public var hasNoWay = false
     /// This attempt made bytes durable that no earlier one had.
@@ -54,9 +56,7 @@ public enum RetryDecision: Equatable, Sendable {
             return .whenThereIsSpace(lookAgainMilliseconds: min(max(delay, diskFullMilliseconds), remaining))
         }
         // A stream that the server has not looked at (RFC 9113, section 8.7): no error that a policy is for.
-        if attempt.failure.status == .connectionLost, attempt.surelyNotProcessed, attempt.immediate < immediateLimit {
-            return .atOnce
-        }
+        if attempt.isLeftUnseen, attempt.immediate < immediateLimit { return .atOnce }
         guard policy.retries(attempt.failure) || attempt.isNewBeginning, policy.mayRepeat(attempt) else { return .end }
         if attempt.hasNoWay { return .whenConnected }
         if let maximum = policy.maximumAttempts, fruitless >= maximum { return .end }
@@ -65,6 +65,12 @@ public enum RetryDecision: Equatable, Sendable {
 }
 
 extension FailedAttempt {
+    /// The server has not looked at the request, or has gone away and the request does no harm twice.
+    fileprivate var isLeftUnseen: Bool {
+        failure.status == .connectionLost
+            && (surelyNotProcessed || wentAway && HTTPMethod.isIdempotent(method))
+    }
+
     /// The bytes that were there turned out to be of no use, which is no fault of the request for them.
     fileprivate var isNewBeginning: Bool { fromZero && failure.status != .httpStatus }
 }

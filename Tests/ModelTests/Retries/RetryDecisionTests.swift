@@ -151,6 +151,15 @@ struct RetryDecisionTests {
             $0.surelyNotProcessed = true
             $0.method = "POST"
         },
+        RetryRow("gone away", lost, becomes: .atOnce) { $0.wentAway = true },
+        RetryRow("gone away too often", lost, becomes: first) {
+            $0.wentAway = true
+            $0.immediate = 5
+        },
+        RetryRow("gone away, POST", lost, becomes: refusal) {
+            $0.wentAway = true
+            $0.method = "POST"
+        },
         RetryRow("no connection is no refused stream", connection, becomes: first) { $0.surelyNotProcessed = true },
     ])
     func refusedStreams(_ row: RetryRow) { check(row) }

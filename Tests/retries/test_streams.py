@@ -1,0 +1,33 @@
+"""Streams of HTTP/2 that the server has not looked at."""
+
+import pytest
+
+from backhaul import Policy, Status, TaskState
+from retries.streams import RefusingServer
+
+
+# libcurl tells a GOAWAY from no other end of the connection: only what does no harm twice is sent again.
+@pytest.mark.parametrize("goes_away, method", [(False, "GET"), (False, "POST"), (True, "GET")],
+                         ids=["REFUSED_STREAM-GET", "REFUSED_STREAM-POST", "GOAWAY-GET"])
+def test_a_refused_stream_is_sent_again_at_once_and_is_no_try(host, certificates, downloads, goes_away, method):
+    with RefusingServer(certificates, 3, goes_away=goes_away) as server:
+        one = host()
+        # A wait of the policy would take an hour, and there is no other try.
+        one.session(ca_file=str(certificates.authority), maximum_attempts=1, first_retry_delay_ms=3_600_000,
+                    longest_retry_delay_ms=3_600_000)
+        one.download(server.url + "/a", downloads / "a", method=method)
+        ended = one.wait_for()[0]
+        assert (ended.state, ended.http_status) == (TaskState.SUCCEEDED, 200)
+        assert (downloads / "a").read_bytes() == b"here\n"
+        assert (server.refused, server.answered) == (3, 1)
+
+
+def test_a_server_that_refuses_without_end_is_left(host, certificates, downloads):
+    with RefusingServer(certificates, 1_000) as server:
+        one = host()
+        one.session(ca_file=str(certificates.authority))
+        one.download(server.url + "/a", downloads / "a",
+                     policy=Policy(maximum_attempts=2, first_retry_delay_ms=1, longest_retry_delay_ms=1))
+        ended = one.wait_for()[0]
+        assert ended.status == Status.CONNECTION_LOST
+        assert server.refused <= 100
