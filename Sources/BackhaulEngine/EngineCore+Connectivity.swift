@@ -5,8 +5,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Lanes to whose servers there is no way for now. Nothing of them starts until the network has changed or it is time to
-/// look. Only while there are such is the kernel asked to tell.
+/// Lanes to whose servers there is no way for now. Nothing of them starts until the network has changed or it is time
+/// to look. Only while there are such is the kernel asked to tell.
 struct Unconnected {
     var lanes: Set<LaneID> = []
     var pacing = ConnectivityPacing()
@@ -57,7 +57,8 @@ extension EngineCore {
             }
         } catch {
             // Sockets of this kind may be forbidden: then it is looked at from time to time only.
-            services.options.log(LogEntry(.warning, "\(error.description); tasks without a network are looked at later"))
+            let what = "tasks without a network are looked at later"
+            services.options.log(LogEntry(.warning, "\(error.description); \(what)"))
         }
     }
 
@@ -110,9 +111,10 @@ extension EngineCore {
 
     /// Those that wait for a task before them, which waits for the network, wait for the network.
     func withConnectivity(_ info: TaskInfo, of session: SessionID) -> TaskInfo {
-        guard info.reason == .turn, !unconnected.lanes.isEmpty, let origin = try? WebAddress.origin(of: info.url),
-            unconnected.lanes.contains(where: { lanes[$0].map { $0.session == session && $0.origin == origin } ?? false })
+        guard info.reason == .turn, !unconnected.lanes.isEmpty, let origin = try? WebAddress.origin(of: info.url)
         else { return info }
+        let held = unconnected.lanes.lazy.compactMap { [self] in lanes[$0] }
+        guard held.contains(where: { $0.session == session && $0.origin == origin }) else { return info }
         var info = info
         info.reason = .connectivity
         info.reasonText = info.reason.text

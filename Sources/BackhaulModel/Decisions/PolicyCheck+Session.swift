@@ -8,7 +8,7 @@ extension RequestCheck {
         try checkDelays(policy, session)
         try checkStatuses(policy, session)
         if policy.maximumRedirects != nil, policy.redirects == nil, session.redirects == .none {
-            throw contradiction("the request's maximum_redirects", "the session's redirects, which is BH_REDIRECTS_NONE")
+            throw contradiction("the request's maximum_redirects", "the session's redirects, BH_REDIRECTS_NONE")
         }
         if let size = request.options.expectedSize, policy.maximumSize == nil, let maximum = session.maximumSize,
             size > maximum
@@ -22,10 +22,12 @@ extension RequestCheck {
         let both = TransferPolicy(session, policy)
         guard both.firstRetryDelayMilliseconds > both.longestRetryDelayMilliseconds else { return }
         let (first, longest) = (both.firstRetryDelayMilliseconds, both.longestRetryDelayMilliseconds)
+        let owners = [policy.firstRetryDelayMilliseconds, policy.longestRetryDelayMilliseconds].map {
+            $0 == nil ? "session" : "request"
+        }
         throw contradiction(
-            "first_retry_delay_ms of the \(policy.firstRetryDelayMilliseconds == nil ? "session" : "request"), \(first),",
-            "the smaller longest_retry_delay_ms of the "
-                + "\(policy.longestRetryDelayMilliseconds == nil ? "session" : "request"), \(longest)")
+            "first_retry_delay_ms of the \(owners[0]), \(first),",
+            "the smaller longest_retry_delay_ms of the \(owners[1]), \(longest)")
     }
 
     private static func checkStatuses(_ policy: TaskPolicy, _ session: SessionConfiguration) throws(Failure) {
