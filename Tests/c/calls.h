@@ -63,6 +63,13 @@ CALL_OUT(bh_session_challenges, SESSION, bh_session, bh_batch, 5000, SELF_OUT)
 CALL_OUT(bh_session_challenges_start, SESSION, bh_session, bh_ticket, SELF_OUT)
 CALL_OUT(bh_session_watch_progress_start, SESSION, bh_session, bh_ticket, 100, SELF_OUT)
 CALL_OUT(bh_session_poll_progress, SESSION, bh_session, bh_batch, 0, SELF_OUT)
+CALL_OUT(bh_application_get_limits, APPLICATION, bh_application, bh_batch, 5000, SELF_OUT)
+CALL_OUT(bh_application_get_limits_start, APPLICATION, bh_application, bh_ticket, SELF_OUT)
+CALL_OUT(bh_tasks_set_rate_start, SESSION, bh_session, bh_ticket, NULL, 1, SELF_OUT)
+CALL_OUT(bh_task_attempts, SESSION, bh_session, bh_batch, 1, 5000, SELF_OUT)
+CALL_OUT(bh_task_attempts_start, SESSION, bh_session, bh_ticket, 1, SELF_OUT)
+CALL_OUT(bh_session_history, SESSION, bh_session, bh_batch, 0, 10, 5000, SELF_OUT)
+CALL_OUT(bh_session_history_start, SESSION, bh_session, bh_ticket, 0, 10, SELF_OUT)
 CALL_OUT(bh_ticket_batch, TICKET, bh_ticket, bh_batch, SELF_OUT)
 
 CALL(bh_session_complete, SESSION, bh_session, return bh_session_complete(self, 5000, error);)
@@ -75,6 +82,12 @@ CALL(bh_tasks_cancel, SESSION, bh_session, return bh_tasks_cancel(self, NULL, 50
 CALL(bh_tasks_suspend, SESSION, bh_session, return bh_tasks_suspend(self, NULL, 5000, NULL, error);)
 CALL(bh_tasks_resume, SESSION, bh_session, return bh_tasks_resume(self, NULL, 5000, NULL, error);)
 CALL(bh_tasks_set_priority, SESSION, bh_session, return bh_tasks_set_priority(self, NULL, 1, 5000, NULL, error);)
+CALL(bh_tasks_set_rate, SESSION, bh_session, return bh_tasks_set_rate(self, NULL, 1, 5000, NULL, error);)
+CALL(bh_application_set_limits, APPLICATION, bh_application, bh_limits limits = BH_LIMITS_INIT;
+     return bh_application_set_limits(self, &limits, 5000, error);)
+CALL(bh_application_set_limits_start, APPLICATION, bh_application, bh_limits limits = BH_LIMITS_INIT;
+     bh_ticket *ticket = UNTOUCHED; bh_status status = bh_application_set_limits_start(self, &limits, &ticket, error);
+     CHECK(status == BH_OK || ticket == UNTOUCHED); return status;)
 CALL(bh_task_claim, SESSION, bh_session, return bh_task_claim(self, 1, "/tmp/claimed", 0, 5000, error);)
 CALL(bh_application_set_launch, APPLICATION, bh_application,
      return bh_application_set_launch(self, NULL, 5000, error);)
@@ -151,6 +164,10 @@ CALL(bh_batch_launch_info_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_launc
      return BH_INVALID_HANDLE;)
 CALL(bh_batch_engine_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_engine_at(self, 0) == NULL);
      return BH_INVALID_HANDLE;)
+CALL(bh_batch_attempt_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_attempt_at(self, 0) == NULL);
+     return BH_INVALID_HANDLE;)
+CALL(bh_batch_limits_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_limits_at(self, 0) == NULL);
+     return BH_INVALID_HANDLE;)
 CALL(bh_application_close, APPLICATION, bh_application, (void)error; bh_application_close(self);
      return BH_INVALID_HANDLE;)
 CALL(bh_session_close, SESSION, bh_session, (void)error; bh_session_close(self); return BH_INVALID_HANDLE;)
@@ -174,6 +191,10 @@ static const struct call calls[] = {
     ENTRY(bh_application_launches_start, APPLICATION),
     ENTRY(bh_application_set_launch, APPLICATION),
     ENTRY(bh_application_set_launch_start, APPLICATION),
+    ENTRY(bh_application_get_limits, APPLICATION),
+    ENTRY(bh_application_get_limits_start, APPLICATION),
+    ENTRY(bh_application_set_limits, APPLICATION),
+    ENTRY(bh_application_set_limits_start, APPLICATION),
     ENTRY(bh_launch_current, APPLICATION),
     ENTRY(bh_launch_current_start, APPLICATION),
     ENTRY(bh_session_challenges, SESSION),
@@ -209,6 +230,12 @@ static const struct call calls[] = {
     ENTRY(bh_tasks_resume_start, SESSION),
     ENTRY(bh_tasks_set_priority, SESSION),
     ENTRY(bh_tasks_set_priority_start, SESSION),
+    ENTRY(bh_tasks_set_rate, SESSION),
+    ENTRY(bh_tasks_set_rate_start, SESSION),
+    ENTRY(bh_task_attempts, SESSION),
+    ENTRY(bh_task_attempts_start, SESSION),
+    ENTRY(bh_session_history, SESSION),
+    ENTRY(bh_session_history_start, SESSION),
     ENTRY(bh_tasks_cancel, SESSION),
     ENTRY(bh_tasks_cancel_start, SESSION),
     ENTRY(bh_task_claim, SESSION),
@@ -231,6 +258,8 @@ static const struct call calls[] = {
     ENTRY(bh_batch_launch_at, BATCH),
     ENTRY(bh_batch_launch_info_at, BATCH),
     ENTRY(bh_batch_engine_at, BATCH),
+    ENTRY(bh_batch_attempt_at, BATCH),
+    ENTRY(bh_batch_limits_at, BATCH),
     ENTRY(bh_application_close, APPLICATION),
     ENTRY(bh_session_close, SESSION),
     ENTRY(bh_ticket_release, TICKET),

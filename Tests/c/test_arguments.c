@@ -213,10 +213,10 @@ static void the_requests_of_an_enqueue_are_all_checked_first(void) {
     CHECK_BAD("user_data is NULL", bad.user_data_size = 1);
     CHECK_BAD("user_data_size", bad.user_data = data; bad.user_data_size = BH_USER_DATA_SIZE_MAXIMUM + 1);
     CHECK_BAD("user_data_size", bad.user_data = data; bad.user_data_size = SIZE_MAX);
-    CHECK_BAD("if_exists is 2", bad.if_exists = 2);
-    CHECK_BAD("priority", bad.priority = 101);
+    CHECK_BAD("if_exists is 3", bad.if_exists = 3);
+    CHECK_BAD("priority", bad.priority = BH_PRIORITY_NOW + 1);
     CHECK_BAD("priority", bad.priority = INT32_MIN);
-    CHECK_BAD("flags", bad.flags = 2);
+    CHECK_BAD("flags", bad.flags = 16);
     CHECK_BAD("mode", bad.mode = 01777);
     CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 1, 5000, &tasks, &error));
     CHECK(bh_batch_count(tasks) == 0);
@@ -239,7 +239,8 @@ static void an_enqueue_needs_an_array_that_can_be(void) {
     CHECK_REFUSED("requests is NULL", ENQUEUE(NULL, 1, sizeof(bh_request)));
     CHECK(applied == 0);
     CHECK_REFUSED("stride is 0", ENQUEUE(requests, 2, 0));
-    CHECK_REFUSED("stride", ENQUEUE(requests, 2, sizeof(bh_request) - 8));
+    CHECK_REFUSED("stride", ENQUEUE(requests, 2, offsetof(bh_request, mode)));
+    CHECK_REFUSED_AT("struct_size", 0, ENQUEUE(requests, 2, sizeof(bh_request) - 8));
     CHECK_REFUSED("stride", ENQUEUE(requests, 2, sizeof(bh_request) + 1));
     CHECK_REFUSED("stride", ENQUEUE(requests, 2, SIZE_MAX));
     CHECK_REFUSED("stride", ENQUEUE(requests, 2, SIZE_MAX / 2 + 1));
@@ -305,7 +306,7 @@ static void selections_and_ids_are_checked(void) {
     selection.struct_size = 4;
     CHECK_REFUSED("struct_size", bh_session_tasks(session, &selection, 0, 1, 5000, &batch, &error));
     selection.struct_size = sizeof selection;
-    CHECK_REFUSED("priority", bh_tasks_set_priority(session, &selection, 101, 5000, &count, &error));
+    CHECK_REFUSED("priority", bh_tasks_set_priority(session, &selection, 102, 5000, &count, &error));
     CHECK(count == 99);
     CHECK_STATUS(BH_OK, bh_tasks_set_priority(session, &selection, -100, 5000, &count, &error));
     CHECK(count == 0);

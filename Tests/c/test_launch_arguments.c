@@ -62,7 +62,8 @@ static void a_response_is_a_refusal_a_credential_or_headers(void) {
     CHECK_REFUSED("response is NULL", RESPOND(NULL));
     CHECK_REFUSED("struct_size", RESPOND(CHANGED(struct_size, 8)));
     CHECK_REFUSED("kind is 0", RESPOND(CHANGED(kind, 0)));
-    CHECK_REFUSED("kind is 4", RESPOND(CHANGED(kind, 4)));
+    CHECK_REFUSED("kind is 6", RESPOND(CHANGED(kind, 6)));
+    CHECK_REFUSED("flags", RESPOND(CHANGED(flags, 2)));
     CHECK_REFUSED("user is NULL", RESPOND(CHANGED(user, NULL)));
     CHECK_REFUSED("colon", RESPOND(CHANGED(user, "me:you")));
     CHECK_REFUSED("password is NULL", RESPOND(CHANGED(password, NULL)));

@@ -1,3 +1,4 @@
+internal import Backhaul
 public import Foundation
 public import FoundationNetworking
 
@@ -69,7 +70,19 @@ public final class BackgroundURLSession: NSObject, Sendable {
     /// A task that starts with its first `resume`. Of the request URL, headers and method count; the method is GET, and
     /// there is no body. Its `timeoutInterval` and `cachePolicy` have no effect: the session's configuration counts.
     public func downloadTask(with request: URLRequest) -> BackgroundURLSessionDownloadTask {
-        core.makeTask(request)
+        core.makeDownload(request)
+    }
+
+    /// A task that starts with its first `resume`, and sends the file by the request's method, which is PUT where it
+    /// was left at GET. The file is read where it is until the task has ended; one that changes meanwhile is an error.
+    public func uploadTask(with request: URLRequest, fromFile file: URL) -> BackgroundURLSessionUploadTask {
+        core.makeUpload(request, .file(file.path))
+    }
+
+    /// As from a file, from at most a mebibyte of memory, which is kept with the task. Apple's background sessions have
+    /// no such tasks.
+    public func uploadTask(with request: URLRequest, from body: Data) -> BackgroundURLSessionUploadTask {
+        core.makeUpload(request, .bytes(Array(body)))
     }
 
     /// All tasks that have not ended, also those that were not resumed yet.
@@ -82,9 +95,20 @@ public final class BackgroundURLSession: NSObject, Sendable {
         }
     }
 
-    /// The same by kind; there are downloads only.
-    public var tasks: ([BackgroundURLSessionTask], [BackgroundURLSessionTask], [BackgroundURLSessionDownloadTask]) {
-        get async { ([], [], await allTasks.compactMap { $0 as? BackgroundURLSessionDownloadTask }) }
+    /// The same by kind. There are no data tasks that are no uploads.
+    public var tasks:
+        ([BackgroundURLSessionDataTask], [BackgroundURLSessionUploadTask], [BackgroundURLSessionDownloadTask])
+    {
+        get async { BackgroundURLSession.byKind(await allTasks) }
+    }
+
+    private static func byKind(
+        _ tasks: [BackgroundURLSessionTask]
+    ) -> ([BackgroundURLSessionDataTask], [BackgroundURLSessionUploadTask], [BackgroundURLSessionDownloadTask]) {
+        (
+            [], tasks.compactMap { $0 as? BackgroundURLSessionUploadTask },
+            tasks.compactMap { $0 as? BackgroundURLSessionDownloadTask }
+        )
     }
 
     /// The handler runs on the delegate queue.
@@ -95,13 +119,16 @@ public final class BackgroundURLSession: NSObject, Sendable {
         }
     }
 
-    /// Data, upload and download tasks; there are downloads only. The handler runs on the delegate queue.
+    /// Data (none), upload and download tasks. The handler runs on the delegate queue.
     public func getTasksWithCompletionHandler(
         _ completionHandler: @escaping @Sendable (
-            [BackgroundURLSessionTask], [BackgroundURLSessionTask], [BackgroundURLSessionDownloadTask]
+            [BackgroundURLSessionDataTask], [BackgroundURLSessionUploadTask], [BackgroundURLSessionDownloadTask]
         ) -> Void
     ) {
-        getAllTasks { tasks in completionHandler([], [], tasks.compactMap { $0 as? BackgroundURLSessionDownloadTask }) }
+        getAllTasks { tasks in
+            let (data, uploads, downloads) = BackgroundURLSession.byKind(tasks)
+            completionHandler(data, uploads, downloads)
+        }
     }
 
     /// Lets the tasks end. No further task can be resumed for the first time.

@@ -1,5 +1,6 @@
-internal import Backhaul
+public import Backhaul
 public import Foundation
+public import FoundationNetworking
 
 /// How a background session works: URLSessionConfiguration, as far as its properties are honored. A session copies it;
 /// later changes have no effect on that session. Properties of Apple's that are missing here are not honored yet, and
@@ -26,6 +27,21 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     /// Sent with each request that has no such header itself.
     public var httpAdditionalHeaders: [AnyHashable: Any]?
 
+    /// `.never`: no cookies are kept or sent. Both others: a jar of the session's own, which later starts of the program
+    /// find again. It is not `HTTPCookieStorage.shared`, which this process alone has.
+    public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
+
+    /// False: as `.never`.
+    public var httpShouldSetCookies = true
+
+    /// As CFNetwork's: `HTTPEnable`, `HTTPProxy`, `HTTPPort`, the same with `HTTPS` and `SOCKS`, `ExceptionsList`,
+    /// `kCFProxyUsernameKey`, `kCFProxyPasswordKey`. Empty: no proxy. Nil: as the environment of the engine says. One
+    /// proxy serves all schemes; what cannot be said so is not honored: see `unhonored`.
+    public var connectionProxyDictionary: [AnyHashable: Any]?
+
+    /// Not Apple's: changes whatever else the engine remembers of the session, at last.
+    public var adjustment: (@Sendable (inout SessionConfiguration) -> Void)?
+
     /// Not Apple's: how many tasks run at the same time, at most 1,024; nil: 64.
     public var maximumRunningTasks: Int?
 
@@ -43,7 +59,13 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     }
 
     /// What was asked for and is not honored yet, by name: "isDiscretionary". Empty when all is.
-    public var unhonored: [String] { isDiscretionary ? ["isDiscretionary"] : [] }
+    public var unhonored: [String] {
+        var names = isDiscretionary ? ["isDiscretionary"] : []
+        if let connectionProxyDictionary, ProxyDictionary(connectionProxyDictionary) == nil {
+            names.append("connectionProxyDictionary")
+        }
+        return names
+    }
 
     /// An independent copy.
     public override func copy() -> Any {
@@ -54,6 +76,10 @@ public final class BackgroundURLSessionConfiguration: NSObject {
         copy.timeoutIntervalForResource = timeoutIntervalForResource
         copy.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
         copy.httpAdditionalHeaders = httpAdditionalHeaders
+        copy.httpCookieAcceptPolicy = httpCookieAcceptPolicy
+        copy.httpShouldSetCookies = httpShouldSetCookies
+        copy.connectionProxyDictionary = connectionProxyDictionary
+        copy.adjustment = adjustment
         copy.maximumRunningTasks = maximumRunningTasks
         copy.certificateFile = certificateFile
         copy.asksForCredentials = asksForCredentials
@@ -63,14 +89,26 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     /// What the engine remembers of it.
     var remembered: SessionConfiguration {
         var remembered = SessionConfiguration(identifier: identifier ?? "")
+        change(&remembered)
+        return remembered
+    }
+
+    /// Makes what is remembered what is wanted.
+    func change(_ remembered: inout SessionConfiguration) {
         remembered.connectionsPerOrigin = httpMaximumConnectionsPerHost
-        remembered.maximumRunningTasks = maximumRunningTasks
+        if let maximumRunningTasks { remembered.maximumRunningTasks = maximumRunningTasks }
         remembered.requestTimeout = duration(timeoutIntervalForRequest)
         remembered.resourceTimeout = duration(timeoutIntervalForResource)
         remembered.certificateFile = certificateFile?.path
         remembered.sendsLaunchEvents = sessionSendsLaunchEvents
         remembered.asksForCredentials = asksForCredentials
-        return remembered
+        remembered.cookies = httpShouldSetCookies && httpCookieAcceptPolicy != .never ? .persistent : CookiePolicy.none
+        let proxy = connectionProxyDictionary.flatMap { ProxyDictionary($0) }
+        remembered.proxy = proxy?.url
+        remembered.proxyUser = proxy?.user
+        remembered.proxyPassword = proxy?.password
+        remembered.noProxy = proxy?.exceptions
+        adjustment?(&remembered)
     }
 
     /// Those with a text as name and value, as Apple's.

@@ -22,6 +22,16 @@ public protocol BackgroundURLSessionTaskDelegate: BackgroundURLSessionDelegate {
     func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?)
 
+    /// Several times a second at most, while a body is sent. Begun anew, `bytesSent` is negative.
+    func urlSession(
+        _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64, totalBytesExpectedToSend: Int64)
+
+    /// What was measured of each try, before the task's last message. Left out where nothing is remembered of it.
+    func urlSession(
+        _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
+        didFinishCollecting metrics: BackgroundURLSessionTaskMetrics)
+
     /// A server or proxy asks for a credential: once for each protection space, with one of the tasks that wait for it.
     /// The handler may be called later and from any thread, and its answer is for all of them. Left out, it is
     /// `.performDefaultHandling`: the tasks fail with `URLError.userAuthenticationRequired`.
@@ -29,6 +39,13 @@ public protocol BackgroundURLSessionTaskDelegate: BackgroundURLSessionDelegate {
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+}
+
+/// What a session tells of its uploads' answers: URLSessionDataDelegate.
+public protocol BackgroundURLSessionDataDelegate: BackgroundURLSessionTaskDelegate {
+    /// The answer's body, once and whole up to its first 65,536 bytes, before the task's last message. Also of an answer
+    /// that is an error.
+    func urlSession(_ session: BackgroundURLSession, dataTask: BackgroundURLSessionDataTask, didReceive data: Data)
 }
 
 /// What a session tells of its downloads: URLSessionDownloadDelegate.
@@ -52,6 +69,16 @@ extension BackgroundURLSessionDelegate {
 
 extension BackgroundURLSessionTaskDelegate {
     public func urlSession(
+        _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+    ) {}
+
+    public func urlSession(
+        _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
+        didFinishCollecting metrics: BackgroundURLSessionTaskMetrics
+    ) {}
+
+    public func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?
     ) {}
 
@@ -60,6 +87,12 @@ extension BackgroundURLSessionTaskDelegate {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) { completionHandler(.performDefaultHandling, nil) }
+}
+
+extension BackgroundURLSessionDataDelegate {
+    public func urlSession(
+        _ session: BackgroundURLSession, dataTask: BackgroundURLSessionDataTask, didReceive data: Data
+    ) {}
 }
 
 extension BackgroundURLSessionDownloadDelegate {

@@ -50,8 +50,10 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     public var countOfBytesReceived: Int64 { inner.with { $0.received } }
     /// `BackgroundURLSessionTransferSizeUnknown` until an answer has told it.
     public var countOfBytesExpectedToReceive: Int64 { inner.with { $0.expected } }
-    public var countOfBytesSent: Int64 { 0 }
-    public var countOfBytesExpectedToSend: Int64 { 0 }
+    /// Of the body, in the newest attempt.
+    public var countOfBytesSent: Int64 { inner.with { $0.sent } }
+    /// 0 without a body.
+    public var countOfBytesExpectedToSend: Int64 { inner.with { $0.expectedToSend } }
 
     /// A best guess, for schedulers that plan with it; none does yet. For this process only.
     public var countOfBytesClientExpectsToSend: Int64 {
@@ -107,6 +109,19 @@ public final class BackgroundURLSessionDownloadTask: BackgroundURLSessionTask, @
     // Unchecked: adds nothing to its superclass.
 }
 
+/// A transfer whose answer goes to the program instead of a file: URLSessionDataTask. There are uploads only.
+public class BackgroundURLSessionDataTask: BackgroundURLSessionTask, @unchecked Sendable {
+    // Unchecked: adds nothing to its superclass.
+
+    /// Not Apple's: the answer's body, at most 65,536 bytes, from the end on.
+    public var responseBody: Data? { inner.with { $0.responseBody } }
+}
+
+/// A file that is sent: URLSessionUploadTask.
+public final class BackgroundURLSessionUploadTask: BackgroundURLSessionDataTask, @unchecked Sendable {
+    // Unchecked: adds nothing to its superclass.
+}
+
 /// What changes in a task.
 struct TaskInner {
     /// Nil before the first `resume`.
@@ -123,6 +138,11 @@ struct TaskInner {
     var response: URLResponse?
     var error: (any Error)?
     var errorBody: Data?
+    var responseBody: Data?
+    var sent: Int64 = 0
+    var expectedToSend: Int64 = 0
+    /// Of an upload that the engine does not have yet.
+    var body: Body?
 
     var publicState: BackgroundURLSessionTask.State { state }
 

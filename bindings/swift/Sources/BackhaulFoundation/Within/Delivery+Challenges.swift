@@ -11,7 +11,7 @@ extension Delivery {
             return
         }
         let identifier = taskIdentifier(key: info.idempotencyKey, id: info.id)
-        let task = core.task(identifier, id: info.id, url: info.url) { $0.fill(info) }
+        let task = core.task(identifier, id: info.id, kind: info.kind, url: info.url) { $0.fill(info) }
         unanswered[challenge.id] = event
         let answer = Answer { [core] disposition, credential in
             let answer = ChallengeAnswer(

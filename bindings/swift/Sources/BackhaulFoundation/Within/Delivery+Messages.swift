@@ -6,11 +6,13 @@ extension Delivery {
     /// A task's end: its file, if there is one, and its last message.
     func tell(_ ending: TaskEnding) {
         let identifier = taskIdentifier(key: ending.idempotencyKey, id: ending.taskID)
-        let task = core.task(identifier, id: ending.taskID, url: ending.url) {
+        let task = core.task(identifier, id: ending.taskID, kind: ending.kind, url: ending.url) {
             $0.label = label(ending.userData)
             // Nothing that this process has followed.
             $0.received = Int64(clamping: ending.size)
         }
+        let body = ending.kind == .upload ? (ending.responseBody ?? ending.errorBody).map { Data($0) } : nil
+        let metrics = delegate is any BackgroundURLSessionTaskDelegate ? metrics(of: ending, task) : nil
         let size = Int64(clamping: ending.size)
         let failure = ending.error(url: task.originalRequest?.url)
         let before = task.inner.with { inner in
@@ -19,6 +21,8 @@ extension Delivery {
                 inner.response = ending.response
                 inner.error = failure
                 inner.errorBody = ending.errorBody.map { Data($0) }
+                inner.responseBody = ending.responseBody.map { Data($0) }
+                if ending.kind == .upload, failure == nil { inner.sent = inner.expectedToSend }
                 if ending.path != nil { (inner.received, inner.expected) = (size, size) }
             }
             return inner.received
@@ -29,7 +33,9 @@ extension Delivery {
             FileManager.default.fileExists(atPath: $0) ? URL(fileURLWithPath: $0) : nil
         }
         onQueue { [session, delegate] in
-            if let location, let delegate = delegate as? any BackgroundURLSessionDownloadDelegate {
+            if let location, let task = task as? BackgroundURLSessionDownloadTask,
+                let delegate = delegate as? any BackgroundURLSessionDownloadDelegate
+            {
                 if before < size {
                     delegate.urlSession(
                         session, downloadTask: task, didWriteData: size - before, totalBytesWritten: size,
@@ -37,11 +43,25 @@ extension Delivery {
                 }
                 delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: location)
             }
+            if let body, !body.isEmpty, let task = task as? BackgroundURLSessionDataTask,
+                let delegate = delegate as? any BackgroundURLSessionDataDelegate
+            {
+                delegate.urlSession(session, dataTask: task, didReceive: body)
+            }
             if let delegate = delegate as? any BackgroundURLSessionTaskDelegate {
+                if let metrics { delegate.urlSession(session, task: task, didFinishCollecting: metrics) }
                 delegate.urlSession(session, task: task, didCompleteWithError: failure)
             }
         }
         core.forget(task)
+    }
+
+    /// Nil when the engine has none, or does not answer: metrics are no reason to hold a message back.
+    private func metrics(
+        of ending: TaskEnding, _ task: BackgroundURLSessionTask
+    ) -> BackgroundURLSessionTaskMetrics? {
+        guard let attempts = try? core.opened().attempts(ending.taskID), !attempts.isEmpty else { return nil }
+        return BackgroundURLSessionTaskMetrics(attempts, request: task.originalRequest, ending)
     }
 
     /// The last message of a task that the engine does not have.
@@ -57,37 +77,16 @@ extension Delivery {
         }
         core.forget(task)
     }
-
-    func tellProgress(_ readings: [TaskProgress]) {
-        let changes = readings.compactMap { reading -> (BackgroundURLSessionDownloadTask, Int64, Int64, Int64)? in
-            guard let task = core.task(id: reading.taskID) else { return nil }
-            let now = Int64(clamping: reading.offset)
-            let (before, expected) = task.inner.with { inner in
-                defer {
-                    inner.received = now
-                    if let size = reading.size { inner.expected = Int64(clamping: size) }
-                }
-                return (inner.received, reading.size.map { Int64(clamping: $0) } ?? inner.expected)
-            }
-            task.showProgress()
-            return now == before ? nil : (task, now - before, now, expected)
-        }
-        guard !changes.isEmpty, let delegate = delegate as? any BackgroundURLSessionDownloadDelegate else { return }
-        onQueue { [session] in
-            for (task, written, total, expected) in changes {
-                delegate.urlSession(
-                    session, downloadTask: task, didWriteData: written, totalBytesWritten: total,
-                    totalBytesExpectedToWrite: expected)
-            }
-        }
-    }
 }
 
 extension BackgroundURLSessionTask {
     func showProgress() {
-        let (received, expected) = inner.with { ($0.received, $0.expected) }
-        progress.totalUnitCount = expected
-        progress.completedUnitCount = received
+        let (done, total) = inner.with { inner in
+            self is BackgroundURLSessionUploadTask
+                ? (inner.sent, inner.expectedToSend) : (inner.received, inner.expected)
+        }
+        progress.totalUnitCount = total
+        progress.completedUnitCount = done
     }
 }
 

@@ -133,6 +133,7 @@ final class Delivery {
                 return
             }
             try tell(challenge, event: event.id, try core.opened())
+        case .groupFinished(let ending): unacknowledged.append(ending.id)
         case .unknown(let id, _): unacknowledged.append(id)
         }
     }

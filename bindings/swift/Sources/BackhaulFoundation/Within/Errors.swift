@@ -23,6 +23,9 @@ private func code(_ status: Status) -> URLError.Code {
     case .authenticationRequired: .userAuthenticationRequired
     case .destinationExists, .destinationUnavailable, .destinationInUse: .cannotCreateFile
     case .diskFull, .diskFailed, .storeFull, .storeReadOnly: .cannotWriteToFile
+    case .bodyUnavailable: .cannotOpenFile
+    case .bodyChanged: .requestBodyStreamExhausted
+    case .checksumMismatch, .sizeMismatch: .cannotDecodeRawData
     case .invalidArgument: .badURL
     case .inUse: .backgroundSessionInUseByAnotherProcess
     case .invalidated, .completed, .invalidHandle, .storeUnavailable, .storeDamaged, .storeNewer,

@@ -30,12 +30,15 @@ func engineRequest(
     guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
         throw refusal(.unsupportedURL, "Background sessions speak http and https only.", url)
     }
-    guard request.httpMethod == nil || request.httpMethod == "GET", request.httpBody == nil,
-        request.httpBodyStream == nil
-    else {
-        throw refusal(.unsupportedURL, "A background download is a GET request without a body.", url)
+    let isGet = request.httpMethod == nil || request.httpMethod == "GET"
+    guard request.httpBody == nil, request.httpBodyStream == nil, isGet || inner.body != nil else {
+        throw refusal(
+            .unsupportedURL, "A background download is a GET request without a body, and an upload has its body from "
+                + "a file or from data.", url)
     }
     var result = Request(url: url.absoluteString, idempotencyKey: keyPrefix + "\(identifier)")
+    result.body = inner.body
+    result.method = isGet ? nil : request.httpMethod
     let own = request.allHTTPHeaderFields ?? [:]
     let names = Set(own.keys.map { $0.lowercased() })
     result.headers =

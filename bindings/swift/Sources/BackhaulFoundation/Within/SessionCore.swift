@@ -11,7 +11,7 @@ final class SessionCore: @unchecked Sendable {
         var delegate: (any BackgroundURLSessionDelegate)?
         var label: String?
         var hasBegun = false
-        var tasks: [Int: BackgroundURLSessionDownloadTask] = [:]
+        var tasks: [Int: BackgroundURLSessionTask] = [:]
         /// The identifiers of the tasks that the engine has.
         var identifiers: [TaskID: Int] = [:]
         var jobs: [Delivery.Job] = []
@@ -120,15 +120,8 @@ final class SessionCore: @unchecked Sendable {
     /// The program's configuration counts, also for a session that was made by an earlier version of it.
     private func bringUpToDate(_ session: BlockingSession) throws(BackhaulError) {
         let remembered = try session.configuration()
-        let wanted = settings.remembered
         var updated = remembered
-        updated.connectionsPerOrigin = wanted.connectionsPerOrigin
-        updated.maximumRunningTasks = wanted.maximumRunningTasks ?? remembered.maximumRunningTasks
-        updated.requestTimeout = wanted.requestTimeout
-        updated.resourceTimeout = wanted.resourceTimeout
-        updated.certificateFile = wanted.certificateFile
-        updated.sendsLaunchEvents = wanted.sendsLaunchEvents
-        updated.asksForCredentials = wanted.asksForCredentials
+        settings.change(&updated)
         if updated != remembered { try session.update(updated) }
     }
 
@@ -184,16 +177,24 @@ final class SessionCore: @unchecked Sendable {
 
     // MARK: The tasks by their identifiers
 
-    func makeTask(_ request: URLRequest) -> BackgroundURLSessionDownloadTask {
+    func makeDownload(_ request: URLRequest) -> BackgroundURLSessionDownloadTask {
         let task = BackgroundURLSessionDownloadTask(self, nextTaskIdentifier(), request, TaskInner())
+        inner.with { $0.tasks[task.taskIdentifier] = task }
+        return task
+    }
+
+    func makeUpload(_ request: URLRequest, _ body: Body) -> BackgroundURLSessionUploadTask {
+        var values = TaskInner()
+        values.body = body
+        let task = BackgroundURLSessionUploadTask(self, nextTaskIdentifier(), request, values)
         inner.with { $0.tasks[task.taskIdentifier] = task }
         return task
     }
 
     /// The task of this identifier; made when this process does not know it yet.
     func task(
-        _ identifier: Int, id: TaskID, url: String, _ fill: (inout TaskInner) -> Void
-    ) -> BackgroundURLSessionDownloadTask {
+        _ identifier: Int, id: TaskID, kind: TaskKind, url: String, _ fill: (inout TaskInner) -> Void
+    ) -> BackgroundURLSessionTask {
         inner.with { inner in
             inner.identifiers[id] = identifier
             if let task = inner.tasks[identifier] { return task }
@@ -201,13 +202,17 @@ final class SessionCore: @unchecked Sendable {
             values.id = id
             fill(&values)
             let request = URL(string: url).map { URLRequest(url: $0) }
-            let task = BackgroundURLSessionDownloadTask(self, identifier, request, values)
+            let task: BackgroundURLSessionTask =
+                switch kind {
+                case .download: BackgroundURLSessionDownloadTask(self, identifier, request, values)
+                case .upload: BackgroundURLSessionUploadTask(self, identifier, request, values)
+                }
             inner.tasks[identifier] = task
             return task
         }
     }
 
-    func task(id: TaskID) -> BackgroundURLSessionDownloadTask? {
+    func task(id: TaskID) -> BackgroundURLSessionTask? {
         inner.with { inner in inner.identifiers[id].flatMap { inner.tasks[$0] } }
     }
 
@@ -227,7 +232,9 @@ final class SessionCore: @unchecked Sendable {
     func allTasks() -> [BackgroundURLSessionTask] {
         let infos = (try? opened().tasks(.states([.waiting, .running, .suspended]))) ?? []
         let known = infos.map { info in
-            task(taskIdentifier(key: info.idempotencyKey, id: info.id), id: info.id, url: info.url) { $0.fill(info) }
+            task(taskIdentifier(key: info.idempotencyKey, id: info.id), id: info.id, kind: info.kind, url: info.url) {
+                $0.fill(info)
+            }
         }
         let new = inner.with { $0.tasks.values.filter { $0.engineTaskIdentifier == nil && $0.state == .suspended } }
         return (known.filter { $0.state != .completed } + new).sorted { $0.taskIdentifier < $1.taskIdentifier }
@@ -242,5 +249,7 @@ extension TaskInner {
         priority = Float(info.priority) / 200 + 0.5
         received = Int64(clamping: info.offset)
         expected = info.size.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
+        sent = Int64(clamping: info.bodySent)
+        expectedToSend = Int64(clamping: info.bodySize)
     }
 }

@@ -1,0 +1,242 @@
+/* What requests, sessions and the store are told about transfers: it comes back as it was given, and what cannot be is
+ * refused by the name of the field. */
+#include "check.h"
+
+#include <stddef.h>
+
+static bh_error error = BH_ERROR_INIT;
+
+#define CHECK_REFUSED(word, call)                                                                                      \
+    do {                                                                                                               \
+        CHECK_STATUS(BH_INVALID_ARGUMENT, call);                                                                       \
+        if (!strstr(error.message, word)) FAIL("\"%s\" is not in: %s", word, error.message);                           \
+    } while (0)
+
+#define CHECK_TEXT(expected, got) CHECK((got) != NULL && strcmp(expected, got) == 0)
+
+static const char checksum[] = "sha-256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+static bh_session_configuration everything(void) {
+    static const bh_header headers[] = {{"Accept", "image/png"}, {"X-Token", "secret"}};
+    bh_session_configuration given = BH_SESSION_CONFIGURATION_INIT;
+    given.identifier = "gallery";
+    given.retry_jitter_percent = 7;
+    given.retry_errors = BH_RETRY_NAME | BH_RETRY_BAD_RESPONSE;
+    given.retries_unsafe_methods = BH_YES;
+    given.retry_statuses = "503,520-529";
+    given.accepted_statuses = "200,404";
+    given.http_version = BH_HTTP_1_1;
+    given.redirects = BH_REDIRECTS_SAME_ORIGIN;
+    given.maximum_redirects = 3;
+    given.maximum_size = 4;
+    given.headers = headers;
+    given.header_count = 2;
+    given.bytes_per_second = 5;
+    given.proxy = "http://127.0.0.1:3128";
+    given.proxy_user = "me";
+    given.proxy_password = "opensesame";
+    given.no_proxy = "localhost";
+    given.cookies = BH_COOKIES_PERSISTENT;
+    given.minimum_tls = BH_TLS_1_3;
+    given.client_certificate = "/c.pem";
+    given.client_key = "/k.pem";
+    given.pinned_public_keys = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    given.history_limit = BH_HISTORY_NONE;
+    return given;
+}
+
+static void a_configuration_comes_back_as_it_was_given(void) {
+    bh_application *application = open_application();
+    bh_session_configuration given = everything();
+    bh_session *session = NULL;
+    bh_batch *batch = NULL;
+    CHECK_STATUS(BH_OK, bh_session_create(application, &given, BH_ROLE_PRODUCE, 20000, &session, NULL, &error));
+    CHECK_STATUS(BH_OK, bh_session_get_configuration(session, 20000, &batch, &error));
+    const bh_session_configuration *got = bh_batch_configuration_at(batch, 0);
+    CHECK(got != NULL && got->struct_size == sizeof *got);
+    CHECK(got->retry_jitter_percent == 7 && got->retry_errors == (BH_RETRY_NAME | BH_RETRY_BAD_RESPONSE));
+    CHECK(got->retries_unsafe_methods == BH_YES && got->http_version == BH_HTTP_1_1);
+    CHECK_TEXT("503,520-529", got->retry_statuses);
+    CHECK_TEXT("200,404", got->accepted_statuses);
+    CHECK(got->redirects == BH_REDIRECTS_SAME_ORIGIN && got->maximum_redirects == 3 && got->maximum_size == 4);
+    CHECK(got->header_count == 2 && got->bytes_per_second == 5);
+    CHECK_TEXT("X-Token", got->headers[1].name);
+    CHECK_TEXT("secret", got->headers[1].value);
+    CHECK_TEXT("http://127.0.0.1:3128", got->proxy);
+    CHECK_TEXT("me", got->proxy_user);
+    CHECK_TEXT("opensesame", got->proxy_password);
+    CHECK_TEXT("localhost", got->no_proxy);
+    CHECK(got->cookies == BH_COOKIES_PERSISTENT && got->minimum_tls == BH_TLS_1_3);
+    CHECK_TEXT("/c.pem", got->client_certificate);
+    CHECK_TEXT("/k.pem", got->client_key);
+    CHECK_TEXT(given.pinned_public_keys, got->pinned_public_keys);
+    CHECK(got->history_limit == BH_HISTORY_NONE);
+    CHECK_STATUS(BH_OK, bh_session_update(session, got, 20000, &error));
+    bh_batch_release(batch);
+    bh_application_close(application);
+}
+
+static void a_host_that_knows_fewer_fields_gets_the_defaults_of_the_others(void) {
+    bh_application *application = open_application();
+    bh_session_configuration given = everything();
+    bh_session *session = NULL;
+    bh_batch *batch = NULL;
+    given.struct_size = offsetof(bh_session_configuration, retry_jitter_percent);
+    CHECK_STATUS(BH_OK, bh_session_create(application, &given, BH_ROLE_PRODUCE, 20000, &session, NULL, &error));
+    CHECK_STATUS(BH_OK, bh_session_get_configuration(session, 20000, &batch, &error));
+    const bh_session_configuration *got = bh_batch_configuration_at(batch, 0);
+    CHECK(got->retry_jitter_percent == 50 && got->retries_unsafe_methods == BH_NO && got->header_count == 0);
+    CHECK_TEXT("200-299", got->accepted_statuses);
+    CHECK(got->proxy == NULL && got->cookies == BH_COOKIES_NONE && got->history_limit == 1000);
+    bh_batch_release(batch);
+    bh_application_close(application);
+}
+
+static void a_setting_that_cannot_be_is_refused_by_its_name(void) {
+    bh_application *application = open_application();
+    bh_session_configuration given;
+    bh_session *session = NULL;
+#define CHECK_BAD(word, ...)                                                                                           \
+    do {                                                                                                               \
+        given = everything();                                                                                          \
+        __VA_ARGS__;                                                                                                   \
+        CHECK_REFUSED(word, bh_session_create(application, &given, BH_ROLE_PRODUCE, 20000, &session, NULL, &error));   \
+        if (strstr(error.message, "opensesame")) FAIL("the message tells the password: %s", error.message);                  \
+    } while (0)
+    CHECK_BAD("retry_jitter_percent", given.retry_jitter_percent = 101);
+    CHECK_BAD("retry_errors", given.retry_errors = BH_RETRY_NOTHING | BH_RETRY_NAME);
+    CHECK_BAD("retries_unsafe_methods", given.retries_unsafe_methods = 3);
+    CHECK_BAD("retry_statuses", given.retry_statuses = "5xx");
+    CHECK_BAD("accepted_statuses", given.accepted_statuses = "200-");
+    CHECK_BAD("http_version", given.http_version = 4);
+    CHECK_BAD("redirects", given.redirects = 4);
+    CHECK_BAD("maximum_redirects", given.maximum_redirects = 101);
+    CHECK_BAD("headers is NULL", given.headers = NULL);
+    CHECK_BAD("proxy", given.proxy = "ftp://127.0.0.1");
+    CHECK_BAD("proxy_user", given.proxy = "http://me:opensesame@127.0.0.1");
+    CHECK_BAD("proxy_user", given.proxy_user = NULL);
+    CHECK_BAD("cookies", given.cookies = 4);
+    CHECK_BAD("minimum_tls", given.minimum_tls = 11);
+    CHECK_BAD("client_certificate", given.client_certificate = "relative");
+    CHECK_BAD("client_certificate", given.client_certificate = NULL);
+    CHECK_BAD("pinned_public_keys", given.pinned_public_keys = "md5//AAAA");
+    CHECK_BAD("history_limit", given.history_limit = 100001);
+    CHECK(session == NULL);
+    bh_application_close(application);
+#undef CHECK_BAD
+}
+
+static void a_request_that_cannot_be_is_refused_by_the_name_of_its_field(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
+    bh_policy policy = BH_POLICY_INIT;
+    bh_part part = {0};
+    bh_request bad;
+#define CHECK_BAD(word, ...)                                                                                           \
+    do {                                                                                                               \
+        bad = idle_request();                                                                                          \
+        __VA_ARGS__;                                                                                                   \
+        CHECK_REFUSED(word, bh_session_enqueue(session, &bad, 1, sizeof bad, 20000, NULL, NULL, &error));              \
+        CHECK(error.index == 0);                                                                                       \
+    } while (0)
+    CHECK_BAD("method", bad.method = "CONNECT");
+    CHECK_BAD("method", bad.method = "");
+    CHECK_BAD("group", bad.group = "");
+    CHECK_BAD("checksum", bad.checksum = "sha-256:00");
+    CHECK_BAD("body is NULL", bad.body_size = 1);
+    CHECK_BAD("body_size", bad.body = ""; bad.body_size = BH_BODY_SIZE_MAXIMUM + 1);
+    CHECK_BAD("body_source", bad.body_source = BH_BODY_CONSUME);
+    CHECK_BAD("body_source", bad.body = "a"; bad.body_size = 1; bad.body_source = 3);
+    CHECK_BAD("body_file and body", bad.body_file = "/tmp/a"; bad.body = "a"; bad.body_size = 1);
+    CHECK_BAD("parts is NULL", bad.part_count = 1);
+    CHECK_BAD("part_count", bad.parts = &part; bad.part_count = BH_PART_COUNT_MAXIMUM + 1);
+    CHECK_BAD("name", bad.parts = &part; bad.part_count = 1);
+    part.name = "n";
+    part.file = "/dev/null";
+    part.value = "v";
+    part.value_size = 1;
+    bad = idle_request();
+    bad.parts = &part;
+    bad.part_count = 1;
+    CHECK(bh_session_enqueue(session, &bad, 1, sizeof bad, 20000, NULL, NULL, &error) != BH_OK);
+    CHECK_BAD("refresh", bad.refresh = 3);
+    CHECK_BAD("expires_ms", bad.expires_ms = 1);
+    CHECK_BAD("expires_ms", bad.refresh = BH_REFRESH_URL; bad.expires_ms = -1);
+    CHECK_BAD("BH_IF_EXISTS_SKIP", bad.if_exists = BH_IF_EXISTS_SKIP);
+    CHECK_BAD("BH_REQUEST_IF_CHANGED", bad.flags |= BH_REQUEST_IF_CHANGED);
+    CHECK_BAD("checksum", bad.checksum = checksum; bad.body = "a"; bad.body_size = 1);
+    policy.struct_size = 0;
+    CHECK_BAD("policy", bad.policy = &policy);
+    policy = (bh_policy)BH_POLICY_INIT;
+    policy.first_retry_delay_ms = 2;
+    policy.longest_retry_delay_ms = 1;
+    CHECK_BAD("longest_retry_delay_ms", bad.policy = &policy);
+    bh_application_close(application);
+#undef CHECK_BAD
+}
+
+static void a_request_that_says_everything_is_taken_and_listed(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
+    bh_request requests[2] = {idle_request(), idle_request()};
+    bh_policy policy = BH_POLICY_INIT;
+    bh_part part = {"field", NULL, "value", 5, NULL, "text/plain"};
+    bh_task_selection selection = BH_TASK_SELECTION_INIT;
+    bh_batch *tasks = NULL;
+    uint64_t count = 0;
+    policy.maximum_attempts = 3;
+    policy.accepted_statuses = "200";
+    requests[0].group = requests[1].group = "photos";
+    requests[0].policy = requests[1].policy = &policy;
+    requests[0].checksum = checksum;
+    requests[0].expected_size = 10;
+    requests[0].priority = BH_PRIORITY_NOW;
+    requests[0].refresh = BH_REFRESH_URL;
+    requests[0].expires_ms = 1900000000000;
+    requests[1].method = "PATCH";
+    requests[1].parts = &part;
+    requests[1].part_count = 1;
+    CHECK_STATUS(BH_OK, bh_session_enqueue(session, requests, 2, sizeof *requests, 20000, NULL, NULL, &error));
+    selection.group = "photos";
+    CHECK_STATUS(BH_OK, bh_session_tasks(session, &selection, 0, 10, 20000, &tasks, &error));
+    CHECK(bh_batch_count(tasks) == 2);
+    CHECK(bh_batch_task_at(tasks, 0)->kind == BH_TASK_KIND_DOWNLOAD);
+    CHECK(bh_batch_task_at(tasks, 0)->priority == BH_PRIORITY_NOW);
+    CHECK(bh_batch_task_at(tasks, 1)->kind == BH_TASK_KIND_UPLOAD);
+    CHECK_TEXT("photos", bh_batch_task_at(tasks, 1)->group);
+    CHECK(bh_batch_attempt_at(tasks, 0) == NULL && bh_batch_limits_at(tasks, 0) == NULL);
+    bh_batch_release(tasks);
+    CHECK_STATUS(BH_OK, bh_tasks_set_rate(session, &selection, 1000, 20000, &count, &error));
+    CHECK(count == 2);
+    selection.group = "";
+    CHECK_REFUSED("group", bh_tasks_cancel(session, &selection, 20000, &count, &error));
+    selection.group = "others";
+    CHECK_STATUS(BH_OK, bh_tasks_cancel(session, &selection, 20000, &count, &error));
+    CHECK(count == 0);
+    bh_application_close(application);
+}
+
+static void limits_come_back_as_they_were_given(void) {
+    bh_application *application = open_application();
+    bh_limits limits = BH_LIMITS_INIT;
+    bh_batch *batch = NULL;
+    CHECK_REFUSED("limits", bh_application_set_limits(application, NULL, 20000, &error));
+    limits.maximum_connections = 1025;
+    CHECK_REFUSED("maximum_connections", bh_application_set_limits(application, &limits, 20000, &error));
+    limits.maximum_connections = 2;
+    limits.bytes_per_second = UINT64_MAX >> 1;
+    CHECK_STATUS(BH_OK, bh_application_set_limits(application, &limits, 20000, &error));
+    CHECK_STATUS(BH_OK, bh_application_get_limits(application, 20000, &batch, &error));
+    const bh_limits *got = bh_batch_limits_at(batch, 0);
+    CHECK(got != NULL && bh_batch_limits_at(batch, 1) == NULL);
+    CHECK(got->maximum_connections == 2 && got->maximum_running_tasks == 256 && got->connections_per_origin == 0);
+    CHECK(got->bytes_per_second == UINT64_MAX >> 1);
+    bh_batch_release(batch);
+    bh_application_close(application);
+}
+
+MAIN(TEST(a_configuration_comes_back_as_it_was_given),
+     TEST(a_host_that_knows_fewer_fields_gets_the_defaults_of_the_others),
+     TEST(a_setting_that_cannot_be_is_refused_by_its_name),
+     TEST(a_request_that_cannot_be_is_refused_by_the_name_of_its_field),
+     TEST(a_request_that_says_everything_is_taken_and_listed), TEST(limits_come_back_as_they_were_given))

@@ -1,0 +1,55 @@
+internal import Backhaul
+internal import Foundation
+
+extension Delivery {
+    /// How much of a task was moved since it was last told of, and of how much.
+    private struct Change: Sendable {
+        let task: BackgroundURLSessionTask
+        let step: Int64
+        let total: Int64
+        let expected: Int64
+    }
+
+    func tellProgress(_ readings: [TaskProgress]) {
+        let changes = readings.compactMap { reading -> Change? in
+            guard let task = core.task(id: reading.taskID) else { return nil }
+            let change = task is BackgroundURLSessionUploadTask ? sent(task, reading) : received(task, reading)
+            task.showProgress()
+            return change.step == 0 ? nil : change
+        }
+        guard !changes.isEmpty, delegate is any BackgroundURLSessionTaskDelegate else { return }
+        onQueue { [session, delegate] in
+            for change in changes {
+                if let task = change.task as? BackgroundURLSessionDownloadTask {
+                    (delegate as? any BackgroundURLSessionDownloadDelegate)?.urlSession(
+                        session, downloadTask: task, didWriteData: change.step, totalBytesWritten: change.total,
+                        totalBytesExpectedToWrite: change.expected)
+                } else {
+                    (delegate as? any BackgroundURLSessionTaskDelegate)?.urlSession(
+                        session, task: change.task, didSendBodyData: change.step, totalBytesSent: change.total,
+                        totalBytesExpectedToSend: change.expected)
+                }
+            }
+        }
+    }
+
+    private func received(_ task: BackgroundURLSessionTask, _ reading: TaskProgress) -> Change {
+        let now = Int64(clamping: reading.offset)
+        return task.inner.with { inner in
+            let before = inner.received
+            inner.received = now
+            if let size = reading.size { inner.expected = Int64(clamping: size) }
+            return Change(task: task, step: now - before, total: now, expected: inner.expected)
+        }
+    }
+
+    private func sent(_ task: BackgroundURLSessionTask, _ reading: TaskProgress) -> Change {
+        let now = Int64(clamping: reading.bodySent)
+        return task.inner.with { inner in
+            let before = inner.sent
+            inner.sent = now
+            inner.expectedToSend = Int64(clamping: reading.bodySize)
+            return Change(task: task, step: now - before, total: now, expected: inner.expectedToSend)
+        }
+    }
+}
