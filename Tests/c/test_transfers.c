@@ -101,7 +101,7 @@ static void a_setting_that_cannot_be_is_refused_by_its_name(void) {
         given = everything();                                                                                          \
         __VA_ARGS__;                                                                                                   \
         CHECK_REFUSED(word, bh_session_create(application, &given, BH_ROLE_PRODUCE, 20000, &session, NULL, &error));   \
-        if (strstr(error.message, "opensesame")) FAIL("the message tells the password: %s", error.message);                  \
+        if (strstr(error.message, "opensesame")) FAIL("the password is told: %s", error.message);                      \
     } while (0)
     CHECK_BAD("retry_jitter_percent", given.retry_jitter_percent = 101);
     CHECK_BAD("retry_errors", given.retry_errors = BH_RETRY_NOTHING | BH_RETRY_NAME);

@@ -25,6 +25,13 @@ class Picture(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(bytes(5000))
 
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
     def log_message(self, *_):
         pass
 

@@ -27,8 +27,8 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     /// Sent with each request that has no such header itself.
     public var httpAdditionalHeaders: [AnyHashable: Any]?
 
-    /// `.never`: no cookies are kept or sent. Both others: a jar of the session's own, which later starts of the program
-    /// find again. It is not `HTTPCookieStorage.shared`, which this process alone has.
+    /// `.never`: no cookies are kept or sent. Both others: a jar of the session's own, which later starts of the
+    /// program find again. It is not `HTTPCookieStorage.shared`, which this process alone has.
     public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
 
     /// False: as `.never`.

@@ -43,8 +43,8 @@ public protocol BackgroundURLSessionTaskDelegate: BackgroundURLSessionDelegate {
 
 /// What a session tells of its uploads' answers: URLSessionDataDelegate.
 public protocol BackgroundURLSessionDataDelegate: BackgroundURLSessionTaskDelegate {
-    /// The answer's body, once and whole up to its first 65,536 bytes, before the task's last message. Also of an answer
-    /// that is an error.
+    /// The answer's body, once and whole up to its first 65,536 bytes, before the task's last message. Also of an
+    /// answer that is an error.
     func urlSession(_ session: BackgroundURLSession, dataTask: BackgroundURLSessionDataTask, didReceive data: Data)
 }
 

@@ -23,8 +23,8 @@ public final class BackgroundURLSessionTaskMetrics: NSObject, Sendable {
     }
 }
 
-/// What was measured of one try: URLSessionTaskTransactionMetrics. Dates are nil when that was not reached, or not needed
-/// because a connection was used again.
+/// What was measured of one try: URLSessionTaskTransactionMetrics. Dates are nil when that was not reached, or not
+/// needed because a connection was used again.
 public final class BackgroundURLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// With the URL of the last request of the try, after redirects.
     public let request: URLRequest?

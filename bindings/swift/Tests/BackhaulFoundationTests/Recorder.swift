@@ -6,10 +6,12 @@ import TestSupport
 import Testing
 
 /// A delegate that keeps the messages it gets.
-final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate {
+final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, BackgroundURLSessionDataDelegate {
     enum Message: Sendable {
         case wrote(task: Int, total: Int64, expected: Int64)
         case file(task: Int, content: Data?, location: URL)
+        case data(task: Int, Data)
+        case metrics(task: Int, BackgroundURLSessionTaskMetrics)
         case completed(task: BackgroundURLSessionTask, error: URLError?)
         case challenge(URLAuthenticationChallenge, task: Int)
         case finishedEvents
@@ -30,11 +32,12 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate {
         self.reply = reply
     }
 
-    /// The messages up to the first for which this is so; those of progress are left out.
+    /// The messages up to the first for which this is so; those of progress and metrics are left out.
     func messages(through isLast: (Message) -> Bool) async -> [Message] {
         var found: [Message] = []
         for await message in messages {
             if case .wrote = message, !isLast(message) { continue }
+            if case .metrics = message, !isLast(message) { continue }
             found.append(message)
             if isLast(message) { break }
         }
@@ -70,6 +73,15 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate {
             .wrote(
                 task: downloadTask.taskIdentifier, total: totalBytesWritten, expected: totalBytesExpectedToWrite))
     }
+
+    func urlSession(_ session: BackgroundURLSession, dataTask: BackgroundURLSessionDataTask, didReceive data: Data) {
+        continuation.yield(.data(task: dataTask.taskIdentifier, data))
+    }
+
+    func urlSession(
+        _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
+        didFinishCollecting metrics: BackgroundURLSessionTaskMetrics
+    ) { continuation.yield(.metrics(task: task.taskIdentifier, metrics)) }
 
     func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?

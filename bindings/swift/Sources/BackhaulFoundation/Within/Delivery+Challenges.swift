@@ -5,7 +5,8 @@ internal import FoundationNetworking
 extension Delivery {
     /// Asks the delegate for a credential, in the name of a task that waits for it.
     func tell(_ challenge: Challenge, event: EventID?, _ opened: BlockingSession) throws(BackhaulError) {
-        guard let info = try waiting(for: challenge, opened).first else {
+        // A refresh is asked for by tasks that were made by other means, and is answered by those.
+        guard challenge.kind != .refresh, let info = try waiting(for: challenge, opened).first else {
             // Nobody needs it any more.
             if let event { acknowledgeLater(event) }
             return

@@ -1,0 +1,127 @@
+import BackhaulFoundation
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@Suite("An upload task")
+struct UploadTests {
+    private func request(_ name: String, method: String? = nil) throws -> URLRequest {
+        var request = URLRequest(url: try World.url(name))
+        if let method { request.httpMethod = method }
+        return request
+    }
+
+    private func file(_ name: String, _ bytes: Data) throws -> URL {
+        let file = World.server.folder.appendingPathComponent(name)
+        try bytes.write(to: file)
+        return file
+    }
+
+    @Test("sends its file by the request's method, gives the answer's body, then its last message")
+    func upload() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(configuration: World.configuration("upload"), delegate: recorder)
+        let task = session.uploadTask(
+            with: try request("in/1", method: "POST"), fromFile: try file("1.txt", Data("hello".utf8)))
+        task.resume()
+        let messages = await recorder.messages { if case .completed = $0 { true } else { false } }
+        let data = messages.compactMap { if case .data(task.taskIdentifier, let data) = $0 { data } else { nil } }
+        #expect(data.map { String(decoding: $0, as: UTF8.self) } == ["POST /in/1 None\nhello"])
+        guard case .completed(let ended, nil) = messages.last else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect(ended === task)
+        #expect((task.response as? HTTPURLResponse)?.statusCode == 201)
+        #expect(task.responseBody == data.first)
+        session.invalidateAndCancel()
+    }
+
+    @Test("is a PUT where the request's method was left at GET, and may have its body from memory")
+    func put() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(configuration: World.configuration("put"), delegate: recorder)
+        let task = session.uploadTask(with: try request("in/2"), from: Data("from memory".utf8))
+        task.resume()
+        #expect(await recorder.untilCompleted()?.error == nil)
+        #expect(task.responseBody.map { String(decoding: $0, as: UTF8.self) } == "PUT /in/2 None\nfrom memory")
+        session.invalidateAndCancel()
+    }
+
+    @Test("fails with the answer's body where the status is not accepted")
+    func refused() async throws {
+        let recorder = Recorder()
+        let configuration = World.configuration("full")
+        configuration.adjustment = { $0.policy.retryErrors = .nothing }
+        let session = BackgroundURLSession(configuration: configuration, delegate: recorder)
+        let task = session.uploadTask(with: try request("full"), from: Data("x".utf8))
+        task.resume()
+        #expect(await recorder.untilCompleted()?.error?.code == .badServerResponse)
+        #expect((task.response as? HTTPURLResponse)?.statusCode == 507)
+        #expect(task.errorBody?.isEmpty == false)
+        session.invalidateAndCancel()
+    }
+
+    @Test("of a file that is not there fails with cannotOpenFile")
+    func absent() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(configuration: World.configuration("absent"), delegate: recorder)
+        session.uploadTask(with: try request("in/3"), fromFile: URL(fileURLWithPath: "/absent")).resume()
+        #expect(await recorder.untilCompleted()?.error?.code == .cannotOpenFile)
+        session.invalidateAndCancel()
+    }
+
+    @Test("is listed among the uploads")
+    func listed() async throws {
+        let session = BackgroundURLSession(configuration: World.configuration("listed"), delegate: nil)
+        let task = session.uploadTask(with: try request("in/4"), from: Data("x".utf8))
+        let (data, uploads, downloads) = await session.tasks
+        #expect(data.isEmpty && downloads.isEmpty)
+        #expect(uploads.map(\.taskIdentifier) == [task.taskIdentifier])
+        session.invalidateAndCancel()
+    }
+}
+
+@Suite("A configuration")
+struct ConfigurationTests {
+    private func isUnhonored(_ dictionary: [AnyHashable: Any]?) -> Bool {
+        let configuration = BackgroundURLSessionConfiguration.background(withIdentifier: "c")
+        configuration.connectionProxyDictionary = dictionary
+        return configuration.unhonored.contains("connectionProxyDictionary")
+    }
+
+    @Test("names a proxy dictionary that cannot be honored, and takes one that says one proxy")
+    func proxies() {
+        let honored: [[AnyHashable: Any]?] = [
+            nil, [:], ["HTTPEnable": 1, "HTTPProxy": "p", "HTTPPort": 3128], ["HTTPEnable": 0, "HTTPProxy": "p"],
+            ["HTTPEnable": 1, "HTTPProxy": "p", "HTTPSEnable": true, "HTTPSProxy": "p"],
+            ["SOCKSEnable": 1, "SOCKSProxy": "::1", "ExceptionsList": ["localhost"]],
+        ]
+        for dictionary in honored { #expect(isUnhonored(dictionary) == false, "\(dictionary ?? [:])") }
+        let unhonored: [[AnyHashable: Any]] = [
+            ["HTTPEnable": 1, "HTTPProxy": "p", "SOCKSEnable": 1, "SOCKSProxy": "p"], ["HTTPEnable": 1],
+            ["ProxyAutoConfigEnable": 1],
+        ]
+        for dictionary in unhonored { #expect(isUnhonored(dictionary), "\(dictionary)") }
+    }
+
+    @Test("sends through the proxy that it names")
+    func proxied() async throws {
+        let recorder = Recorder()
+        let configuration = World.configuration("proxied")
+        // The test's own server plays the proxy: it is asked for a name that only it could resolve.
+        configuration.connectionProxyDictionary = [
+            "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": World.server.port,
+        ]
+        let session = BackgroundURLSession(configuration: configuration, delegate: recorder)
+        var request = URLRequest(url: try #require(URL(string: "http://origin.invalid/through")))
+        request.httpMethod = "PUT"
+        let task = session.uploadTask(with: request, from: Data("x".utf8))
+        task.resume()
+        #expect(await recorder.untilCompleted()?.error == nil)
+        let answer = task.responseBody.map { String(decoding: $0, as: UTF8.self) }
+        #expect(answer?.hasPrefix("PUT http://origin.invalid/through ") == true)
+        session.invalidateAndCancel()
+    }
+}

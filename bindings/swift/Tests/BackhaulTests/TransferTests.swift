@@ -1,0 +1,180 @@
+import Backhaul
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Requests, sessions and the store")
+struct TransferTests {
+    let server: Server
+
+    init() throws { server = try Server() }
+
+    private func open() async throws -> Application {
+        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
+    }
+
+    /// The events of all that was handed over, acknowledged.
+    private func events(of session: Session) async throws -> [Event] {
+        var events: [Event] = []
+        for try await event in session.events {
+            events.append(event)
+            try await session.acknowledge(event)
+            if case .sessionFinished = event { break }
+        }
+        return events
+    }
+
+    @Test("remember every setting of a session as it was given")
+    func configuration() async throws {
+        var given = SessionConfiguration(identifier: "gallery")
+        given.connectionsPerOrigin = 1
+        given.maximumRunningTasks = 2
+        given.policy.maximumAttempts = 3
+        given.policy.firstRetryDelay = .milliseconds(4)
+        given.policy.longestRetryDelay = .seconds(5)
+        given.policy.retryJitter = 6
+        given.policy.retryErrors = [.name, .badResponse]
+        given.policy.retriesUnsafeMethods = true
+        given.policy.retryStatuses = "503"
+        given.policy.acceptedStatuses = "200,404"
+        given.policy.requestTimeout = .seconds(7)
+        given.policy.resourceTimeout = .seconds(8)
+        given.policy.httpVersion = .http1_1
+        given.policy.redirects = .sameOrigin
+        given.policy.maximumRedirects = 9
+        given.policy.maximumSize = 10
+        given.policy.bytesPerSecond = 11
+        given.sendsLaunchEvents = false
+        given.asksForCredentials = true
+        given.launchIfStopped = .seconds(12)
+        given.headers = [Header(name: "X-Token", value: "t")]
+        given.proxy = "socks5h://127.0.0.1:1080"
+        given.proxyUser = "me"
+        given.proxyPassword = "word"
+        given.noProxy = "localhost"
+        given.cookies = .persistent
+        given.minimumTLS = .tls1_3
+        given.clientCertificate = "/c.pem"
+        given.clientKey = "/k.pem"
+        given.pinnedPublicKeys = "sha256//" + String(repeating: "A", count: 43) + "="
+        given.historyLimit = HistoryLimit.none
+        let application = try await open()
+        let session = try await application.createSession(given, role: .produce)
+        #expect(try await session.configuration() == given)
+        given.historyLimit = .tasks(13)
+        given.policy.redirects = RedirectPolicy.none
+        try await session.update(given)
+        #expect(try await session.configuration() == given)
+        await application.close()
+    }
+
+    @Test("share limits, which are remembered with the store")
+    func limits() async throws {
+        let application = try await open()
+        var limits = try await application.limits()
+        #expect(limits.maximumRunningTasks == 256)
+        #expect(limits.bytesPerSecond == nil)
+        limits.bytesPerSecond = 1_000_000
+        limits.connectionsPerOrigin = 2
+        try await application.setLimits(limits)
+        await application.close()
+        let again = try await open()
+        #expect(try await again.limits() == limits)
+        await again.close()
+    }
+
+    @Test("send a file, bytes and a form, and keep the answers")
+    func uploads() async throws {
+        let path = server.path("sent.bin")
+        try Data("from a file".utf8).write(to: URL(fileURLWithPath: path))
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        // One round for all: they end when they like.
+        let gate = try await session.enqueue([Request(url: server.url("absent"), startsSuspended: true)])[0].taskID
+        let file = try await session.upload(.file(path, .snapshot), to: server.url("file"))
+        let bytes = try await session.upload(.bytes(Array("from memory".utf8)), to: server.url("bytes"), method: "PATCH")
+        let form = try await session.upload(
+            .form([Part("title", "Grüße"), Part("photo", .file(path), mediaType: "image/png")]),
+            to: server.url("form"))
+        try await session.cancel(.ids(gate))
+        var answers: [TaskID: String] = [:]
+        for event in try await events(of: session) {
+            guard case .taskEnded(let ending) = event, ending.taskID != gate else { continue }
+            #expect(ending.kind == .upload)
+            #expect(ending.path == nil)
+            #expect(ending.httpStatus == 201)
+            #expect(ending.bytesSent > 0)
+            answers[ending.taskID] = String(decoding: ending.responseBody ?? [], as: UTF8.self)
+        }
+        #expect(answers[file]?.hasPrefix("PUT /file ") == true)
+        #expect(answers[file]?.hasSuffix("from a file") == true)
+        #expect(answers[bytes]?.hasPrefix("PATCH /bytes ") == true)
+        #expect(answers[form]?.hasPrefix("POST /form multipart/form-data; boundary=") == true)
+        #expect(answers[form]?.contains("Grüße") == true)
+        await application.close()
+    }
+
+    @Test("verify a checksum, and fail by name where it is another")
+    func checksums() async throws {
+        // The digest of no bytes: FIPS 180-4's own example.
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        var right = Request(url: try server.serve("empty", Data()), destination: server.path("right"))
+        right.checksum = .sha256(empty)
+        var wrong = Request(url: try server.serve("full", content(10)), destination: server.path("wrong"))
+        wrong.checksum = .sha256(empty)
+        let ids = try await session.enqueue([right, wrong]).map(\.taskID)
+        var outcomes: [TaskID: TaskEnding.Outcome] = [:]
+        for event in try await events(of: session) {
+            if case .taskEnded(let ending) = event { outcomes[ending.taskID] = ending.outcome }
+        }
+        #expect(outcomes[ids[0]] == .succeeded(path: server.path("right")))
+        guard case .failed(let error) = outcomes[ids[1]] else {
+            Issue.record("\(outcomes)")
+            return
+        }
+        #expect(error.status == .checksumMismatch)
+        await application.close()
+    }
+
+    @Test("tell when a group has finished, and control it as one")
+    func groups() async throws {
+        let url = try server.serve("a", content(10))
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        var requests = (0..<3).map { Request(url: url, destination: server.path("\($0)"), startsSuspended: true) }
+        for index in 0..<2 { requests[index].group = "photos" }
+        let ids = try await session.enqueue(requests).map(\.taskID)
+        #expect(try await session.setPriority(Request.priorityNow, .group("photos")) == 2)
+        #expect(try await session.setRate(1_000_000, .group("photos")) == 2)
+        #expect(try await session.task(ids[0]).group == "photos")
+        #expect(try await session.cancel(.ids(ids[0])) == 1)
+        #expect(try await session.resume(.all) == 2)
+        let endings = try await events(of: session).compactMap { event -> GroupEnding? in
+            if case .groupFinished(let ending) = event { ending } else { nil }
+        }
+        #expect(endings.map(\.group) == ["photos"])
+        #expect(endings.first?.succeeded == 1)
+        #expect(endings.first?.cancelled == 1)
+        await application.close()
+    }
+
+    @Test("are refused with both names where they contradict themselves")
+    func contradictions() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        var request = Request(url: server.url("a"), destination: server.path("a"))
+        request.policy = Policy()
+        request.policy?.maximumSize = 1
+        request.expectedSize = 2
+        do {
+            _ = try await session.enqueue([request])
+            Issue.record("It was taken.")
+        } catch let error as BackhaulError {
+            #expect(error.status == .invalidArgument)
+            #expect(error.message.contains("maximum_size") && error.message.contains("expected_size"))
+        }
+        await application.close()
+    }
+}
