@@ -175,10 +175,10 @@ private let receiveHeader: curl_write_callback = { data, size, count, receiver i
     return transfer.take(header: UnsafeRawBufferPointer(start: data, count: size &* count))
 }
 
-private let beforeRequest: curl_prereq_callback = { receiver, _, _, _, _ in
+private let beforeRequest: curl_prereq_callback = { receiver, _, _, _, localPort in
     guard let receiver else { return CURL_PREREQFUNC_ABORT }
     let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()
-    return transfer.requestBegins() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    return transfer.requestBegins(localPort: UInt16(clamping: localPort)) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 private let openSocket: curl_opensocket_callback = { table, _, address in

@@ -32,6 +32,8 @@ final class EasyHandles {
         unused.append(easy)
     }
 
+    func socket(localPort: UInt16, before: Int32?) -> Int32? { sockets.find(localPort: localPort, before: before) }
+
     /// False when the host has closed a socket of theirs.
     var socketsAreOurs: Bool { sockets.areOurs }
 }

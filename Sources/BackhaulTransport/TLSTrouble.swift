@@ -67,6 +67,10 @@ enum TLSTrouble {
         if has(["alert certificate required"]) {
             return "\(server) wants a client certificate; name its file with client_certificate"
         }
+        if has(["alert handshake failure", "alert insufficient security"]) {
+            let what = report.tls.clientCertificate == nil ? "wants a client certificate" : "refuses ours"
+            return "\(server) ends the handshake; it speaks no cipher that we do, or it \(what) (client_certificate)"
+        }
         let refusals = [
             "alert bad certificate", "alert unsupported certificate", "alert certificate revoked",
             "alert certificate expired", "alert certificate unknown", "alert unknown ca", "alert access denied",

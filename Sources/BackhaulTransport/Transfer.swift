@@ -46,6 +46,7 @@ public final class Transfer {
     private(set) var isPaused = false
 
     var jar: CookieJar?
+    var leaving = LeavingBytes()
     /// Method and body.
     var sending: Sending
     private(set) var easy: EasyHandle?
@@ -163,8 +164,9 @@ public final class Transfer {
     // MARK: - libcurl's call-backs
 
     /// A connection is there, and the request goes out next. False ends the transfer.
-    func requestBegins() -> Bool {
+    func requestBegins(localPort: UInt16) -> Bool {
         mayHaveBeenSent = true
+        leaving = LeavingBytes(localPort: localPort)
         timing.requestBegan(easy?.tlsAgreement)
         questions.requestBegins()
         return true

@@ -233,6 +233,7 @@ public final class Transport {
         }
         next = min(next, loop.now + Transport.watchMilliseconds)
         for transfer in Array(active.values) where !transfer.isWaiting && !transfer.isOver {
+            transfer.noteLeavingBytes(now: loop.now)
             let due = transfer.silentAt
             if due > loop.now {
                 next = min(next, due)

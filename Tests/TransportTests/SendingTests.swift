@@ -1,0 +1,88 @@
+import BackhaulModel
+import BackhaulTransport
+import Glibc
+import Testing
+
+/// So many equal bytes.
+private final class Zeros: TransferBody {
+    let size: UInt64
+    private var sent: UInt64 = 0
+
+    init(_ size: UInt64) { self.size = size }
+
+    func read(into room: inout MutableRawSpan) -> BodyRead {
+        let count = Int(min(UInt64(room.byteCount), size - sent))
+        for index in 0..<count { room.storeBytes(of: 0, toByteOffset: index, as: UInt8.self) }
+        sent += UInt64(count)
+        return .bytes(count)
+    }
+
+    func rewind() { sent = 0 }
+}
+
+@Suite("A body on its way")
+struct SendingTests {
+    private static func send(_ size: UInt64, to server: RawServer, _ browser: Browser) async -> Record {
+        await browser.event { client, done in
+            let recorder = Recorder()
+            recorder.onEnd = { record in
+                client.kept.removeAll { $0 === recorder }
+                done(record)
+            }
+            client.kept.append(recorder)
+            var one = request(server.url + "/")
+            one.method = "PUT"
+            one.expectation = .never
+            one.requestTimeoutMilliseconds = 700
+            recorder.transfer = try? client.transport.start(one, body: Zeros(size), recorder)
+        }
+    }
+
+    @Test("keeps the request time-out off while the server takes it from the kernel, however slowly")
+    func slowServer() async throws {
+        let size = 6 << 20
+        try await withServer({ connection in
+            // What the server's kernel has taken in, nobody sees leave it.
+            var room: Int32 = 32 << 10
+            setsockopt(connection.descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
+            _ = connection.readRequest()
+            var buffer = [UInt8](repeating: 0, count: 64 << 10)
+            var taken = 0
+            while taken < size {
+                usleep(20_000)
+                let count = recv(connection.descriptor, &buffer, buffer.count, 0)
+                if count <= 0 { return }
+                taken += count
+            }
+            connection.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
+        }, { server, browser in
+            let record = await Self.send(UInt64(size), to: server, browser)
+            #expect(record.end == .complete && record.head?.status == 201, "\(String(describing: record.end))")
+            let metrics = record.metrics
+            #expect(metrics.requestBodyBytes == UInt64(size))
+            #expect((metrics.requestEnd ?? 0) >= (metrics.requestStart ?? .max))
+        })
+    }
+
+    @Test("ends as timed out when the server takes no more of it")
+    func stalledServer() async throws {
+        try await withServer({ connection in
+            _ = connection.readRequest()
+            var buffer = [UInt8](repeating: 0, count: 64 << 10)
+            _ = recv(connection.descriptor, &buffer, buffer.count, 0)
+            // Reads nothing, and stays until the client has gone.
+            var poll = pollfd(descriptor: connection.descriptor)
+            while Glibc.poll(&poll, 1, 100) == 0 {}
+        }, { server, browser in
+            let record = await Self.send(64 << 20, to: server, browser)
+            #expect(record.failure?.status == .requestTimeout)
+        })
+    }
+}
+
+extension pollfd {
+    /// For its end only.
+    fileprivate init(descriptor: Int32) {
+        self.init(fd: descriptor, events: Int16(0x2000), revents: 0)
+    }
+}
