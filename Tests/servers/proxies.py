@@ -88,7 +88,8 @@ class Squid(Proxied):
                 os.chown(place, user.pw_uid, user.pw_gid)
             for place in list(self.folder.parents)[:3]:
                 place.chmod(place.stat().st_mode | 0o011)
-        return [_program("squid"), "--foreground", "-f", configuration]
+        # One process, with a name of its own: squids of one name share memory.
+        return [_program("squid"), "-N", "-n", f"transport{self.port}", "-f", configuration]
 
 
 class Socks(Proxied):

@@ -83,8 +83,14 @@ def fetch(host, downloads):
     opened = []
 
     def run(url, *, environment=None, name="a", request=None, **options):
-        one = host(environment=environment) if environment is not None or not opened else opened[0]
-        opened.append(one)
+        if not opened or environment != opened[-1][1]:
+            # The environment that counts is that of the engine.
+            if opened:
+                opened[-1][0].kill_with_engine()
+            opened.append((host(environment=environment), environment))
+        else:
+            opened.append(opened[-1])
+        one = opened[-1][0]
         one.session(f"session {len(opened)}", **{**QUICK, "maximum_attempts": 1, **options})
         one.download(url, downloads / f"{len(opened)} {name}", **(request or {}))
         return next(event for event in one.wait_for() if event.task_id)

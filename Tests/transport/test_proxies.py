@@ -5,13 +5,15 @@ import pytest
 from backhaul import ChallengeKind, Status, TaskState
 
 from credentials.questions import ASKS, challenge
+from servers.behaviour import redirect
 from servers.content import Content
 from servers.misbehaving import MisbehavingServer
 from servers.proxies import Socks, Squid
 from servers.proxy import Proxy
 
 #: Of the environment that the tests run in.
-CLEAN = {name: "" for lower in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for name in (lower, lower.upper())}
+CLEAN = {name: "" for lower in ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+         for name in (lower, lower.upper())}
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +161,6 @@ def test_a_socks_proxy_with_user_and_password(fetch, server, authority):
 def test_a_redirect_leaves_the_proxy_where_the_next_server_needs_none(fetch, squid, serve):
     other = serve(address="127.0.0.2")
     with MisbehavingServer() as server:
-        from servers.behaviour import redirect
         url = server.serve("/old", Content(10), [redirect(other.url + "/a")])
         event = fetch(url, proxy=squid.url, no_proxy="127.0.0.2", environment=CLEAN)
         assert event.state is TaskState.SUCCEEDED

@@ -13,7 +13,7 @@ def test_redirects_are_answers_like_others_when_none_are_followed(fetch, misbeha
     event = fetch(url, redirects=Redirects.NONE)
     assert (event.state, event.status, event.http_status) == (TaskState.FAILED, Status.HTTP_STATUS, 302)
     event = fetch(url, redirects=Redirects.NONE, accepted_statuses="200-399")
-    assert (event.state, event.http_status) == (TaskState.SUCCEEDED, 302)
+    assert (event.state, event.http_status) == (TaskState.SUCCEEDED, 302), event.error_message
     assert [asked.path for asked in misbehaving.log()] == ["/old", "/old"]
 
 

@@ -3,14 +3,13 @@
 import base64
 import hashlib
 import ssl
+import subprocess
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509 import load_pem_x509_certificate
 
 from backhaul import Status, TaskState, TLSVersion
-
-from servers.misbehaving import MisbehavingServer
 
 
 def fails(event, *words):
@@ -77,10 +76,11 @@ def test_keys_that_are_pinned(fetch, serve, authority):
     fails(fetch(server.url + "/a", pinned_public_keys=right), "ca_file")
 
 
-@pytest.fixture
-def choosy(serve, authority):
+@pytest.fixture(params=[ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=["TLS 1.2", "TLS 1.3"])
+def choosy(request, serve, authority):
     """A server for those who have a certificate of the authority."""
     context = authority.context()
+    context.minimum_version = context.maximum_version = request.param
     context.verify_mode = ssl.CERT_REQUIRED
     authority.ca.configure_trust(context)
     return serve(context)
@@ -102,8 +102,12 @@ def test_the_key_may_be_in_a_file_of_its_own(fetch, choosy, authority, tmp_path)
     assert event.state is TaskState.SUCCEEDED
 
 
-def test_without_a_client_certificate_the_task_is_told_what_is_missing(fetch, choosy, authority):
-    fails(fetch(choosy.url + "/a", ca_file=authority.file), choosy.url, "client_certificate")
+def test_without_a_client_certificate_the_task_is_told_what_is_missing(request, fetch, choosy, authority):
+    event = fetch(choosy.url + "/a", ca_file=authority.file)
+    # With TLS 1.3 the handshake is over for us before the server ends it, and the reset may overtake its reason.
+    if event.status is not Status.CONNECTION_LOST or "1.2" in request.node.name:
+        fails(event, choosy.url, "client_certificate")
+    assert choosy.log() == []
 
 
 def test_a_session_never_lends_the_connection_that_its_certificate_has_opened(host, choosy, authority, downloads):
@@ -113,11 +117,11 @@ def test_a_session_never_lends_the_connection_that_its_certificate_has_opened(ho
     for number, certificate in enumerate([authority.client("owner"), None, authority.client("other"), None]):
         one.session(f"session {number}", ca_file=authority.file, client_certificate=certificate, maximum_attempts=1)
         one.download(choosy.url + "/a", downloads / str(number))
-        states += [event.status for event in one.wait_for() if event.task_id]
-    assert states == [Status.OK, Status.TLS_FAILED, Status.OK, Status.TLS_FAILED]
+        states += [event.state for event in one.wait_for() if event.task_id]
+    assert states == [TaskState.SUCCEEDED, TaskState.FAILED] * 2
 
 
-def test_a_session_that_trusts_less_does_not_use_the_connection_of_one_that_trusts_more(host, serve, authority, downloads):
+def test_a_session_that_trusts_less_does_not_use_the_connection_of_another(host, serve, authority, downloads):
     server = serve(authority.context())
     one = host()
     found = []
@@ -139,7 +143,6 @@ def test_a_file_that_cannot_be_used_is_named(fetch, choosy, authority, tmp_path,
 
 
 def test_an_encrypted_key_is_not_asked_for_at_a_terminal(fetch, choosy, authority, tmp_path):
-    import subprocess
     key = tmp_path / "key.pem"
     subprocess.run(["openssl", "pkey", "-in", authority.client("owner"), "-aes128", "-passout", "pass:secret",
                     "-out", key], check=True, capture_output=True)
@@ -148,6 +151,6 @@ def test_an_encrypted_key_is_not_asked_for_at_a_terminal(fetch, choosy, authorit
     fails(event, "client_key", str(key))
 
 
-def test_a_server_that_does_not_speak_tls(fetch, authority):
-    with MisbehavingServer() as server:
-        fails(fetch(server.url.replace("http", "https") + "/a", ca_file=authority.file), "does not answer with TLS")
+def test_a_server_that_does_not_speak_tls(fetch, nginx, authority):
+    url = nginx.url.replace("http", "https")
+    fails(fetch(url + "/a", ca_file=authority.file), f"{url} does not answer with TLS")
