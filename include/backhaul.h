@@ -611,7 +611,9 @@ enum {
     BH_BODY_REFERENCE = 0, /* read where it is; a change after the enqueue is BH_BODY_CHANGED */
     BH_BODY_SNAPSHOT = 1,  /* copied into the store at the enqueue, by reflink where the file system can */
     BH_BODY_CONSUME = 2    /* moved into the store at the enqueue, removed after success; a task that ends otherwise
-                              keeps it at the path that its event tells until that is acknowledged */
+                              keeps it at the path that its event tells until that is acknowledged, or bh_task_claim
+                              has moved it. Of a form that is the path of its first file: "….0"; the others lie beside
+                              it, ending in ".1" and so on. Symbolic links are not consumed */
 };
 
 /* What expires, and what the host is asked for when it has: with BH_CHALLENGE_REFRESH. */
@@ -811,7 +813,8 @@ typedef struct bh_event {
     const char *error_message; /* one sentence, or NULL */
     const char *url;       /* as enqueued */
     const char *final_url; /* after redirects; NULL when no answer came */
-    const char *path;      /* where the whole, synced file lies; NULL unless succeeded */
+    const char *path;      /* where the whole, synced file lies; of a task that has not succeeded where its consumed
+                              body lies; otherwise NULL */
     const char *media_type;
     const char *idempotency_key;
     int32_t http_status;   /* of the last answer, or 0 */

@@ -136,20 +136,21 @@ final class BodyKeeping {
         do throws(SystemError) {
             return try source == nil ? start() : continueCopy()
         } catch {
-            if [ENOSPC, EDQUOT].contains(error.code) {
-                throw .system(
-                    .storeFull, code: error.code, "the store has no space for the body's file \(path); free some")
-            }
-            throw OpenBody.failure(error, path)
+            throw failure(error)
         }
+    }
+
+    private func failure(_ error: SystemError) -> Failure {
+        guard [ENOSPC, EDQUOT].contains(error.code) else { return OpenBody.failure(error, path) }
+        return .system(.storeFull, code: error.code, "the store has no space for the body's file \(path); free some")
     }
 
     /// `then`: the file as it is to be read, once it is on the disk.
     func finish(_ context: DiskContext, then: @escaping @Sendable (Result<BodyFile, Failure>) -> Void) {
-        let (result, path) = (result, path)
+        let result = result
         guard result.storedName != nil, let file = copy ?? source else { return then(.success(result)) }
         context.sync(file, in: folder) { error in
-            then(error.map { .failure(OpenBody.failure($0, path)) } ?? .success(result))
+            then(error.map { .failure(self.failure($0)) } ?? .success(result))
         }
     }
 

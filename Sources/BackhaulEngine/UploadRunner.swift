@@ -23,7 +23,7 @@ final class UploadRunner: TaskRunner {
 
     override func take(_ event: RunnerEvent) {
         switch event {
-        case .start: handle(.start)
+        case .start: handle(task.isUnderWay && !mayRepeat ? .expire(lostWithItsEngine) : .start)
         case .concluded: handle(.concluded)
         case .retryRefused: handle(.retryRefused)
         case .cancel: handle(.cancel)
@@ -45,7 +45,7 @@ final class UploadRunner: TaskRunner {
             feed = makeFeed(opened: { [weak self] in self?.handle(.opened) }) { [weak self] failure in
                 self?.handle(.bodyFailed(failure))
             }
-        case .startTransfer: startTransfer()
+        case .startTransfer: mayRepeat ? startTransfer() : recordAndStart()
         case .stopTransfer: stopTransfer()
         case .releaseTurn: releaseTurn()
         case .conclude(let conclusion): conclude(conclusion)
@@ -53,6 +53,33 @@ final class UploadRunner: TaskRunner {
             releaseTurn()
             core.finished(self)
         }
+    }
+
+    private var mayRepeat: Bool { policy.retriesUnsafeMethods || HTTPMethod.isIdempotent(task.request.method) }
+
+    private var lostWithItsEngine: Failure {
+        Failure(
+            .connectionLost,
+            "an engine ended while the request was under way: \(task.origin.text) may have done what was asked, and "
+                + "\(task.request.method) is repeated only if retries_unsafe_methods allows it")
+    }
+
+    /// Whether the server has done what was asked cannot be known after a crash, only whether it may have.
+    private func recordAndStart() {
+        let (id, attempt, attempts) = (task.id, attempt, task.attempts &+ 1)
+        core.store({ (transaction) throws(Failure) in
+            try transaction.recordUnderWay(id, attempts: attempts)
+        }, then: { core, result in
+            guard let runner = core.runner(id, attempt) as? UploadRunner, runner.machine.phase == .sending else {
+                return
+            }
+            switch result {
+            case .success: runner.startTransfer()
+            case .failure(let failure):
+                runner.circumstances.surelyNotProcessed = true
+                runner.handle(.transferFailed(failure, isTransient: true))
+            }
+        })
     }
 
     private func startTransfer() {
@@ -81,10 +108,13 @@ final class UploadRunner: TaskRunner {
             retry(failed, nil)
         case .credential(let demand): park(demand, nil)
         case .left:
-            record(
-                AttemptRecord(
-                    attempts: task.attempts &+ requests, attemptsWithoutProgress: task.attemptsWithoutProgress,
-                    bytesReceived: bytesReceived, attempt: attempt(.stopped)))
+            var record = AttemptRecord(
+                attempts: task.attempts &+ requests, attemptsWithoutProgress: task.attemptsWithoutProgress,
+                bytesReceived: bytesReceived, attempt: attempt(.stopped))
+            // A host that suspends it has it sent again; one that closes its engine has not asked for that.
+            let wasSent = requests > 0 && (bodySent > 0 || feed?.size == 0)
+            record.isUnderWay = core.isLeaving && wasSent && !mayRepeat
+            self.record(record)
         }
     }
 }

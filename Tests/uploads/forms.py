@@ -41,6 +41,8 @@ class FormReceiver:
     #: Of the answers, in order; then 200.
     statuses: list = field(default_factory=list)
     answer: bytes = b'{"id": 7}'
+    #: After so many bytes of it the answer breaks off, once for each.
+    drops: list = field(default_factory=list)
     #: While it is not set no body is read.
     reads: threading.Event = field(default_factory=threading.Event)
 
@@ -61,7 +63,11 @@ class FormReceiver:
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(owner.answer)))
                 self.end_headers()
-                self.wfile.write(owner.answer)
+                if owner.drops:
+                    self.close_connection = True
+                    self.wfile.write(owner.answer[:owner.drops.pop(0)])
+                else:
+                    self.wfile.write(owner.answer)
 
             do_POST = do_PUT = do_PATCH = take
 

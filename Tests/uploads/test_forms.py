@@ -3,6 +3,7 @@
 import pytest
 
 from backhaul import Part, Request, Status, TaskState
+from hosts.host import until
 from servers.content import Content
 
 pytestmark = pytest.mark.both_hostings
@@ -45,6 +46,38 @@ def test_a_small_body_from_memory_survives_its_host(host, forms, method):
     assert event.state is TaskState.SUCCEEDED
     assert [(sent.method, sent.body, sent.headers["content-type"]) for sent in forms.sent] == [
         (method, b"one two three", "text/plain")]
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+def test_a_post_whose_engine_was_killed_is_repeated_only_if_the_host_does_not_mind(host, forms, repeats):
+    one = host()
+    one.session(retries_unsafe_methods=repeats)
+    forms.reads.clear()
+    one.upload(forms.url("/a"), body=b"x" * 900_000, method="POST")
+    until(one.tasks, lambda tasks: tasks[0].body_sent > 0)
+    assert one.tasks()[0].body_size == 900_000
+    one.kill_with_engine()
+    forms.reads.set()
+    again = host()
+    again.attach()
+    [event, _] = again.wait_for()
+    if repeats:
+        assert event.state is TaskState.SUCCEEDED
+    else:
+        assert event.status is Status.CONNECTION_LOST and "POST" in event.error_message
+        assert event.attempts == 1
+
+
+def test_a_download_by_post_begins_anew_when_its_answer_breaks_off(host, forms, downloads):
+    forms.answer, forms.drops[:] = Content(3_000_000).data, [2_000_000]
+    one = host()
+    one.session(first_retry_delay_ms=10, retries_unsafe_methods=True)
+    one.download(forms.url("/q"), downloads / "q", method="POST", body=b"query")
+    [event, _] = one.wait_for()
+    assert event.state is TaskState.SUCCEEDED
+    assert (downloads / "q").read_bytes() == forms.answer
+    asked = [(sent.method, sent.body, sent.headers.get("range")) for sent in forms.sent]
+    assert asked == [("POST", b"query", None)] * 2
 
 
 def test_an_answer_larger_than_what_is_kept_is_cut(host, forms):

@@ -54,6 +54,7 @@ extension Schema {
             bytes_per_second INTEGER,
             -- NULL: there is no body.
             body_source INTEGER,
+            body_size INTEGER,
             body BLOB
         ) STRICT;
 
@@ -109,6 +110,8 @@ extension Schema {
 
         ALTER TABLE tasks ADD COLUMN task_kind INTEGER NOT NULL DEFAULT 1;
         ALTER TABLE tasks ADD COLUMN bytes_sent INTEGER NOT NULL DEFAULT 0;
+        -- A request that is not to be repeated was about to be sent, and what came of it is not known.
+        ALTER TABLE tasks ADD COLUMN is_under_way INTEGER NOT NULL DEFAULT 0;
         -- How long it was suspended, and since when it is: the resource time-out stands still meanwhile.
         ALTER TABLE tasks ADD COLUMN suspended_ms INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE tasks ADD COLUMN suspended_since_ms INTEGER;

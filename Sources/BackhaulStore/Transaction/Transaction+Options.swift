@@ -31,6 +31,7 @@ extension Transaction {
             .bits(policy.maximumSize),
             .bits(policy.bytesPerSecond),
             .optional(options.bodySource?.rawValue),
+            .bits(options.body?.size),
             .optional(options.bodyBytes),
         ]
         try connection.run(Self.insertOptions, values)
@@ -60,12 +61,12 @@ extension Transaction {
         method, "group", checksum, expected_size, refresh, expires_ms, if_changed, named_by_server, ignores_digests,
         maximum_attempts, first_retry_delay_ms, longest_retry_delay_ms, retry_jitter_percent, retry_errors,
         retries_unsafe_methods, retry_statuses, accepted_statuses, request_timeout_ms, resource_timeout_ms,
-        http_version, redirects, maximum_redirects, maximum_size, bytes_per_second, body_source, body
+        http_version, redirects, maximum_redirects, maximum_size, bytes_per_second, body_source, body_size, body
         """
     private static let insertOptions = Query(
         """
         INSERT INTO request_options (task_id, \(columns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
     private static let selectOptions = Query("SELECT \(columns) FROM request_options WHERE task_id = ?")
     private static let insertPart = Query(
@@ -169,7 +170,9 @@ extension Row {
         options.policy.maximumRedirects = optionalNumber()
         options.policy.maximumSize = optionalBits()
         options.policy.bytesPerSecond = optionalBits()
-        return (options, optionalNumber().flatMap(BodySource.init), optionalBlob())
+        let source: BodySource? = optionalNumber().flatMap(BodySource.init)
+        skip(1)
+        return (options, source, optionalBlob())
     }
 
     fileprivate mutating func bodyPart() -> BodyPart {

@@ -24,13 +24,19 @@ extension Transaction {
         try connection.run(Self.clearIntent, .id(task))
     }
 
+    /// A request that is not to be repeated is about to be sent.
+    public func recordUnderWay(_ task: TaskID, attempts: UInt32) throws(Failure) {
+        try connection.run(Self.writeUnderWay, .id(task), .number(attempts))
+    }
+
     /// Without a failure, the one of an earlier attempt stays.
     public func recordAttempt(_ task: TaskID, _ record: AttemptRecord) throws(Failure) {
         try connection.run(
             Self.writeAttempt, .id(task), .number(record.attempts), .number(record.attemptsWithoutProgress),
             .bits(record.bytesReceived), .number(record.httpStatus), .number(record.failure?.status.rawValue ?? 0),
             .number(record.failure?.domain.rawValue ?? 0), .integer(record.failure?.detail ?? 0),
-            .optional(record.failure?.message), .number(record.furthestOffset), .bits(record.bytesSent))
+            .optional(record.failure?.message), .number(record.furthestOffset), .bits(record.bytesSent),
+            .flag(record.isUnderWay))
         guard connection.changes == 1 else { return }
         if let attempt = record.attempt { try self.record(attempt) }
         if let due = record.nextAttempt {
@@ -103,9 +109,12 @@ extension Transaction {
             http_status = iif(?5 = 0, http_status, ?5), status = iif(?6 = 0, status, ?6),
             error_domain = iif(?6 = 0, error_domain, ?7), error_detail = iif(?6 = 0, error_detail, ?8),
             error_message = iif(?6 = 0, error_message, ?9), furthest_offset = max(furthest_offset, ?10),
-            bytes_sent = max(bytes_sent, ?11), mismatches = mismatches + (?6 IN (56, 57))
+            bytes_sent = max(bytes_sent, ?11), mismatches = mismatches + (?6 IN (56, 57)),
+            is_under_way = ?12
         WHERE id = ?1 AND ended_ms IS NULL
         """)
+    private static let writeUnderWay = Query(
+        "UPDATE tasks SET is_under_way = 1, attempts = max(attempts, ?2) WHERE id = ?1 AND ended_ms IS NULL")
     private static let writeDelay = Query(
         "UPDATE tasks SET due_boot_ms = ?2, due_reason = ?3 WHERE id = ?1 AND state = 1")
     private static let releaseDue = Query(

@@ -95,7 +95,9 @@ extension Transaction {
             EXISTS (SELECT 1 FROM intents WHERE intents.task_id = tasks.id),
             url, destination, idempotency_key, user_data, tasks.priority, status, error_domain, error_detail,
             error_message, http_status, attempts, synced_offset, checkpoints.size, tasks.size, enqueued_ms,
-            task_kind, groups.name, ended_ms, path, challenges.kind, origin, has_realm, realm, challenges.task_id
+            task_kind, groups.name, ended_ms, path,
+            (SELECT body_size FROM request_options WHERE request_options.task_id = tasks.id),
+            challenges.kind, origin, has_realm, realm, challenges.task_id
         FROM tasks JOIN requests ON requests.task_id = tasks.id
             LEFT JOIN checkpoints ON checkpoints.task_id = tasks.id
             LEFT JOIN challenges ON challenges.id = challenge_id AND due_reason = 8
@@ -145,6 +147,7 @@ extension Row {
         let ended = optionalInteger()
         // Stored only when it is neither of the two others.
         let path = optionalText() ?? destination ?? keptFile(id)
+        let bodySize = bits()
         let space = protectionSpace()
         let next = due.map { moment.now &+ max(0, $0 &- moment.bootMilliseconds) } ?? 0
         var info = TaskInfo(
@@ -156,6 +159,8 @@ extension Row {
             offset: state == .succeeded ? sizeOfEnded : syncedOffset,
             size: state == .succeeded ? sizeOfEnded : sizeOfWhole, bytesPerSecond: 0, enqueuedMilliseconds: enqueued)
         info.kind = kind
+        info.bodySize = bodySize
+        if state == .succeeded { info.bodySent = bodySize }
         info.group = group
         info.endedMilliseconds = ended ?? 0
         if state == .succeeded, kind == .download { info.path = path }

@@ -73,7 +73,7 @@ extension Transaction {
         entity_tag, last_modified, checkpoints.final_url, checkpoints.size, synced_offset, boot_id, digest,
         content_encoding, checkpoints.file_name,
         intents.device, intents.inode, intents.size, intents.file_name, furthest_offset, suspended_ms,
-        challenge_id, bytes_sent, mismatches
+        challenge_id, bytes_sent, mismatches, is_under_way
         """
     private static let tables = """
         tasks JOIN requests ON requests.task_id = tasks.id JOIN lanes ON lanes.id = lane_id
@@ -120,6 +120,7 @@ extension Row {
             challenge: optionalNumber().map(ChallengeID.init))
         task.bytesSent = bits()
         task.hadMismatch = flag()
+        task.isUnderWay = flag()
         return (task, hasOptions)
     }
 

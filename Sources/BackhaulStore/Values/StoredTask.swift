@@ -19,6 +19,8 @@ public struct StoredTask: Equatable, Sendable {
     public var bytesReceived: UInt64
     /// Of the request's body, over all attempts.
     public var bytesSent: UInt64 = 0
+    /// An engine has ended while a request was under way that is not to be repeated.
+    public var isUnderWay = false
     public var enqueuedMilliseconds: Int64
     /// The greatest offset that was ever durable.
     public var furthestOffset: UInt64
@@ -74,6 +76,8 @@ public struct AttemptRecord: Equatable, Sendable {
     public var bytesReceived: UInt64
     /// Of the request's body, over all attempts; fewer than the row's change nothing.
     public var bytesSent: UInt64 = 0
+    /// The engine ends, and the request of this attempt is not to be repeated.
+    public var isUnderWay = false
     /// Nil when the attempt did not fail, for example when the task was suspended.
     public var failure: Failure?
     /// 0 when no answer came.
