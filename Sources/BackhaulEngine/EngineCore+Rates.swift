@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Bytes per second, of the engine, a session or a task: transfers ask before they take or send, and are paused until it
-/// is their turn. Ours, because libcurl's own limits know one transfer each, and stall on loops like this one.
+/// Bytes per second, of the engine, a session or a task: transfers ask before they take or send, and are paused until
+/// it is their turn. Ours, because libcurl's own limits know one transfer each, and stall on loops like this one.
 extension EngineCore {
     typealias Rates = RateBudget<SessionID, TaskID>
 
@@ -12,6 +12,14 @@ extension EngineCore {
     func setRate(_ bytesPerSecond: UInt64?, of level: Rates.Level) {
         rates.setRate(bytesPerSecond, of: level, now: loop.now)
         planRates()
+        guard bytesPerSecond != nil else { return }
+        switch level {
+        case .engine: for lane in lanes.keys { schedule.setMultiplexed(lane, false) }
+        case .session(let session):
+            for lane in lanes.values where lane.session == session { schedule.setMultiplexed(lane.id, false) }
+        case .task(let task):
+            if let lane = runners[task]?.task.lane { schedule.setMultiplexed(lane, false) }
+        }
     }
 
     func setRate(_ bytesPerSecond: UInt64?, of tasks: [TaskID]) {
@@ -61,6 +69,10 @@ extension TaskRunner {
         guard !core.rates.isUnlimited else { return }
         core.rates.moved(count, by: task.id, of: task.session)
     }
+
+    /// A stream of HTTP/2 that is paused holds up all others of its connection, and libcurl 7.88 keeps up to 10 MiB of
+    /// it: whoever is limited has a connection of its own.
+    var isLimited: Bool { core.rates.isLimited(task.id, of: task.session) }
 
     var waitsForRate: Bool { core.rates.isWaiting(task.id) }
 

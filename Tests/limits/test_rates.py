@@ -127,6 +127,19 @@ def test_tasks_share_a_limit_fairly(host, large):
     assert min(offsets) >= 0.5 * max(offsets), offsets
 
 
+def test_whoever_is_limited_has_a_connection_of_its_own(host, nginx, certificates):
+    one = host()
+    one.session(bytes_per_second=50_000_000, ca_file=str(certificates.authority))
+    before = len(list(nginx.log()))
+    for rate, protocol in ((50_000_000, "HTTP/1.1"), (0, "HTTP/2.0")):
+        one.update(dataclasses.replace(one.configuration(), bytes_per_second=rate))
+        one.enqueue([Request(f"{nginx.tls_url}/200k")] * 3)
+        one.acknowledge(one.wait_for())
+        answered = until(lambda: list(nginx.log())[before:], lambda found: len(found) >= 3)
+        assert [request.protocol for request in answered] == [protocol] * 3
+        before += 3
+
+
 def test_a_limit_survives_the_engine(host, nginx):
     one = host()
     one.session()

@@ -53,6 +53,11 @@ public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable
     /// Nobody is limited: there is nothing to ask.
     public var isUnlimited: Bool { buckets.isEmpty }
 
+    /// A limit of its own, its session's or the engine's holds for the task.
+    public func isLimited(_ task: Task, of session: Session) -> Bool {
+        !isUnlimited && !limited(task, session).isEmpty
+    }
+
     public func isWaiting(_ task: Task) -> Bool { accounts[task]?.isWaiting ?? false }
 
     /// Nil or 0: no limit. Those who wait go on with the next `release`.

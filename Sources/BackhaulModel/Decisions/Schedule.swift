@@ -165,10 +165,10 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         lanes[lane]?.urgent.remove(task)
     }
 
-    /// The origin answered over HTTP/2: tasks share a connection.
-    public mutating func setMultiplexed(_ lane: Lane) {
-        guard lanes[lane]?.isMultiplexed == false else { return }
-        change(lane) { $0.isMultiplexed = true }
+    /// The origin answers over HTTP/2: tasks share a connection. Or those to come do not.
+    public mutating func setMultiplexed(_ lane: Lane, _ isMultiplexed: Bool = true) {
+        guard let state = lanes[lane], state.isMultiplexed != isMultiplexed else { return }
+        change(lane) { $0.isMultiplexed = isMultiplexed }
     }
 
     /// While a lane is probed one task of it is tried at a time, beside those that run already: its server may turn all

@@ -79,6 +79,20 @@ struct ScheduleLimitTests {
         #expect(started(&turns) == [2, 3])
     }
 
+    @Test("Tasks that share their connection no more count one by one")
+    func noLongerShared() {
+        var turns = turns(.init(connections: 4), perLane: 2)
+        load(&turns, "a1", Array(1...10))
+        #expect(started(&turns) == [1, 2])
+        turns.setMultiplexed("a1")
+        #expect(started(&turns) == [3, 4, 5, 6, 7, 8])
+        turns.setMultiplexed("a1", false)
+        for _ in 0..<6 { turns.released("a1") }
+        #expect(started(&turns) == [])
+        turns.released("a1")
+        #expect(started(&turns) == [9])
+    }
+
     @Test("A lower limit lets those that run end, and a higher one holds at once")
     func changed() {
         var turns = turns(.init(running: 4))
