@@ -13,7 +13,7 @@ struct QueryPlanTests {
     /// Tables that stay small however many tasks there are, and may be walked.
     private static let small: Set<String> = [
         "sessions", "lanes", "selected", "running", "clients", "applied", "meta", "pending", "intents", "leftovers",
-        "sqlite_sequence", "challenges", "launches", "launched_sessions", "limits",
+        "sqlite_sequence", "challenges", "kept_answers", "launches", "launched_sessions", "limits",
     ]
 
     private func exerciseEverything(_ store: TestStore) throws {
@@ -63,7 +63,19 @@ struct QueryPlanTests {
                 _ = try transaction.challenges(session)
                 _ = try transaction.openChallenges()
                 _ = try transaction.openChallenge(open.id, of: session)
+                let refreshed = RefreshedRequest(challenge: open.id, url: "https://b/", headers: [HeaderField("A", "b")])
+                try transaction.refresh(open, with: refreshed, origin: .example, in: session)
+                var ofTask = open
+                ofTask.space.task = ids[7]
+                try transaction.refresh(ofTask, with: refreshed, origin: .example, in: session)
                 _ = try transaction.freeTasks(of: open, in: session)
+                _ = try transaction.ask(demand, for: [ids[7]], replacing: open.id, bootMilliseconds: 1, now: 1)
+                try transaction.keep(
+                    KeptAnswer(
+                        space: open.space, challenge: open.id, schemes: .basic,
+                        response: .credential(user: "u", password: "p")), of: session)
+                _ = try transaction.keptAnswers()
+                try transaction.forgetKept(open.space, of: session)
                 _ = try transaction.failTasks(of: open, in: session, now: 1)
             }
             _ = try transaction.recordIntent(ids[0], FinishIntent(device: 1, inode: 2, size: 3))

@@ -186,6 +186,17 @@ extension Transaction {
         return unused
     }
 
+    /// The same for the one that an ended task has waited for: there may be as many as tasks.
+    func closeIfUnused(_ number: Int64?, of session: SessionID) throws(Failure) -> [ChallengeID] {
+        guard let number else { return [] }
+        let unused = try connection.first(Self.selectIfUnused, .integer(number)) { row throws(Failure) in
+            row.challengeID()
+        }
+        guard let unused else { return [] }
+        try close(unused, of: session)
+        return [unused]
+    }
+
     private func close(_ challenge: ChallengeID, of session: SessionID) throws(Failure) {
         try connection.run(Self.delete, .id(challenge))
         try connection.run(Self.deleteEvent, .id(challenge))
@@ -265,6 +276,11 @@ extension Transaction {
         """
         SELECT id FROM challenges WHERE session_id = ? AND NOT EXISTS
             (SELECT 1 FROM tasks WHERE challenge_id = challenges.id AND due_reason = 8)
+        """)
+    private static let selectIfUnused = Query(
+        """
+        SELECT id FROM challenges WHERE id = ?1 AND NOT EXISTS
+            (SELECT 1 FROM tasks WHERE challenge_id = ?1 AND due_reason = 8)
         """)
     private static let delete = Query("DELETE FROM challenges WHERE id = ?")
     private static let deleteEvent = Query("DELETE FROM events WHERE challenge_id = ?")

@@ -33,7 +33,7 @@ extension Transaction {
         try connection.run(Self.insertEvent, .id(ended.session), .id(task), .bits(ended.round), .integer(now))
         let previous = readsEvents ? try change(in: ended.session).newestEvent : .zero
         try settle(ended.session, ended: 1, groups: ended.group.map { [GroupEnds($0, outcome.state)] } ?? [], now: now)
-        let closed = ended.challenge == nil ? [] : try closeChallengesWithoutTasks(ended.session)
+        let closed = try closeIfUnused(ended.challenge, of: ended.session)
         var change = try change(in: ended.session)
         if readsEvents {
             change.previousEvent = previous

@@ -1,0 +1,205 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("What expires in requests")
+struct RefreshTests {
+    let scratch = Scratch()
+
+    private func request(_ number: Int, _ kind: RefreshKind) -> Request {
+        .numbered(number) {
+            $0.headers = [HeaderField("Authorization", "old"), HeaderField("Accept", "x")]
+            $0.options.refresh = kind
+            $0.options.expiresMilliseconds = 10
+        }
+    }
+
+    private func demand(_ kind: RefreshKind, _ task: TaskID) -> AuthenticationDemand {
+        AuthenticationDemand(refreshing: RefreshNeed.space(kind, of: task, origin: Origin.example.text))
+    }
+
+    @discardableResult
+    private func ask(
+        _ store: TestStore, _ kind: RefreshKind, _ tasks: [TaskID], replacing: ChallengeID? = nil
+    ) throws -> ParkedTask? {
+        try store.run { (transaction) throws(Failure) in
+            try transaction.ask(
+                demand(kind, tasks[0]), for: tasks, replacing: replacing, bootMilliseconds: 10, now: 2_500)
+        }
+    }
+
+    private func challenges(_ store: TestStore, _ session: SessionID) throws -> [Challenge] {
+        try store.run { (transaction) throws(Failure) in try transaction.challenges(session) }
+    }
+
+    private func answer(
+        _ store: TestStore, _ session: SessionID, _ refreshed: (ChallengeID) -> RefreshedRequest, _ origin: Origin? = nil
+    ) throws {
+        let open = try #require(try challenges(store, session).first)
+        let answer = refreshed(open.id)
+        try store.run { (transaction) throws(Failure) in
+            try transaction.refresh(open, with: answer, origin: origin, in: session)
+            _ = try transaction.freeTasks(of: open, in: session)
+        }
+    }
+
+    private func stored(_ store: TestStore, _ task: TaskID) throws -> StoredTask {
+        try #require(try store.run { (transaction) throws(Failure) in try transaction.task(task)?.task })
+    }
+
+    private let token = [HeaderField("authorization", "new")]
+
+    @Test("headers are asked for once, given to all tasks of the origin that refresh them, and to none that come later")
+    func headers() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue(
+            [request(0, .headers), request(1, .headers), request(2, .none), request(3, .headers)].map { request in
+                var request = request
+                if request.options.refresh == .none { request.options.expiresMilliseconds = nil }
+                return request
+            }, in: session)
+        #expect(try ask(store, .headers, [ids[0]])?.isNew == true)
+        #expect(try ask(store, .headers, [ids[1]])?.isNew == false)
+        let open = try challenges(store, session)
+        #expect(open.map(\.waitingTasks) == [2])
+        #expect(open[0].space == RefreshNeed.space(.headers, of: ids[0], origin: Origin.example.text))
+        #expect(open[0].url == nil)
+        #expect(try store.events(of: session).count == 1)
+        try answer(store, session) { RefreshedRequest(challenge: $0, headers: token, expiresMilliseconds: 99) }
+        let later = try store.enqueue([request(4, .headers)], in: session)
+        for id in [ids[0], ids[1], ids[3]] {
+            let task = try stored(store, id)
+            #expect(task.request.headers == [HeaderField("Accept", "x")] + token)
+            #expect(task.request.options.expiresMilliseconds == 99)
+            #expect(task.refreshed?.challenge == open[0].id)
+        }
+        for id in [ids[2], later[0]] { #expect(try stored(store, id).request.headers[0].value == "old") }
+        #expect(try store.events(of: session).isEmpty)
+    }
+
+    @Test("a second answer adds to the first, and one that is none sends the requests as they are")
+    func twice() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue([request(0, .headers)], in: session)
+        try ask(store, .headers, ids)
+        try answer(store, session) { RefreshedRequest(challenge: $0, headers: [HeaderField("X-Tenant", "t")]) }
+        try ask(store, .headers, ids)
+        try answer(store, session) { RefreshedRequest(challenge: $0, headers: token) }
+        #expect(try stored(store, ids[0]).request.headers.map(\.value) == ["x", "t", "new"])
+        try ask(store, .headers, ids)
+        try answer(store, session) { RefreshedRequest(challenge: $0, isDeclined: true) }
+        let task = try stored(store, ids[0])
+        #expect(task.request.headers.map(\.value) == ["x", "t", "new"])
+        #expect(task.request.options.refresh == .none)
+    }
+
+    @Test("a request with its idempotency key is found again after its headers were refreshed")
+    func idempotent() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        var keyed = request(0, .headers)
+        keyed.idempotencyKey = "k"
+        let ids = try store.enqueue([keyed], in: session)
+        try ask(store, .headers, ids)
+        try answer(store, session) { RefreshedRequest(challenge: $0, headers: token) }
+        #expect(try store.enqueue([keyed], in: session) == ids)
+    }
+
+    @Test("each task is asked for its own URL, and goes to the origin of the new one")
+    func urls() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue([request(0, .url), request(1, .url)], in: session)
+        for id in ids { #expect(try ask(store, .url, [id])?.isNew == true) }
+        let open = try challenges(store, session)
+        #expect(open.map(\.space.task) == ids)
+        #expect(open.map(\.space.realm) == [nil, nil])
+        #expect(open.map(\.url) == ["https://example.org/files/0", "https://example.org/files/1"])
+        let other = Origin(scheme: "https", server: "cdn.org", port: 443)
+        try answer(store, session, { RefreshedRequest(challenge: $0, url: "https://cdn.org/x") }, other)
+        let task = try stored(store, ids[0])
+        #expect(task.request.url == "https://cdn.org/x" && task.origin == other)
+        #expect(task.request.headers[0].value == "old")
+        #expect(try stored(store, ids[1]).origin == .example)
+        try ask(store, .url, [ids[0]])
+        #expect(try challenges(store, session).last?.url == "https://cdn.org/x")
+    }
+
+    struct Left: Sendable {
+        var tag: String?
+        var modified: String?
+        var size: UInt64?
+        var stays: Bool
+    }
+
+    @Test("a new URL keeps what is there when a strong entity tag and a size can prove it", arguments: [
+        Left(tag: "\"a\"", size: 9, stays: true), Left(tag: "\"a\"", size: nil, stays: false),
+        Left(modified: "Fri, 20 Nov 2026 08:00:00 GMT", size: 9, stays: false),
+    ])
+    func checkpoints(_ left: Left) throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue([request(0, .url)], in: session)
+        try store.run { (transaction) throws(Failure) in
+            try transaction.recordCheckpoint(
+                ids[0],
+                Checkpoint(
+                    validator: Validator(entityTag: left.tag, lastModified: left.modified), finalURL: "https://a/",
+                    size: left.size, syncedOffset: 5, bootID: "b"))
+        }
+        try ask(store, .url, ids)
+        try answer(store, session, { RefreshedRequest(challenge: $0, url: "https://example.org/2") }, .example)
+        #expect(try stored(store, ids[0]).checkpoint?.finalURL == (left.stays ? "" : nil))
+    }
+
+    @Test("those that an answer had freed wait again with the first that finds it too old")
+    func again() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<3).map { request($0, .headers) }, in: session)
+        try ask(store, .headers, ids)
+        let first = try #require(try challenges(store, session).first)
+        try answer(store, session) { RefreshedRequest(challenge: $0, headers: token) }
+        let parked = try ask(store, .headers, [ids[0]], replacing: first.id)
+        #expect(parked?.change.lanes.count == 1)
+        #expect(try challenges(store, session).map(\.waitingTasks) == [3])
+        // Suspended, cancelled or ended meanwhile: nobody is asked for those.
+        try store.control(session, .cancel)
+        #expect(try ask(store, .headers, ids) == nil)
+        #expect(try challenges(store, session).isEmpty)
+    }
+
+    @Test("an answer is kept as it was given, replaced by the next, and forgotten")
+    func kept() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let space = ProtectionSpace(kind: .server, origin: "https://a:443", realm: "r")
+        let answers = [
+            KeptAnswer(
+                space: space, challenge: ChallengeID(rawValue: 3), schemes: [.digest, .basic],
+                response: .credential(user: "u", password: "")),
+            KeptAnswer(
+                space: ProtectionSpace(kind: .proxy, origin: "http://p:1", realm: nil),
+                challenge: ChallengeID(rawValue: 4), schemes: .bearer, response: .headers(token),
+                expiresMilliseconds: 77),
+        ]
+        let newer = KeptAnswer(
+            space: space, challenge: ChallengeID(rawValue: 5), schemes: .basic,
+            response: .credential(user: "u", password: "p"))
+        func all() throws -> [KeptAnswer] {
+            try store.run { (transaction) throws(Failure) in try transaction.keptAnswers() }
+                .map(\.answer).sorted { $0.challenge < $1.challenge }
+        }
+        try store.run { (transaction) throws(Failure) in
+            for answer in answers { try transaction.keep(answer, of: session) }
+        }
+        #expect(try all() == answers)
+        try store.run { (transaction) throws(Failure) in try transaction.keep(newer, of: session) }
+        #expect(try all() == [answers[1], newer])
+        try store.run { (transaction) throws(Failure) in try transaction.forgetKept(space, of: session) }
+        #expect(try all() == [answers[1]])
+    }
+}
