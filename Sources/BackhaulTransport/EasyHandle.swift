@@ -95,7 +95,6 @@ final class EasyHandle {
     private static func bits(_ schemes: AuthenticationSchemes) -> Int {
         let all: [(AuthenticationSchemes, Int32)] = [
             (.basic, Int32(bhl_basic_authentication)), (.digest, Int32(bhl_digest_authentication)),
-            (.negotiate, Int32(bhl_negotiate_authentication)),
         ]
         return all.reduce(0) { schemes.contains($1.0) ? $0 | Int($1.1) : $0 }
     }

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// What one request carries for its own server and for its own proxy. Basic, Digest and Negotiate are libcurl's to
-/// compute, so that our memory holds no second form of a password.
+/// What one request carries for its own server and for its own proxy. Basic and Digest are libcurl's to compute, so
+/// that our memory holds no second form of a password.
 struct HopCredentials {
     var user: String?
     var password: String?
@@ -12,6 +12,9 @@ struct HopCredentials {
     var proxyScheme = AuthenticationSchemes.basic
     /// The answer for whose Digest the server's nonces are.
     private var digestNumber: UInt64?
+    /// Negotiate: with a token from the user's own tickets, for one request.
+    private(set) var wantsTicket = false
+    private(set) var wantsProxyTicket = false
     private var headers: [HeaderField] = []
     private var proxyHeaders: [HeaderField] = []
 
@@ -26,6 +29,10 @@ struct HopCredentials {
         if route?.user != nil { proxyScheme = [.basic, .digest] }
         switch server?.response {
         case .credential(let user, let password):
+            if server?.scheme == .negotiate {
+                wantsTicket = true
+                break
+            }
             (self.user, self.password) = (user, password)
             scheme = server?.scheme ?? .basic
             if scheme == .digest { digestNumber = server?.number }
@@ -34,6 +41,11 @@ struct HopCredentials {
         }
         switch proxyAnswer?.response {
         case .credential(let user, let password):
+            if proxyAnswer?.scheme == .negotiate {
+                wantsProxyTicket = true
+                (proxyUser, proxyPassword) = (nil, nil)
+                break
+            }
             (proxyUser, proxyPassword) = (user, password)
             proxyScheme = proxyAnswer?.scheme ?? .basic
         case .headers(let fields): (proxyHeaders, proxyUser, proxyPassword) = (fields, nil, nil)
@@ -51,8 +63,12 @@ struct HopCredentials {
     }
 
     /// Negotiate proves who a connection is, not who has sent a request: it is shared with nobody.
-    var belongsToConnection: Bool {
-        user != nil && scheme == .negotiate || proxyUser != nil && proxyScheme == .negotiate
+    var belongsToConnection: Bool { wantsTicket || wantsProxyTicket }
+
+    mutating func present(_ tickets: HopTickets) {
+        if wantsTicket, let token = tickets.server { headers = [HeaderField("Authorization", "Negotiate \(token)")] }
+        guard wantsProxyTicket, let token = tickets.proxy else { return }
+        proxyHeaders = [HeaderField("Proxy-Authorization", "Negotiate \(token)")]
     }
 
     /// Whose nonces libcurl's handle has afterwards, nil when nobody's: they are sent for the same answer at the same
@@ -71,4 +87,10 @@ struct HopCredentials {
         guard !replaced.isEmpty else { return fields }
         return fields.filter { !replaced.contains($0.name.lowercased()) } + headers
     }
+}
+
+/// Tokens for Negotiate, each for one request.
+struct HopTickets {
+    var server: String?
+    var proxy: String?
 }

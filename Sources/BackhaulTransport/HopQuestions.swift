@@ -1,10 +1,12 @@
-/// What libcurl answers itself in one hop: a 401 or 407 that is followed by another request, for Digest and Negotiate,
-/// and a proxy's answers to CONNECT.
+/// What libcurl answers itself in one hop: a 401 or 407 that is followed by another request, for Digest, and a proxy's
+/// answers to CONNECT.
 struct HopQuestions {
     /// What the request carries of answers.
     var credentials = HopCredentials()
     /// Until then heads are those of a proxy's answers to CONNECT.
     private(set) var isRequestSent = false
+    /// For Negotiate.
+    var tickets: HopTickets?
     private var repeats = 0
 
     /// A nonce that is stale once is nothing odd; a server for which each is would be asked for ever.

@@ -12,6 +12,7 @@ extension Transfer {
         for answer in [server, proxyAnswer] { if let answer { secrets.add(answer.response) } }
         if let user = route?.user { secrets.add(.credential(user: user, password: route?.password ?? "")) }
         questions.credentials = HopCredentials(server: server, proxy: proxyAnswer, through: route)
+        if let tickets = questions.tickets { questions.credentials.present(tickets) }
         return (route, questions.credentials)
     }
 

@@ -6,6 +6,7 @@ internal import CCurl
 /// loop. Who may run when is not its business: whatever is started, runs.
 public final class Transport {
     let loop: Loop
+    lazy var ticketOffice = TicketOffice(loop)
     var stacks: [ConnectionIdentity: CurlStack] = [:]
     var active: [ObjectIdentifier: Transfer] = [:]
     /// What was asked for while libcurl was being called.
@@ -119,6 +120,9 @@ public final class Transport {
         guard !transfer.isOver else { return release(transfer) }
         do throws(Failure) {
             let (route, credentials) = try transfer.takeWay()
+            if credentials.belongsToConnection, transfer.questions.tickets == nil {
+                return try fetchTickets(transfer, credentials, route)
+            }
             let stack = try stack(of: ConnectionIdentity(transfer.request, route, credentials))
             let nonceOwner = credentials.nonceOwner(at: transfer.origin)
             let easy = try stack.handles.take(nonceOwner: nonceOwner)

@@ -82,6 +82,6 @@ static inline CURLcode bhl_global_init(void) { return curl_global_init(CURL_GLOB
 
 // CURLAUTH_BASIC and CURLHEADER_SEPARATE are casts and shifts, which Swift does not import.
 enum { bhl_basic_authentication = CURLAUTH_BASIC, bhl_digest_authentication = CURLAUTH_DIGEST };
-enum { bhl_negotiate_authentication = CURLAUTH_NEGOTIATE, bhl_headers_separate = CURLHEADER_SEPARATE };
+enum { bhl_headers_separate = CURLHEADER_SEPARATE };
 enum { bhl_pause = CURL_WRITEFUNC_PAUSE };
 static const curl_socket_t bhl_socket_timeout = CURL_SOCKET_TIMEOUT;

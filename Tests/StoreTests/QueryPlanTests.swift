@@ -63,7 +63,8 @@ struct QueryPlanTests {
                 _ = try transaction.challenges(session)
                 _ = try transaction.openChallenges()
                 _ = try transaction.openChallenge(open.id, of: session)
-                let refreshed = RefreshedRequest(challenge: open.id, url: "https://b/", headers: [HeaderField("A", "b")])
+                let refreshed = RefreshedRequest(
+                    challenge: open.id, url: "https://b/", headers: [HeaderField("A", "b")])
                 try transaction.refresh(open, with: refreshed, origin: .example, in: session)
                 var ofTask = open
                 ofTask.space.task = ids[7]

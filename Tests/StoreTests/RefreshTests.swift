@@ -34,7 +34,8 @@ struct RefreshTests {
     }
 
     private func answer(
-        _ store: TestStore, _ session: SessionID, _ refreshed: (ChallengeID) -> RefreshedRequest, _ origin: Origin? = nil
+        _ store: TestStore, _ session: SessionID, _ refreshed: (ChallengeID) -> RefreshedRequest,
+        _ origin: Origin? = nil
     ) throws {
         let open = try #require(try challenges(store, session).first)
         let answer = refreshed(open.id)

@@ -29,7 +29,10 @@ struct CredentialTests {
         let basic = HopCredentials(server: answer(credential), proxy: nil, through: nil)
         #expect(!basic.mayRepeat(after: 401))
         let ticket = answer(.credential(user: "", password: ""), [.negotiate, .basic])
-        #expect(HopCredentials(server: ticket, proxy: nil, through: nil).belongsToConnection)
+        var negotiating = HopCredentials(server: ticket, proxy: nil, through: nil)
+        #expect(negotiating.belongsToConnection && negotiating.user == nil && !negotiating.mayRepeat(after: 401))
+        negotiating.present(HopTickets(server: "abc", proxy: "def"))
+        #expect(negotiating.merged(into: asked).last?.value == "Negotiate abc" && negotiating.proxyLines.isEmpty)
         let proxied = HopCredentials(server: nil, proxy: answer(credential, .digest), through: nil)
         #expect(proxied.mayRepeat(after: 407) && !proxied.mayRepeat(after: 401))
         let configured = HopCredentials(

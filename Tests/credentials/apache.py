@@ -1,4 +1,4 @@
-"""Apache httpd on a free port of loopback, from a folder of its own, with Digest."""
+"""Apache httpd on a free port of loopback, from a folder of its own, with Digest or whatever a test wants."""
 
 import hashlib
 import os
@@ -27,22 +27,26 @@ CustomLog {folder}/access.log tests
     Require all granted
 </Directory>
 <Location /private>
+{guard}
+    Require valid-user
+</Location>
+"""
+_MODULES = ("mpm_event", "authn_core", "authn_file", "authz_core", "authz_user", "auth_digest", "mime")
+_DIGEST = """
     AuthType Digest
     AuthName "staff only"
     AuthDigestProvider file
     AuthDigestDomain /private
     AuthUserFile {folder}/passwords
-    Require valid-user
-</Location>
 """
-_MODULES = ("mpm_event", "authn_core", "authn_file", "authz_core", "authz_user", "auth_digest", "mime")
 
 
 class Apache:
     """``with Apache({"name": bytes}) as apache``: for "user" with "password" below ``/private``."""
 
-    def __init__(self, files):
+    def __init__(self, files, *, guard=_DIGEST, modules=(), environment=None):
         self._files, self._process = files, None
+        self._guard, self._modules, self._environment = guard, (*_MODULES, *modules), environment or {}
 
     def __enter__(self):
         program = shutil.which("apache2", path=os.environ.get("PATH", "") + ":/usr/sbin")
@@ -69,13 +73,14 @@ class Apache:
         mime = self.folder / "mime.types"
         mime.write_text("application/octet-stream bin\n")
         configuration.write_text(_CONFIGURATION.format(
-            folder=self.folder, port=self.port,
+            folder=self.folder, port=self.port, guard=self._guard.format(folder=self.folder),
             user="User www-data\nGroup www-data" if os.geteuid() == 0 else "",
-            modules="\n".join(f"LoadModule {name}_module {root}/mod_{name}.so" for name in _MODULES)
+            modules="\n".join(f"LoadModule {name}_module {root}/mod_{name}.so" for name in self._modules)
             + f"\nTypesConfig {mime}\nDefaultRuntimeDir {self.folder}"))
         self._process = child.start(
             [program, "-D", "FOREGROUND", "-d", self.folder, "-f", configuration],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, **self._environment})
         deadline = time.monotonic() + 20
         while self._process.poll() is None and time.monotonic() < deadline:
             if _accepts(self.port):

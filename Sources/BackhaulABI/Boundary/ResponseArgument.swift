@@ -16,7 +16,9 @@ enum ResponseArgument {
         case BH_RESPOND_REFUSE: response = .refuse
         case BH_RESPOND_CREDENTIAL:
             response = .credential(
-                user: try TextArgument.required(given.user, "response.user", limit: Limits.credentialSize),
+                user: try TextArgument.bounded(
+                    NumberArgument.required(given.user, "response.user"), "response.user",
+                    limit: Limits.credentialSize),
                 password: try TextArgument.bounded(
                     NumberArgument.required(given.password, "response.password"), "response.password",
                     limit: Limits.credentialSize))

@@ -1,6 +1,8 @@
 /// RFC 4648, section 4. Written by hand because Foundation, which has it, is as large as all of this library.
-enum Base64 {
+public enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    public static func text(_ bytes: [UInt8]) -> String { String(decoding: encoded(bytes), as: UTF8.self) }
 
     static func encoded(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []

@@ -118,8 +118,8 @@ struct AuthenticationField {
 
 /// A server's words as they may be shown to people: without control characters, and without those that turn the
 /// direction of the text around them or cannot be seen (Unicode TR 36).
-enum PlainText {
-    static func of(_ text: String, atMost size: Int) -> String {
+public enum PlainText {
+    public static func of(_ text: String, atMost size: Int) -> String {
         var plain = String.UnicodeScalarView()
         var count = 0
         for scalar in text.unicodeScalars {

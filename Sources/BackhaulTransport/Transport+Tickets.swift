@@ -1,0 +1,38 @@
+internal import BackhaulModel
+
+/// Negotiate: a request waits for its tokens before libcurl has it.
+extension Transport {
+    func fetchTickets(
+        _ transfer: Transfer, _ credentials: HopCredentials, _ route: ProxyRoute?
+    ) throws(Failure) {
+        let server = credentials.wantsTicket ? transfer.origin.server : nil
+        let proxy = credentials.wantsProxyTicket ? try route.map { route throws(Failure) in
+            try WebAddress.origin(of: route.url).server
+        } : nil
+        try fetch(server, transfer) { [weak self] transfer, token in
+            do throws(Failure) {
+                try self?.fetch(proxy, transfer) { transfer, proxyToken in
+                    transfer.questions.tickets = HopTickets(server: token, proxy: proxyToken)
+                    self?.begin(transfer)
+                }
+            } catch {
+                self?.end(transfer, .failed(error, isTransient: true))
+            }
+        }
+    }
+
+    /// Nothing for nobody, at once. What fails ends the transfer.
+    private func fetch(
+        _ server: String?, _ transfer: Transfer, then: @escaping (Transfer, String?) -> Void
+    ) throws(Failure) {
+        guard let server else { return then(transfer, nil) }
+        let id = ObjectIdentifier(transfer)
+        try ticketOffice.obtain(for: server) { [weak self, weak transfer] token in
+            guard let self, let transfer, active[id] === transfer, !transfer.isOver else { return }
+            switch token {
+            case .success(let token): then(transfer, token)
+            case .failure(let failure): end(transfer, .failed(failure, isTransient: false))
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+"""A Kerberos realm of its own: a KDC on a free port of loopback, a user "ada", and a service HTTP@localhost."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from servers import child
+from servers.nginx import _accepts, free_port
+
+REALM = "BACKHAUL.TEST"
+
+_CLIENT = """
+[libdefaults]
+    default_realm = {realm}
+    dns_lookup_kdc = false
+    dns_lookup_realm = false
+    dns_canonicalize_hostname = false
+    rdns = false
+    udp_preference_limit = 1
+[realms]
+    {realm} = {{
+        kdc = 127.0.0.1:{port}
+    }}
+[domain_realm]
+    localhost = {realm}
+"""
+_KDC = """
+[kdcdefaults]
+    kdc_listen = 127.0.0.1:{port}
+    kdc_tcp_listen = 127.0.0.1:{port}
+[realms]
+    {realm} = {{
+        database_name = {folder}/principal
+        key_stash_file = {folder}/stash
+        acl_file = {folder}/acl
+    }}
+[logging]
+    kdc = FILE:{folder}/kdc.log
+"""
+
+
+def is_installed():
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/usr/bin"
+    return all(shutil.which(name, path=path) for name in ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")) and Path(
+        "/usr/lib/apache2/modules/mod_auth_gssapi.so").exists()
+
+
+class Kerberos:
+    """``with Kerberos() as realm: environment = realm.environment``; ``realm.log_in()`` gets ada's ticket."""
+
+    def __enter__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="kerberos-"))
+        # The server that takes tickets is another user's where the tests are root's.
+        self.folder.chmod(0o755)
+        self.port = free_port()
+        names = {"realm": REALM, "port": self.port, "folder": self.folder}
+        (self.folder / "krb5.conf").write_text(_CLIENT.format(**names))
+        (self.folder / "kdc.conf").write_text(_KDC.format(**names))
+        self.server_environment = {
+            "KRB5_CONFIG": str(self.folder / "krb5.conf"), "KRB5_KDC_PROFILE": str(self.folder / "kdc.conf")}
+        #: Of the user.
+        self.environment = {**self.server_environment, "KRB5CCNAME": f"FILE:{self.folder}/tickets"}
+        self._run("kdb5_util", "create", "-s", "-P", "master", "-r", REALM)
+        keytab = self.folder / "keytab"
+        for query in ("addprinc -pw secret ada", "addprinc -randkey HTTP/localhost",
+                      f"ktadd -k {keytab} HTTP/localhost"):
+            self._run("kadmin.local", "-r", REALM, "-q", query)
+        keytab.chmod(0o644)
+        self._kdc = child.start([self._program("krb5kdc"), "-n", "-r", REALM], env=self._everything,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 20
+        while not _accepts(self.port):
+            if self._kdc.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError("the KDC does not start")
+            time.sleep(0.02)
+        return self
+
+    def __exit__(self, *_):
+        child.end(self._kdc)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def keytab(self):
+        return self.folder / "keytab"
+
+    @property
+    def _everything(self):
+        return {**os.environ, **self.environment}
+
+    @staticmethod
+    def _program(name):
+        return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin")
+
+    def _run(self, name, *arguments, text=""):
+        subprocess.run([self._program(name), *arguments], env=self._everything, input=text, text=True, check=True,
+                       capture_output=True, timeout=60)
+
+    def log_in(self):
+        self._run("kinit", "ada", text="secret\n")
+
+    def log_out(self):
+        (self.folder / "tickets").unlink(missing_ok=True)
