@@ -1,12 +1,14 @@
 """Hosts on asyncio: nothing blocks the loop, nothing spins, everything can be cancelled."""
 
 import asyncio
+import http.server
+import threading
 import time
 
 import pytest
 
 import backhaul
-from backhaul import Application, Attention, InUse, Request, StoreError, TaskState
+from backhaul import Application, Attention, InUse, Limits, Next, Part, Request, StoreError, TaskState
 from hosts.host import Host
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
@@ -39,6 +41,58 @@ def test_a_whole_host(store, misbehaving, downloads, hosting):
     seen = asyncio.run(asyncio.wait_for(scenario(), 60))
     assert [event.is_session_finished for event in seen] == [False] * 50 + [True]
     assert {sha256_of(downloads / str(i)) for i in range(50)} == {Content(5_000, i).sha256 for i in range(50)}
+
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    """Answers with what it was sent."""
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(201)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def receiver():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/form"
+        server.shutdown()
+
+
+def test_a_host_that_uploads_and_asks_what_was_measured(store, receiver, hosting):
+    async def scenario():
+        async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
+            await application.start.set_limits(Limits(bytes_per_second=10_000_000))
+            assert (await application.start.limits()).bytes_per_second == 10_000_000
+            session = await application.start.session("gallery")
+            parts = [Part("title", "Gr\u00fc\u00dfe"), Part("data", bytes(1_000))]
+            task = await session.start.upload(receiver, parts=parts, group="forms", suspended=True)
+            assert await session.start.set_rate(5_000_000, group="forms") == 1
+            assert await session.start.resume(group="forms") == 1
+            events = []
+            async for event in session.events():
+                events.append(event)
+                await session.start.acknowledge([event])
+                if event.is_session_finished:
+                    break
+            attempts = await session.start.attempts(task)
+            return events, attempts, await session.start.history(), task.id
+
+    events, attempts, history, task = asyncio.run(asyncio.wait_for(scenario(), 60))
+    ended, group, finished = sorted(events, key=lambda event: event.kind != 1)
+    assert ended.succeeded and ended.http_status == 201 and ended.path is None
+    assert "Gr\u00fc\u00dfe".encode() in ended.response_body and bytes(1_000) in ended.response_body
+    assert ended.bytes_sent == len(ended.response_body)
+    assert {group.is_group_finished, finished.is_group_finished} == {True, False}
+    assert [(attempt.number, attempt.next, attempt.http_status) for attempt in attempts] == [(1, Next.END, 201)]
+    assert attempts[0].request_body_bytes == ended.bytes_sent
+    assert [(past.id, past.state, past.group) for past in history] == [(task, TaskState.SUCCEEDED, "forms")]
 
 
 def test_verbs_and_events_of_many_coroutines_at_once(store, misbehaving, downloads, hosting):

@@ -72,6 +72,30 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
+    @Test("has its metrics before its last message")
+    func metrics() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(configuration: World.configuration("metrics"), delegate: recorder)
+        let task = session.uploadTask(with: try request("in/5"), from: Data("hello".utf8))
+        task.resume()
+        let messages = await recorder.messages { if case .metrics = $0 { true } else { false } }
+        guard case .metrics(task.taskIdentifier, let metrics) = messages.last else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect(metrics.redirectCount == 0)
+        let transaction = try #require(metrics.transactionMetrics.first)
+        #expect(metrics.transactionMetrics.count == 1)
+        #expect(transaction.countOfRequestBodyBytesSent == 5)
+        #expect((transaction.response as? HTTPURLResponse)?.statusCode == 201)
+        #expect(transaction.networkProtocolName == "http/1.1" && transaction.remotePort == World.server.port)
+        #expect(transaction.isProxyConnection == false)
+        let (start, end) = (try #require(transaction.fetchStartDate), try #require(transaction.responseEndDate))
+        #expect(start <= end && metrics.taskInterval.start == start)
+        #expect(await recorder.untilCompleted()?.error == nil)
+        session.invalidateAndCancel()
+    }
+
     @Test("is listed among the uploads")
     func listed() async throws {
         let session = BackgroundURLSession(configuration: World.configuration("listed"), delegate: nil)

@@ -92,7 +92,8 @@ struct TransferTests {
         // One round for all: they end when they like.
         let gate = try await session.enqueue([Request(url: server.url("absent"), startsSuspended: true)])[0].taskID
         let file = try await session.upload(.file(path, .snapshot), to: server.url("file"))
-        let bytes = try await session.upload(.bytes(Array("from memory".utf8)), to: server.url("bytes"), method: "PATCH")
+        let memory = Body.bytes(Array("from memory".utf8))
+        let bytes = try await session.upload(memory, to: server.url("bytes"), method: "PATCH")
         let form = try await session.upload(
             .form([Part("title", "Grüße"), Part("photo", .file(path), mediaType: "image/png")]),
             to: server.url("form"))
@@ -157,6 +158,28 @@ struct TransferTests {
         #expect(endings.map(\.group) == ["photos"])
         #expect(endings.first?.succeeded == 1)
         #expect(endings.first?.cancelled == 1)
+        await application.close()
+    }
+
+    @Test("tell what was measured of each try, also after the end was acknowledged")
+    func attempts() async throws {
+        let url = try server.serve("a", content(1000))
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        let task = try await session.download(url, to: server.path("a"))
+        _ = try await events(of: session)
+        let attempts = try await session.attempts(task)
+        #expect(attempts.map(\.number) == [1])
+        let attempt = try #require(attempts.first)
+        #expect(attempt.next == .end && attempt.error == nil && attempt.httpStatus == 200)
+        #expect(attempt.responseBodyBytes == 1000 && attempt.endOffset == 1000)
+        #expect(attempt.networkProtocol == "http/1.1" && attempt.remotePort == server.port)
+        #expect(attempt.tlsVersion == nil && attempt.secureConnection == nil)
+        #expect(try #require(attempt.responseStart) <= #require(attempt.responseEnd))
+        let (history, more) = try await session.history()
+        #expect(history.map(\.id) == [task] && !more)
+        #expect(history.first?.state == .succeeded && history.first?.path == server.path("a"))
+        #expect(history.first?.endedMilliseconds != nil)
         await application.close()
     }
 
