@@ -207,3 +207,26 @@ def test_events_tell_of_a_group(backhaul, serve):
     assert [(event["group"], event["succeeded"], event["failed"], event["cancelled"]) for event in found] == [
         ("photos", 1, 0, 0)]
     assert "group photos: 1 succeeded, 0 failed, 0 cancelled" in backhaul("events").stdout
+
+
+def test_a_file_that_is_consumed_is_gone(backhaul, receiving):
+    file = backhaul.here / "once"
+    file.write_bytes(CONTENT)
+    backhaul("put", "--body-source", "consume", "once", f"{receiving.url}/once")
+    assert receiving.requests[0][3] == CONTENT
+    assert not file.exists()
+
+
+def test_what_was_measured_of_a_transfer_is_told_after_its_end(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    (ended,) = backhaul.json("get", f"{server.url}/a")
+    (attempt,) = backhaul.json("attempts", ended["task_id"])
+    assert (attempt["number"], attempt["next"], attempt["http_status"]) == (1, "end", 200)
+    assert (attempt["response_body_bytes"], attempt["protocol"]) == (len(CONTENT), "http/1.1")
+    assert attempt["remote_address"] == "127.0.0.1" and attempt["tls_version"] is None
+    assert 0 <= attempt["connect_us"] <= attempt["response_start_us"] <= attempt["response_end_us"]
+    header, line = backhaul("attempts", ended["task_id"]).stdout.splitlines()
+    assert header.split()[:3] == ["TASK", "TRY", "STATUS"] and line.split()[:3] == [str(ended["task_id"]), "1", "200"]
+    (task,) = backhaul.json("history")
+    assert (task["id"], task["state"], task["path"]) == (ended["task_id"], "succeeded", f"{backhaul.here}/a")
+    assert f"{server.url}/a" in backhaul("history").stdout
