@@ -43,12 +43,12 @@ def test_apache_lets_fifty_tasks_in_with_one_answer(one, apache, downloads):
     assert all((downloads / str(number)).read_bytes() == Content(2_000, number).data for number in range(50))
     log = apache.log()
     assert [status for status, user in log if user == "user"].count("200") == 50
-    # Nonces are used again: not every file costs two requests.
-    assert len(log) < 90
+    # A file costs two requests at most, a wrong answer two in all, and six tasks may have run at first.
+    assert len(log) <= 50 * 2 + 2 + 6
 
 
 @pytest.mark.parametrize("algorithm", ["MD5", "SHA-256"])
-def test_the_password_is_proven_and_not_sent_and_nonces_are_used_again(one, downloads, algorithm):
+def test_the_password_is_proven_and_not_sent(one, downloads, algorithm):
     with DigestServer("user", "open-sesame", algorithm=algorithm, offers_basic=True) as server:
         for number in range(20):
             one.download(f"{server.url}/{number}", downloads / str(number))
@@ -61,7 +61,6 @@ def test_the_password_is_proven_and_not_sent_and_nonces_are_used_again(one, down
         assert all(field.startswith("Digest ") for field in sent)
         encoded = base64.b64encode(b"user:open-sesame").decode()
         assert not any("open-sesame" in field or encoded in field for field in sent)
-        assert max(count for _, _, count, *_ in server.log) > 1
 
 
 def test_a_stale_nonce_is_no_failed_answer(one, downloads):
