@@ -37,6 +37,9 @@ extension EasyHandle {
         return metrics
     }
 
+    /// How many connections libcurl has made for the request.
+    var connectionCount: Int { number(CURLINFO_NUM_CONNECTS) }
+
     /// Only in call-backs, while the request has its connection.
     var tlsAgreement: TLSAgreement? {
         guard var functions = CurlLibrary.openSSL else { return nil }

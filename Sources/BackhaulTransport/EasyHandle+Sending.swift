@@ -50,4 +50,8 @@ private let rewindBody: curl_seek_callback = { receiver, offset, origin in
 
 /// libcurl repeats a request on a new connection when one that it used again turns out to be closed, whatever the
 /// method. The server may have done what was asked all the same.
-private let refuseToRewind: curl_seek_callback = { _, _, _ in CURL_SEEKFUNC_FAIL }
+private let refuseToRewind: curl_seek_callback = { receiver, offset, origin in
+    guard let receiver, offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_CANTSEEK }
+    let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()
+    return transfer.rewindWhatWasRefused() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+}

@@ -8,6 +8,9 @@ struct HopTiming {
     private(set) var isProxied = false
     /// It had a connection that it could be sent over.
     private(set) var isConnected = false
+    /// The connection was made for this request.
+    private(set) var isFirstOnConnection = false
+    private var connections = 0
     private(set) var tls: TLSAgreement?
     /// Microseconds after the start.
     private(set) var bodyEnd: Int64?
@@ -20,8 +23,11 @@ struct HopTiming {
         started = Clock.bootMicroseconds
     }
 
-    mutating func requestBegan(_ tls: TLSAgreement?) {
+    /// `connections`: that libcurl has made for it so far.
+    mutating func requestBegan(_ tls: TLSAgreement?, connections: Int) {
         isConnected = true
+        isFirstOnConnection = connections > self.connections
+        self.connections = connections
         self.tls = tls
     }
 

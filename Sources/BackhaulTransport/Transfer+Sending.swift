@@ -1,6 +1,15 @@
 internal import BackhaulModel
 
 extension Transfer {
+    /// For a request that may not be sent twice. Where libcurl has not used a connection again it repeats only what the
+    /// server has refused (REFUSED_STREAM, RFC 9113, section 8.7) or asks for with a 401 or 407.
+    func rewindWhatWasRefused() -> Bool {
+        guard timing.isFirstOnConnection || isHoldingHead else { return false }
+        wasNotProcessed()
+        rewind()
+        return true
+    }
+
     /// A body that libcurl has handed to the kernel may be on its way for longer than the request time-out: each byte
     /// that the server takes restarts it.
     func noteLeavingBytes(now: Int64) {

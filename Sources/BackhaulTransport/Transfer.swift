@@ -163,11 +163,15 @@ public final class Transfer {
 
     // MARK: - libcurl's call-backs
 
+    var isHoldingHead: Bool { if case .holdingHead = phase { true } else { false } }
+
+    func wasNotProcessed() { mayHaveBeenSent = false }
+
     /// A connection is there, and the request goes out next. False ends the transfer.
     func requestBegins(localPort: UInt16) -> Bool {
         mayHaveBeenSent = true
         leaving = LeavingBytes(localPort: localPort)
-        timing.requestBegan(easy?.tlsAgreement)
+        timing.requestBegan(easy?.tlsAgreement, connections: easy?.connectionCount ?? 0)
         questions.requestBegins()
         return true
     }

@@ -1,0 +1,68 @@
+"""An HTTP/2 server that refuses streams: RST_STREAM with REFUSED_STREAM says that nothing was done with the request."""
+
+import socket
+import threading
+from contextlib import suppress
+
+import h2.config
+import h2.connection
+import h2.errors
+import h2.events
+
+
+class RefusingServer:
+    """Refuses so many streams, then answers each request with its own method and body."""
+
+    def __init__(self, context, refusals):
+        context.set_alpn_protocols(["h2"])
+        self._context, self._refusals = context, refusals
+        self.requests = []
+        self.connections = 0
+
+    def __enter__(self):
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    @property
+    def url(self):
+        return f"https://127.0.0.1:{self._listener.getsockname()[1]}"
+
+    def _accept(self):
+        with suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, plain):
+        with suppress(OSError), self._context.wrap_socket(plain, server_side=True) as connection:
+            self.connections += 1
+            state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
+            state.initiate_connection()
+            connection.sendall(state.data_to_send())
+            heads, bodies = {}, {}
+            while (data := connection.recv(65_536)):
+                for event in state.receive_data(data):
+                    self._take(state, event, heads, bodies)
+                connection.sendall(state.data_to_send())
+
+    def _take(self, state, event, heads, bodies):
+        if isinstance(event, h2.events.RequestReceived):
+            if self._refusals > 0:
+                self._refusals -= 1
+                state.reset_stream(event.stream_id, h2.errors.ErrorCodes.REFUSED_STREAM)
+                return
+            heads[event.stream_id], bodies[event.stream_id] = dict(event.headers), b""
+        if isinstance(event, h2.events.DataReceived) and event.stream_id in bodies:
+            bodies[event.stream_id] += event.data
+            state.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+        if isinstance(event, h2.events.StreamEnded) and event.stream_id in bodies:
+            method, body = heads[event.stream_id][b":method"].decode(), bodies.pop(event.stream_id)
+            self.requests.append((method, body))
+            state.send_headers(event.stream_id, [(":status", "200")])
+            state.send_data(event.stream_id, method.encode() + b" " + body, end_stream=True)

@@ -1,0 +1,26 @@
+"""Requests that an HTTP/2 server has refused are sent again at once, as it has done nothing with them."""
+
+import pytest
+
+from backhaul import TaskState
+
+from transport.conftest import QUICK
+from transport.refusing import RefusingServer
+
+
+def test_a_download_is_asked_for_again(fetch, authority):
+    with RefusingServer(authority.context(), refusals=3) as server:
+        event = fetch(server.url + "/a", ca_file=authority.file)
+        assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 1)
+        assert server.requests == [("GET", b"")]
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST"])
+def test_a_body_is_sent_again_whatever_the_method(host, authority, method):
+    with RefusingServer(authority.context(), refusals=2) as server:
+        one = host()
+        one.session(ca_file=authority.file, maximum_attempts=1, **QUICK)
+        one.upload(server.url + "/a", body=b"all of it", method=method)
+        [event] = [event for event in one.wait_for() if event.task_id]
+        assert (event.state, event.response_body) == (TaskState.SUCCEEDED, method.encode() + b" all of it")
+        assert server.requests == [(method, b"all of it")]
