@@ -2,7 +2,7 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// The cookies of a session (RFC 6265), as libcurl keeps and sends them. Confined to the thread of its transport's loop.
+/// The cookies of a session (RFC 6265), as libcurl keeps and sends them. Confined to its transport's thread.
 ///
 /// Unsafe: libcurl's share handle lives until `deinit`; easy handles that use it hold this object.
 public final class CookieJar {

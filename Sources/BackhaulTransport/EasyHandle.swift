@@ -68,8 +68,8 @@ final class EasyHandle {
         bhl_easy_set_long(handle, CURLOPT_FORBID_REUSE, credentials.belongsToConnection ? 1 : 0)
     }
 
-    /// A server has asked. libcurl remembers a Digest nonce also where it had nothing to answer, and would send it to any
-    /// other server.
+    /// A server has asked. libcurl remembers a Digest nonce also where it had nothing to answer, and would send it to
+    /// any other server.
     func noteQuestion() { if nonceOwner == nil { isSpent = true } }
 
     /// - own: the request's own Cookie field: two of them may not be sent (RFC 6265, section 5.4).
