@@ -33,6 +33,7 @@ def receiving():
             answer = b"thanks \x1b[2J"
             self.send_response(201)
             self.send_header("Content-Length", str(len(answer)))
+            self.send_header("Content-Disposition", "attachment; filename*=UTF-8''..%2Fevil%1B%5B2J%C2%9B.txt")
             self.end_headers()
             self.wfile.write(answer)
 
@@ -180,6 +181,16 @@ def test_a_download_by_post_gets_its_file(backhaul, receiving):
     backhaul("get", "-X", "POST", "--data-binary", "query", "-o", "answer", f"{receiving.url}/query")
     assert backhaul.here.joinpath("answer").read_bytes() == b"thanks \x1b[2J"
     assert receiving.requests[0][3] == b"query"
+
+
+def test_a_name_of_the_servers_leads_nowhere_else_and_sends_no_control_character(backhaul, receiving):
+    told = backhaul("get", "-J", f"{receiving.url}/a").stdout
+    (file,) = backhaul.here.iterdir()
+    assert file.read_bytes().startswith(b"thanks") and "evil" in file.name
+    assert told.rstrip("\n").isprintable()
+    for command in ("history", "attempts"):
+        shown = backhaul(command, *([backhaul.json("history")[0]["id"]] if command == "attempts" else [])).stdout
+        assert "\x1b" not in shown and "\x9b" not in shown
 
 
 def test_a_file_with_another_checksum_fails_by_name(backhaul, serve):
