@@ -35,6 +35,7 @@ final class DownloadRunner: TaskRunner {
     override var receivedInAttempt: UInt64 { machine.bytesReceived }
     override var furthest: UInt64 { machine.furthest }
     override var madeProgress: Bool { machine.madeProgress }
+    override var bytesAtStake: UInt64 { machine.checkpoint == nil ? machine.offset : 0 }
 
     override func overlay(_ info: TaskInfo) -> TaskInfo { live(info) }
     override var reading: Progress { liveReading }

@@ -84,6 +84,8 @@ class TaskRunner {
     /// This attempt made bytes durable that the next one can continue.
     var madeProgress: Bool { false }
     func take(_ event: RunnerEvent) {}
+    /// What would have to be moved once more, should it stop now.
+    var bytesAtStake: UInt64 { bodySent }
     /// Lays live progress over what the row says.
     func overlay(_ info: TaskInfo) -> TaskInfo { info }
     var reading: Progress {
@@ -121,8 +123,7 @@ class TaskRunner {
 
     var candidate: LeastImportant.Candidate {
         LeastImportant.Candidate(
-            task: task.id, priority: task.request.priority,
-            bytesLost: task.request.kind == .upload ? transfer?.bodySent ?? 0 : 0, start: attempt)
+            task: task.id, priority: task.request.priority, bytesLost: bytesAtStake, start: attempt)
     }
 
     private var timeIsOver: Bool { remainingMilliseconds <= 0 }
