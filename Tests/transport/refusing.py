@@ -11,10 +11,12 @@ import h2.events
 
 
 class RefusingServer:
-    """Refuses so many streams, then answers each request with its own method and body."""
+    """Refuses so many streams, then answers each request with its own method and body. Without a context it speaks
+    HTTP/2 at once and without TLS."""
 
-    def __init__(self, context, refusals):
-        context.set_alpn_protocols(["h2"])
+    def __init__(self, context=None, refusals=0):
+        if context:
+            context.set_alpn_protocols(["h2"])
         self._context, self._refusals = context, refusals
         self.requests = []
         self.connections = 0
@@ -31,7 +33,7 @@ class RefusingServer:
 
     @property
     def url(self):
-        return f"https://127.0.0.1:{self._listener.getsockname()[1]}"
+        return f"{'https' if self._context else 'http'}://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def _accept(self):
         with suppress(OSError):
@@ -40,7 +42,7 @@ class RefusingServer:
                 threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, plain):
-        with suppress(OSError), self._context.wrap_socket(plain, server_side=True) as connection:
+        with suppress(OSError), self._encrypted(plain) as connection:
             self.connections += 1
             state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
             state.initiate_connection()
@@ -50,6 +52,9 @@ class RefusingServer:
                 for event in state.receive_data(data):
                     self._take(state, event, heads, bodies)
                 connection.sendall(state.data_to_send())
+
+    def _encrypted(self, plain):
+        return self._context.wrap_socket(plain, server_side=True) if self._context else plain
 
     def _take(self, state, event, heads, bodies):
         if isinstance(event, h2.events.RequestReceived):

@@ -6,6 +6,7 @@ from backhaul import HTTPVersion, TaskState
 
 from servers.content import Content
 from servers.misbehaving import MisbehavingServer
+from transport.refusing import RefusingServer
 
 
 @pytest.mark.parametrize("version, tls, spoken", [
@@ -34,6 +35,12 @@ def test_sessions_of_different_versions_share_no_connection(host, nginx, served,
         one.wait_for()
     spoken = [asked.protocol for asked in list(nginx.log())[before:]]
     assert spoken == ["HTTP/2.0", "HTTP/1.1", "HTTP/2.0"]
+
+
+def test_a_server_that_is_known_to_speak_http_2_without_tls(fetch):
+    with RefusingServer() as server:
+        event = fetch(server.url + "/a", http_version=HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE)
+        assert (event.state, server.requests) == (TaskState.SUCCEEDED, [("GET", b"")])
 
 
 def test_an_ipv6_address(fetch):
