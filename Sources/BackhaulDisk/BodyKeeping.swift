@@ -1,113 +1,6 @@
-public import BackhaulModel
+internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
-
-/// A file of a request's body that is being handed over.
-public struct HandedOverBody: Sendable {
-    public var file: BodyFile
-    public var source: BodySource
-    /// In the store's folder of bodies, unlike any other there. Not used for a reference.
-    public var name: String
-    public init(_ file: BodyFile, _ source: BodySource, name: String) {
-        self.file = file
-        self.source = source
-        self.name = name
-    }
-}
-
-extension DiskThreads {
-    /// Takes each file over as its source says, in `folder`: a reference is looked at only; a snapshot is copied, by
-    /// reflink where the file system can; a file to consume gets a second name, or is copied where it cannot have one.
-    /// Its old name stays until `removeConsumed`, so that nothing is lost by a crash in between. All of it is on the
-    /// disk when `then` is called, with the files as they are to be read from now on, or with the first failure (by
-    /// position) and nothing left in the folder. `forbidden`: directories that nothing is consumed from, as pairs of
-    /// device and inode.
-    public func keep(
-        _ bodies: [HandedOverBody], in folder: String, forbidden: [(UInt64, UInt64)],
-        then: @escaping @Sendable (Result<[BodyFile], Failure>) -> Void
-    ) {
-        guard !bodies.isEmpty else { return then(.success([])) }
-        let outcomes = Lock<(left: Int, results: [Result<BodyFile, Failure>?])>(
-            (bodies.count, bodies.map { _ in nil }))
-        for (index, body) in bodies.enumerated() {
-            let (worker, id) = (worker(for: body.name), newID())
-            let settled: @Sendable (Result<BodyFile, Failure>) -> Void = { [weak self] result in
-                let all = outcomes.withLock { outcomes -> [Result<BodyFile, Failure>]? in
-                    outcomes.results[index] = result
-                    outcomes.left -= 1
-                    return outcomes.left == 0 ? outcomes.results.compactMap(\.self) : nil
-                }
-                if let all { self?.settle(bodies, all, in: folder, then: then) }
-            }
-            worker.post { context in
-                context.keeping[id] = BodyKeeping(body, in: folder, forbidden: forbidden, files: context.files)
-                DiskThreads.advance(keeping: id, worker, then: settled)
-            }
-        }
-    }
-
-    private static func advance(
-        keeping id: UInt64, _ worker: Worker<DiskContext>,
-        then: @escaping @Sendable (Result<BodyFile, Failure>) -> Void
-    ) {
-        worker.post { context in
-            guard let keeping = context.keeping[id] else { return }
-            do throws(Failure) {
-                guard try keeping.advance() else { return advance(keeping: id, worker, then: then) }
-                context.keeping[id] = nil
-                keeping.finish(context, then: then)
-            } catch {
-                context.keeping[id] = nil
-                then(.failure(error))
-            }
-        }
-    }
-
-    private func settle(
-        _ bodies: [HandedOverBody], _ results: [Result<BodyFile, Failure>], in folder: String,
-        then: @escaping @Sendable (Result<[BodyFile], Failure>) -> Void
-    ) {
-        do throws(Failure) {
-            var files: [BodyFile] = []
-            for (index, result) in results.enumerated() {
-                do throws(Failure) {
-                    files.append(try result.get())
-                } catch {
-                    var failure = error
-                    failure.index = UInt64(index)
-                    throw failure
-                }
-            }
-            then(.success(files))
-        } catch {
-            for body in bodies where body.source != .reference { remove(path: folder + "/" + body.name) { _ in } }
-            then(.failure(error))
-        }
-    }
-
-    /// Removes the old names of consumed files, unless something else has them by now. `then` is called when that is on
-    /// the disk, or cannot be done.
-    public func removeConsumed(_ files: [BodyFile], then: @escaping @Sendable () -> Void) {
-        guard !files.isEmpty else { return then() }
-        let left = Lock(files.count)
-        for file in files {
-            worker(for: file.path).post { context in
-                context.removeConsumed(file) {
-                    let isLast = left.withLock { left in
-                        left -= 1
-                        return left == 0
-                    }
-                    if isLast { then() }
-                }
-            }
-        }
-    }
-
-    /// Names in a folder; none when it cannot be read.
-    public func names(in folder: String, then: @escaping @Sendable ([String]) -> Void) {
-        worker(for: folder).post { context in then(context.files.names(in: folder)) }
-    }
-}
 
 /// One file on its way into the store. Copied in slices, so that the other work of its disk thread goes on in between.
 final class BodyKeeping {
@@ -134,7 +27,8 @@ final class BodyKeeping {
     /// Does the next piece of the work; false when there is more.
     func advance() throws(Failure) -> Bool {
         do throws(SystemError) {
-            return try source == nil ? start() : continueCopy()
+            if source == nil, try start() { return true }
+            return try continueCopy()
         } catch {
             throw failure(error)
         }
@@ -206,7 +100,7 @@ final class BodyKeeping {
         }
         files.startWriteBack(copy.number)
         copied += UInt64(count)
-        return false
+        return copied >= body.file.size ? try endCopy(source, copy) : false
     }
 
     private func endCopy(_ source: Descriptor, _ copy: Descriptor) throws(SystemError) -> Bool {
