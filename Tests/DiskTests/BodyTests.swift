@@ -1,0 +1,169 @@
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+@testable import BackhaulDisk
+
+@Suite("Files of request bodies")
+struct BodyTests {
+    let home: Scratch
+    let store: Scratch
+    let threads: DiskThreads
+    let bytes = patternedBytes(3_000_000)
+
+    init() throws {
+        home = try Scratch()
+        store = try Scratch()
+        threads = try DiskThreads(count: 2)
+    }
+
+    private func file(_ name: String = "a", _ content: [UInt8]? = nil) throws -> BodyFile {
+        try write(content ?? bytes, to: home.path(name))
+        return try BodyCheck.check(path: home.path(name))
+    }
+
+    private func read(_ reader: BodyReader, _ offset: UInt64, _ count: Int) async throws -> [UInt8] {
+        try await answer { reader.read(at: offset, count: count, then: $0) }.get()
+    }
+
+    private func keep(_ bodies: [HandedOverBody], forbidden: [(UInt64, UInt64)] = []) async throws -> [BodyFile] {
+        try await answer { threads.keep(bodies, in: store.path, forbidden: forbidden, then: $0) }.get()
+    }
+
+    private func remove(_ file: BodyFile) async {
+        await withCheckedContinuation { continuation in threads.removeConsumed([file]) { continuation.resume() } }
+    }
+
+    @Test("are read in blocks, also through a symbolic link")
+    func blocks() async throws {
+        _ = try file()
+        symlink(home.path("a"), home.path("link"))
+        let reader = threads.bodyReader(try BodyCheck.check(path: home.path("link")), at: home.path("link"))
+        #expect(try await read(reader, 0, 1_000_000) == Array(bytes[..<1_000_000]))
+        #expect(try await read(reader, 1_000_000, 2_000_000) == Array(bytes[1_000_000...]))
+    }
+
+    @Test("give no last byte when they were changed after the first")
+    func changed() async throws {
+        let reader = threads.bodyReader(try file(), at: home.path("a"))
+        _ = try await read(reader, 0, 1_000_000)
+        try write(bytes, to: home.path("a"))
+        #expect(await status { _ = try await read(reader, 1_000_000, 2_000_000) } == .bodyChanged)
+    }
+
+    @Test("are read to the end when their name is given to another file meanwhile")
+    func replaced() async throws {
+        let reader = threads.bodyReader(try file(), at: home.path("a"))
+        _ = try await read(reader, 0, 1_000_000)
+        try write([1], to: home.path("b"))
+        rename(home.path("b"), home.path("a"))
+        #expect(try await read(reader, 1_000_000, 2_000_000) == Array(bytes[1_000_000...]))
+    }
+
+    @Test("that are empty are looked at, too")
+    func empty() async throws {
+        let file = try file("a", [])
+        let reader = threads.bodyReader(file, at: home.path("a"))
+        #expect(try await read(reader, 0, 0) == [])
+        try write([1], to: home.path("a"))
+        #expect(await status { _ = try await read(reader, 0, 0) } == .bodyChanged)
+    }
+
+    @Test("are copied as a snapshot, which is known by its name alone")
+    func snapshot() async throws {
+        let file = try file()
+        let kept = try await keep([HandedOverBody(file, .snapshot, name: "s")])
+        #expect(kept.map(\.storedName) == ["s"])
+        let status = try #require(try FileSystem().status(of: store.path("s")))
+        #expect(kept[0].isSame(as: status))
+        #expect(contents(store.path("s")) == bytes && contents(home.path("a")) == bytes)
+        #expect(permissions(store.path("s")) == 0o600)
+    }
+
+    @Test("are consumed by a second name, until the first is taken away")
+    func consumed() async throws {
+        let file = try file()
+        let kept = try await keep([HandedOverBody(file, .consume, name: "c")])
+        #expect(kept.map(\.inode) == [file.inode])
+        #expect(contents(home.path("a")) == bytes && contents(store.path("c")) == bytes)
+        await remove(file)
+        #expect(home.names() == [] && contents(store.path("c")) == bytes)
+    }
+
+    @Test("keep a name that something else has taken by then")
+    func takenName() async throws {
+        let file = try file()
+        _ = try await keep([HandedOverBody(file, .consume, name: "c")])
+        unlink(home.path("a"))
+        try write([9], to: home.path("a"))
+        await remove(file)
+        #expect(contents(home.path("a")) == [9])
+    }
+
+    @Test("are consumed by a copy across file systems", .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
+    func otherFileSystem() async throws {
+        let disk = try Mount(size: "8m")
+        try write(bytes, to: disk.scratch.path("a"))
+        let file = try BodyCheck.check(path: disk.scratch.path("a"))
+        let kept = try await keep([HandedOverBody(file, .consume, name: "c")])
+        #expect(contents(store.path("c")) == bytes && kept[0].inode == 0)
+        await remove(file)
+        #expect(disk.scratch.names() == [])
+    }
+
+    @Test("that were changed since are refused by position, and nothing is left in the store")
+    func refused() async throws {
+        let first = try file("a")
+        let second = try file("b")
+        try write([1], to: home.path("b"))
+        let failure = await #expect(throws: Failure.self) {
+            try await keep([HandedOverBody(first, .consume, name: "1"), HandedOverBody(second, .snapshot, name: "2")])
+        }
+        #expect(failure?.status == .bodyChanged && failure?.index == 1)
+        _ = try await answer { threads.remove(path: store.path("absent"), then: $0) }.get()
+        #expect(eventually { store.names() == [] })
+        #expect(contents(home.path("a")) == bytes)
+    }
+
+    @Test("of the store itself are not consumed")
+    func forbidden() async throws {
+        try write([1], to: store.path("database"))
+        let file = try BodyCheck.check(path: store.path("database"))
+        let folder = try #require(try FileSystem().status(of: store.path))
+        #expect(await status {
+            _ = try await keep(
+                [HandedOverBody(file, .consume, name: "c")], forbidden: [(folder.device, folder.inode)])
+        } == .bodyUnavailable)
+        #expect(store.names() == ["database"])
+    }
+
+    #if DEBUG
+    @Test("for which there is no space are refused as such", arguments: [FileOperation.write, .create, .sync])
+    func noSpace(_ operation: FileOperation) async throws {
+        let faults = FaultPlan()
+        var files = FileSystem()
+        files.faults = faults
+        let threads = try DiskThreads(count: 1, files: files)
+        // Without the kernel's own ways of copying.
+        for _ in 0..<2 { faults.fail(.copy, with: EOPNOTSUPP) }
+        faults.fail(operation, with: ENOSPC)
+        let bodies = [HandedOverBody(try file("a", [1, 2, 3]), .snapshot, name: "s")]
+        let failure = await #expect(throws: Failure.self) {
+            try await answer { threads.keep(bodies, in: store.path, forbidden: [], then: $0) }.get()
+        }
+        #expect(failure?.status == .storeFull)
+        #expect(eventually { store.names() == [] })
+    }
+    #endif
+
+    /// Removal goes on behind the answer.
+    private func eventually(_ condition: () -> Bool) -> Bool {
+        let deadline = Deadline.after(milliseconds: 20_000)
+        while !deadline.hasPassed {
+            if condition() { return true }
+            usleep(1_000)
+        }
+        return false
+    }
+}

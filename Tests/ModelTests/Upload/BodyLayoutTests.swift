@@ -1,0 +1,76 @@
+import BackhaulModel
+import Testing
+
+@Suite("A request's body")
+struct BodyLayoutTests {
+    private func file(_ size: UInt64, _ name: String = "f") -> BodyFile {
+        BodyFile(path: "/\(name)", device: 1, inode: 2, size: size, modifiedNanoseconds: 3)
+    }
+
+    private func text(_ layout: BodyLayout) -> String {
+        layout.pieces.map { piece in
+            switch piece {
+            case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
+            case .file(let file): "<\(file.path)>"
+            }
+        }.joined()
+    }
+
+    @Test("of a file is that file, whose type the host knows")
+    func plainFile() {
+        let layout = BodyLayout(.file(file(7), .reference))
+        #expect(layout.pieces == [.file(file(7))])
+        #expect(layout.size == 7 && layout.contentType == nil)
+    }
+
+    @Test("of a form has each part behind its boundary, and ends with it")
+    func form() {
+        let parts = [
+            FormPart(name: "a", content: .value([0x31])),
+            FormPart(name: "b", content: .file(file(5)), fileName: "x.bin", mediaType: "image/png"),
+        ]
+        let layout = BodyLayout(.form(parts, .reference), boundary: "B")
+        #expect(layout.contentType == "multipart/form-data; boundary=B")
+        #expect(
+            text(layout) == "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n"
+                + "--B\r\nContent-Disposition: form-data; name=\"b\"; filename=\"x.bin\"\r\n"
+                + "Content-Type: image/png\r\n\r\n</f>\r\n--B--\r\n")
+        #expect(layout.size == UInt64(text(layout).utf8.count - "</f>".utf8.count) + 5)
+    }
+
+    @Test("has no name that could end its field or begin another", arguments: [
+        ("a\"; x=\"", "a%22; x=%22"), ("a\r\nX: 1", "a%0D%0AX: 1"), ("ö\\", "ö\\"), ("\r\n", "%0D%0A"),
+    ])
+    func names(_ given: String, _ sent: String) {
+        let layout = BodyLayout(.form([FormPart(name: given, content: .value([]))], .reference), boundary: "B")
+        #expect(text(layout).contains("name=\"\(sent)\"\r\n\r\n"))
+    }
+
+    @Test("has the same size at each attempt, behind a boundary that nobody can guess")
+    func boundaries() {
+        let body = RequestBody.form([FormPart(name: "a", content: .value([1]))], .reference)
+        #expect(BodyLayout(body).contentType != BodyLayout(body).contentType)
+        #expect(Set((0..<10).map { _ in BodyLayout(body).size }) == [body.size])
+        let boundary = BodyLayout.boundary()
+        #expect(boundary.utf8.count <= 70 && boundary.utf8.allSatisfy { $0 < 0x80 && $0 > 0x2F })
+    }
+
+    @Test("of files that are larger together than a number has a size all the same")
+    func overflow() {
+        let parts = (0..<3).map { FormPart(name: "\($0)", content: .file(file(.max / 2))) }
+        #expect(BodyLayout(.form(parts, .reference)).size == .max)
+    }
+
+    @Test("gets its files in the order in which they are sent")
+    func replacing() {
+        let parts = [
+            FormPart(name: "a", content: .file(file(1, "a"))), FormPart(name: "v", content: .value([1])),
+            FormPart(name: "b", content: .file(file(2, "b"))),
+        ]
+        let body = RequestBody.form(parts, .consume)
+        #expect(body.files == [file(1, "a"), file(2, "b")])
+        let replaced = body.replacing([file(1, "c"), file(2, "d")])
+        #expect(replaced.files.map(\.path) == ["/c", "/d"])
+        #expect(replaced.source == .consume && body.replacing([]) == body)
+    }
+}

@@ -1,0 +1,153 @@
+import BackhaulModel
+import Testing
+
+@Suite("An attempt of an upload")
+struct UploadMachineTests {
+    typealias Machine = UploadMachine
+
+    static let lost = Failure(.connectionLost, "broken")
+    static let changed = Failure(.bodyChanged, "changed")
+    static let late = Failure(.resourceTimeout, "late")
+    static let question = AuthenticationDemand(
+        head(401, [HeaderField("WWW-Authenticate", "Basic realm=\"a\"")]))
+
+    static func head(_ status: Int32, _ fields: [HeaderField] = []) -> ResponseHead {
+        ResponseHead(
+            status: status, finalURL: "http://a/", isHTTP2: false, fields: fields, retryAfterSeconds: nil,
+            origin: "http://a:80")
+    }
+
+    static func machine(_ change: (inout SessionConfiguration) -> Void = { _ in }) -> Machine {
+        var configuration = SessionConfiguration(identifier: "s")
+        change(&configuration)
+        return Machine(policy: TransferPolicy(configuration))
+    }
+
+    /// What each of the events leads to.
+    static func actions(_ machine: inout Machine, _ events: [Machine.Event]) -> [[Machine.Action]] {
+        events.map { machine.handle($0) }
+    }
+
+    @Test("reads of the body before it asks for a connection, and gives its turn back before it ends")
+    func succeeds() {
+        var machine = Self.machine()
+        let actions = Self.actions(
+            &machine, [.start, .opened, .head(Self.head(201), nil), .received(count: 5), .transferComplete, .concluded])
+        #expect(actions == [
+            [.openBody], [.startTransfer], [], [], [.releaseTurn, .conclude(.succeeded)], [.close],
+        ])
+        #expect(machine.phase == .over && machine.bytesReceived == 5)
+    }
+
+    @Test("whose answer is not accepted leaves it to the policy whether it is tried again", arguments: [
+        Int32(301), 404, 413, 503,
+    ])
+    func refused(status: Int32) {
+        var machine = Self.machine()
+        let actions = Self.actions(
+            &machine, [.start, .opened, .head(Self.head(status), nil), .received(count: 5_000)])
+        guard case .conclude(.retry(let failure, nil)) = actions.last?.last else {
+            Issue.record("\(actions)")
+            return
+        }
+        #expect(failure.status == .httpStatus && failure.detail == Int64(status))
+        #expect(actions.last?.first == .stopTransfer, "the start of the body is enough")
+        #expect(machine.handle(.retryRefused) == [.conclude(.failed(failure))])
+    }
+
+    @Test("takes what the session accepts for success")
+    func accepted() {
+        var machine = Self.machine { $0.acceptedStatuses = StatusList("409") ?? .successful }
+        _ = Self.actions(&machine, [.start, .opened, .head(Self.head(409), nil)])
+        #expect(machine.handle(.transferComplete) == [.releaseTurn, .conclude(.succeeded)])
+    }
+
+    @Test("waits for the credential that is asked for")
+    func credential() throws {
+        let question = try #require(Self.question)
+        var machine = Self.machine()
+        _ = Self.actions(&machine, [.start, .opened, .head(Self.head(401), question)])
+        #expect(machine.handle(.transferComplete) == [.releaseTurn, .conclude(.credential(question))])
+        #expect(machine.handle(.retryRefused) == [.conclude(.failed(question.failure))])
+    }
+
+    @Test("whose answer breaks off may be tried again: of the host's answer some is missing")
+    func brokenAnswer() {
+        var machine = Self.machine()
+        _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil), .received(count: 5)])
+        #expect(
+            machine.handle(.transferFailed(Self.lost, isTransient: true)) == [
+                .releaseTurn, .conclude(.retry(Self.lost, retryAfterSeconds: nil)),
+            ])
+    }
+
+    @Test("fails at once for what passes never, and for a body that was changed")
+    func final() {
+        var machine = Self.machine()
+        _ = Self.actions(&machine, [.start, .opened])
+        #expect(
+            machine.handle(.transferFailed(Failure(.tlsFailed, "no"), isTransient: false)).last
+                == .conclude(.failed(Failure(.tlsFailed, "no"))))
+        var other = Self.machine()
+        _ = Self.actions(&other, [.start, .opened])
+        #expect(
+            other.handle(.bodyFailed(Self.changed)) == [
+                .stopTransfer, .releaseTurn, .conclude(.failed(Self.changed)),
+            ])
+    }
+
+    @Test("is tried again when there was no descriptor left for its file")
+    func exhausted() {
+        let failure = Failure(.outOfResources, "none left")
+        var machine = Self.machine()
+        _ = machine.handle(.start)
+        #expect(
+            machine.handle(.bodyFailed(failure)) == [.releaseTurn, .conclude(.retry(failure, retryAfterSeconds: nil))])
+    }
+
+    @Test("reads no more of an endless answer than it may, and has succeeded")
+    func endless() {
+        var machine = Self.machine()
+        _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil)])
+        #expect(machine.handle(.received(count: 1 << 20)) == [.stopTransfer, .releaseTurn, .conclude(.succeeded)])
+        #expect(machine.handle(.received(count: .max)) == [])
+    }
+
+    @Test("that is accepted already is not late")
+    func lateAnswer() {
+        var machine = Self.machine()
+        _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil)])
+        #expect(machine.handle(.expire(Self.late)) == [])
+        var other = Self.machine()
+        _ = Self.actions(&other, [.start, .opened])
+        #expect(
+            other.handle(.expire(Self.late)) == [.stopTransfer, .releaseTurn, .conclude(.failed(Self.late))])
+    }
+
+    @Test("comes to one end, gives its turn back once and stops its transfer once, whatever happens in whatever order")
+    func anyOrder() {
+        let events: [Machine.Event] = [
+            .start, .opened, .head(Self.head(200), nil), .head(Self.head(500), nil),
+            .head(Self.head(401), Self.question), .received(count: 70_000), .transferComplete,
+            .transferFailed(Self.lost, isTransient: true), .transferFailed(Self.lost, isTransient: false),
+            .bodyFailed(Self.changed), .concluded, .retryRefused, .cancel, .leave, .expire(Self.late),
+        ]
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<5_000 {
+            var machine = Self.machine()
+            var seen: [Machine.Action] = []
+            var given: [Machine.Event] = []
+            for _ in 0..<12 {
+                let event = events[Int.random(in: 0..<events.count, using: &random)]
+                given.append(event)
+                seen += machine.handle(event)
+            }
+            for event in [Machine.Event.cancel, .concluded] { seen += machine.handle(event) }
+            #expect(seen.count { $0 == .close } == 1, "\(given)")
+            #expect(seen.last == .close && machine.phase == .over)
+            #expect(seen.count { $0 == .releaseTurn } == 1, "\(given)")
+            #expect(seen.count { $0 == .startTransfer } <= 1 && seen.count { $0 == .stopTransfer } <= 1)
+            if seen.contains(.stopTransfer) { #expect(seen.contains(.startTransfer)) }
+        }
+    }
+}
