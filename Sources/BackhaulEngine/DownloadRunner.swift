@@ -94,10 +94,13 @@ final class DownloadRunner: TaskRunner {
             let soFar = ReceivedSoFar(
                 attempts: task.attempts &+ requests, bytesReceived: bytesReceived, furthestOffset: machine.furthest,
                 madeProgress: machine.madeProgress, attempt: attempt(.stopped))
-            // Not recorded means only that a crash would cost more; the next one will be.
+            let number = attempt
             core.store({ (transaction) throws(Failure) in
                 try transaction.recordCheckpoint(id, checkpoint, soFar)
-            }, then: { _, _ in CrashPoint.afterCheckpoint.reach() })
+            }, then: { core, _ in
+                CrashPoint.afterCheckpoint.reach()
+                (core.runner(id, number) as? DownloadRunner)?.handle(.checkpointRecorded)
+            })
         case .seal(let size):
             let bytes = takeBuffer()
             part.seal(bytes, expected: size, then: disk(writing: bytes.count) { .sealed($0.intent, $0.checksum) })

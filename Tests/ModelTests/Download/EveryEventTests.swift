@@ -45,7 +45,7 @@ struct EveryEventTests {
         .forgotten,
         .received(count: .max), .received(count: .min), .transferComplete, .transferFailed(.lost, isTransient: true),
         .transferFailed(.refused, isTransient: false), .appended(length: 0), .appended(length: .max),
-        .synced(length: 0), .synced(length: .max), .sealed(.sealed), .intentRecorded, .intentRefused, .placed,
+        .synced(length: 0), .synced(length: .max), .checkpointRecorded, .sealed(.sealed), .intentRecorded, .intentRefused, .placed,
         .discarded, .diskFailed(.broken), .diskFailed(.full), .diskFailed(.gone), .concluded, .retryRefused,
         .cancel, .leave, .expire(.timeOver), .tick,
     ]
@@ -151,7 +151,8 @@ private struct AnsweredRun {
         case .lookForFile: answers.append(.lookedForFile(nil))
         case .lookForVersion: answers.append(.lookedForVersion(.known))
         case .lookAgain: answers.append(.lookedAgain(isSame: true))
-        case .resumeTransfer, .restartPart, .recordCheckpoint, .checkName, .hash: break
+        case .recordCheckpoint: answers.append(.checkpointRecorded)
+        case .resumeTransfer, .restartPart, .checkName, .hash: break
         }
     }
 }

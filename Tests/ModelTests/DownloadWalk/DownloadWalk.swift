@@ -210,6 +210,7 @@ struct DownloadWalk {
             answers.append(.forgotten)
         case .recordCheckpoint(let checkpoint):
             if !row.hasEnded { row.checkpoint = checkpoint }
+            answers.append(.checkpointRecorded)
         case .recordIntent(let intent):
             if !row.hasEnded { row.intent = intent }
             answers.append(row.hasEnded ? .intentRefused : .intentRecorded)
@@ -349,6 +350,8 @@ extension DownloadMachine.BufferLimits {
         limits.flush = 32
         limits.outstanding = 100
         limits.firstSync = 80
+        limits.firstCheckpoint = 32
+        limits.unrecorded = 70
         limits.laterSync = 150
         limits.syncTicks = 2
         limits.errorBody = 2

@@ -42,16 +42,44 @@ extension DownloadMachine {
     mutating func appended(_ length: UInt64) -> [Action] {
         written = min(length, offset)
         guard phase == .receiving else { return [] }
-        var actions: [Action] = []
-        if isPaused, offset - written <= limits.outstanding / 2 {
-            isPaused = false
-            actions.append(.resumeTransfer)
-        }
+        var actions = resumeWhenDue()
         // Without a validator a sync makes nothing durable that counts; later ones spread the load of the last.
         let step = hasSynced || validator.ifRange == nil ? limits.laterSync : limits.firstSync
         let isNearlyWhole = size.map { $0 - min($0, written) < limits.firstSync } ?? false
         if written - min(written, synced) >= step, !isNearlyWhole { actions += sync() }
-        return actions
+        return actions + recordWhenDue()
+    }
+
+    private mutating func resumeWhenDue() -> [Action] {
+        guard isPaused, wantsBytes, offset - written <= limits.outstanding / 2 else { return [] }
+        isPaused = false
+        return [.resumeTransfer]
+    }
+
+    /// Nothing says yet of which representation the bytes are that a crash would leave.
+    var needsFirstCheckpoint: Bool {
+        startOffset == 0 && !hasRecorded && validator.ifRange != nil && size ?? .max > limits.firstSync
+    }
+
+    /// Only what the disk has told to be written may come under a validator: before that the part file may still have
+    /// another's bytes.
+    private mutating func recordWhenDue() -> [Action] {
+        // After a sync comes a checkpoint anyway.
+        guard needsFirstCheckpoint, !isRecording, !isSyncing, written >= limits.firstCheckpoint else { return [] }
+        return recordCheckpoint()
+    }
+
+    private mutating func recordCheckpoint() -> [Action] {
+        guard let checkpoint = noteCheckpoint() else { return [] }
+        isRecording = true
+        return [.recordCheckpoint(checkpoint)]
+    }
+
+    mutating func checkpointRecorded() -> [Action] {
+        guard isRecording else { return [] }
+        isRecording = false
+        hasRecorded = true
+        return phase == .receiving ? resumeWhenDue() : []
     }
 
     mutating func sync() -> [Action] {
@@ -67,8 +95,7 @@ extension DownloadMachine {
         hasSynced = true
         synced = max(synced, min(length, offset))
         guard case .saving(let conclusion) = phase else {
-            guard phase == .receiving, let checkpoint = noteCheckpoint() else { return [] }
-            return [.recordCheckpoint(checkpoint)]
+            return phase == .receiving ? recordCheckpoint() : []
         }
         if needsLastSync {
             needsLastSync = false
@@ -81,7 +108,7 @@ extension DownloadMachine {
     /// Nil when there is nothing to continue from safely.
     @discardableResult
     private mutating func noteCheckpoint() -> Checkpoint? {
-        guard synced > 0, validator.ifRange != nil, let url = head?.finalURL else { return nil }
+        guard max(written, synced) > 0, validator.ifRange != nil, let url = head?.finalURL else { return nil }
         if synced > furthest {
             madeProgress = true
             furthest = synced

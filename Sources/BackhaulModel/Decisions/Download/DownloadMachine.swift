@@ -60,6 +60,9 @@ public struct DownloadMachine: Sendable {
     var isPaused = false
     var isSyncing = false
     var hasSynced = false
+    /// A checkpoint is on its way to the store.
+    var isRecording = false
+    var hasRecorded = false
     /// Bytes were written after the sync that is under way had been asked for.
     var needsLastSync = false
     var ticksSinceSync = 0
@@ -101,7 +104,8 @@ public struct DownloadMachine: Sendable {
     /// False while bytes cannot be taken: the transfer is to be paused.
     public var wantsBytes: Bool {
         switch phase {
-        case .receiving: offset - written <= limits.outstanding
+        case .receiving:
+            offset - written <= limits.outstanding && (offset < limits.unrecorded || !needsFirstCheckpoint)
         case .receivingErrorBody: true
         default: false
         }
@@ -134,6 +138,7 @@ public struct DownloadMachine: Sendable {
         case .transferFailed(let failure, let isTransient): transferFailed(failure, isTransient)
         case .appended(let length): appended(length)
         case .synced(let length): synced(length)
+        case .checkpointRecorded: checkpointRecorded()
         case .sealed(let intent, let checksum): sealed(intent, checksum)
         case .intentRecorded: intentRecorded()
         case .intentRefused: intentRefused()

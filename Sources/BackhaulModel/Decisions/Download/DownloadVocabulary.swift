@@ -64,6 +64,8 @@ extension DownloadMachine {
         /// The file is this long now.
         case appended(length: UInt64)
         case synced(length: UInt64)
+        /// Or not: then a crash costs more, and the next one will be.
+        case checkpointRecorded
         case sealed(FinishIntent, Checksum? = nil)
         case intentRecorded
         /// The host cancelled the task before its intent was recorded.
@@ -124,6 +126,7 @@ extension DownloadMachine {
         case flush
         /// Answered by `synced`.
         case sync
+        /// Answered by `checkpointRecorded`.
         case recordCheckpoint(Checkpoint)
         /// Hand the rest of the buffer to the disk and make the file whole. Answered by `sealed`.
         case seal(size: UInt64)
@@ -143,7 +146,13 @@ extension DownloadMachine {
     /// How much is gathered in memory before the disk gets it, and how much may be on its way there.
     public struct BufferLimits: Sendable {
         public var flush: UInt64 = 256 << 10
-        public var outstanding: UInt64 = 2 << 20
+        /// With what the transport holds of a paused transfer, 256 KiB, less than the 1 MiB that a kill may cost.
+        public var outstanding: UInt64 = 704 << 10
+        /// So many bytes are in the file when its validators are made durable: with them, all that is written outlives
+        /// a kill. A file of less than `firstSync` is not worth it.
+        public var firstCheckpoint: UInt64 = 256 << 10
+        /// So many are taken before that is done.
+        public var unrecorded: UInt64 = 704 << 10
         public var firstSync: UInt64 = 1 << 20
         /// Bounds what a power loss can take.
         public var laterSync: UInt64 = 32 << 20

@@ -1,0 +1,82 @@
+import BackhaulModel
+import Testing
+
+@Suite("What a kill may cost a download")
+struct SeamTests {
+    static var limits: DownloadMachine.BufferLimits {
+        var limits = DownloadMachine.BufferLimits.small
+        limits.firstCheckpoint = 100
+        limits.unrecorded = 300
+        return limits
+    }
+
+    static let large = head(200, "Content-Length: 9000", "ETag: \"a\"")
+
+    @Test("With the first bytes in the file their validators are recorded, before anything is synced")
+    func firstCheckpoint() {
+        var attempt = Attempt(limits: Self.limits)
+        attempt.after(.start, .head(Self.large))
+        attempt.when(.received(count: 100), .flush)
+        attempt.when(.appended(length: 100), .recordCheckpoint(.kept(0, of: 9_000)))
+        attempt.after(.received(count: 100))
+        attempt.when(.appended(length: 200))
+        #expect(!attempt.machine.madeProgress)
+    }
+
+    @Test("Only so many bytes are taken until that is done")
+    func backPressure() {
+        var attempt = Attempt(limits: Self.limits)
+        attempt.after(.start, .head(Self.large), .received(count: 100), .appended(length: 100))
+        attempt.when(.received(count: 200), .flush)
+        #expect(!attempt.machine.wantsBytes)
+        attempt.when(.appended(length: 300))
+        attempt.when(.checkpointRecorded, .resumeTransfer)
+        #expect(attempt.machine.wantsBytes)
+        attempt.after(.received(count: 100))
+        attempt.when(.appended(length: 400))
+    }
+
+    @Test("A sync that is under way brings the checkpoint")
+    func syncedFirst() {
+        var attempt = Attempt(limits: Self.limits)
+        attempt.after(.start, .head(Self.large), .received(count: 90))
+        attempt.when(.tick, .flush, .sync)
+        attempt.after(.received(count: 210))
+        attempt.when(.appended(length: 300))
+        attempt.when(.synced(length: 90), .recordCheckpoint(.kept(90, of: 9_000)))
+        attempt.when(.checkpointRecorded, .resumeTransfer)
+    }
+
+    @Test("A small file, one without a validator and one that is continued need none", arguments: [
+        (Checkpoint?.none, head(200, "Content-Length: 1000", "ETag: \"a\"")),
+        (nil, head(200, "Content-Length: 9000")),
+        (.kept(500, of: 9_000), head(206, "Content-Range: bytes 500-8999/9000", "ETag: \"a\"")),
+    ])
+    func none(_ kept: Checkpoint?, _ head: ResponseHead) {
+        var attempt = Attempt(from: kept, limits: Self.limits)
+        attempt.after(.start, .opened(length: 500), .head(head))
+        attempt.when(.received(count: 400), .flush)
+        attempt.when(.appended(length: attempt.machine.offset))
+        #expect(attempt.machine.wantsBytes)
+    }
+
+    @Test("The bytes of another file are under its own validators only when they are written")
+    func changedFile() {
+        var attempt = Attempt(from: .kept(500), limits: Self.limits)
+        attempt.after(.start, .opened(length: 500))
+        attempt.when(.head(head(200, "Content-Length: 9000", "ETag: \"b\"")), .forgetCheckpoint)
+        attempt.when(.forgotten, .restartPart, .resumeTransfer)
+        attempt.when(.received(count: 100), .flush)
+        attempt.when(.appended(length: 100), .recordCheckpoint(.kept(0, of: 9_000, tag: "\"b\"")))
+    }
+
+    @Test("When the first sync fails, nothing is left that the validators could stand for")
+    func failedSync() {
+        var attempt = Attempt(limits: Self.limits)
+        attempt.after(
+            .start, .head(Self.large), .received(count: 100), .appended(length: 100), .checkpointRecorded, .tick)
+        attempt.when(
+            .diskFailed(.broken), .stopTransfer, .releaseTurn, .openPart(isSameBoot: false, syncedOffset: 0),
+            .conclude(.again(.broken), .kept(0, of: 9_000, boot: "")))
+    }
+}
