@@ -20,6 +20,7 @@ extension TaskRunner {
         request.offset = offset
         request.ifRange = ifRange
         request.secrets = refreshedSecrets
+        request.looksUpAgain = task.attempts > 0
         request.method = task.request.method
         request.canBeRepeated = policy.retriesUnsafeMethods || HTTPMethod.isIdempotent(task.request.method)
         // How the server takes the request is not known: the body is better asked for before it is sent in vain.

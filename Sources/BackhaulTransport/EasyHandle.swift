@@ -35,8 +35,8 @@ final class EasyHandle {
 
     /// The options that belong to one request. `receiver` is handed to the call-backs and must outlive the transfer.
     func prepare(
-        url: String, version: HTTPVersion, isEncrypted: Bool, timeoutMilliseconds: UInt32, headers lines: [String],
-        credentials: HopCredentials, nonceOwner: String? = nil, receiver: UnsafeMutableRawPointer
+        url: String, version: HTTPVersion, isEncrypted: Bool, timeoutMilliseconds: UInt32, looksUpAgain: Bool,
+        headers lines: [String], credentials: HopCredentials, nonceOwner: String? = nil, receiver: UnsafeMutableRawPointer
     ) throws(Failure) {
         reasonText[0] = 0
         if let nonceOwner { self.nonceOwner = nonceOwner }
@@ -48,6 +48,8 @@ final class EasyHandle {
         try set(CURLOPT_URL, url)
         set(credentials.belongsToConnection ? .http1 : version, isEncrypted: isEncrypted)
         bhl_easy_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(timeoutMilliseconds))
+        // Seconds. libcurl keeps an address also when nobody answers there.
+        bhl_easy_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, looksUpAgain ? 0 : 60)
         for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PRIVATE, CURLOPT_PREREQDATA] {
             bhl_easy_set_pointer(handle, option, receiver)
         }

@@ -28,6 +28,8 @@ public struct TransferRequest: Sendable {
     /// False for a method that is not idempotent (RFC 9110, section 9.2.2): then nothing is sent a second time unless
     /// the server asks for it.
     public var canBeRepeated = true
+    /// Forget which addresses the server's name had: the last request to it failed, and it may have moved.
+    public var looksUpAgain = false
     /// Answers to challenges: each is sent to its own server or proxy only, whichever of them a redirect leads to.
     public var credentials: SessionCredentials?
     /// What `headers` have of answers to challenges.

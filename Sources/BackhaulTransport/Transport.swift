@@ -132,6 +132,7 @@ public final class Transport {
                 url: transfer.url, version: transfer.request.httpVersion,
                 isEncrypted: transfer.origin.scheme == "https",
                 timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds,
+                looksUpAgain: transfer.request.looksUpAgain,
                 headers: transfer.headerLines(with: credentials), credentials: credentials, nonceOwner: nonceOwner,
                 receiver: Unmanaged.passUnretained(transfer).toOpaque())
             try easy.prepare(transfer.jar, own: transfer.ownCookies)
