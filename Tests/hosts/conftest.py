@@ -67,6 +67,10 @@ def hosting(request):
     return getattr(request, "param", Hosting.EMBEDDED)
 
 
+def pytest_addoption(parser):
+    parser.addoption("--seams-size", type=int, default=160, help="MiB of the download that is cut again and again")
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "both_hostings: what it says holds for embedded hosting and for the daemon")
 

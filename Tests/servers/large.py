@@ -1,0 +1,42 @@
+"""Contents too large to be kept in memory: any stretch of them can be made at once."""
+
+import hashlib
+import random
+from dataclasses import dataclass
+from functools import cached_property
+
+_BLOCK = 1 << 20
+#: A block is one of so many windows onto the same random bytes.
+_WINDOWS = 65_521
+
+
+@dataclass(frozen=True)
+class LargeContent:
+    """Bytes made from a seed. Two with different seeds, and two blocks of one, are different."""
+
+    size: int
+    seed: int = 0
+
+    @property
+    def etag(self):
+        return f'"{self.seed}-{self.size}"'
+
+    @cached_property
+    def _bytes(self):
+        return memoryview(random.Random(f"large {self.seed}").randbytes(_BLOCK + _WINDOWS))
+
+    def pieces(self, start, end):
+        """Views of the bytes from start to end, in order, of at most 1 MiB each."""
+        while start < end:
+            number, within = divmod(start, _BLOCK)
+            window = number * 25_931 % _WINDOWS
+            length = min(_BLOCK - within, end - start)
+            yield self._bytes[window + within:window + within + length]
+            start += length
+
+    @cached_property
+    def sha256(self):
+        digest = hashlib.sha256()
+        for piece in self.pieces(0, self.size):
+            digest.update(piece)
+        return digest.hexdigest()

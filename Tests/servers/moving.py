@@ -1,0 +1,225 @@
+"""An HTTP/1.1 server of one large resource that loses every connection on the way, moves to another address in between,
+and counts which bytes its client has read.
+
+Its front has a fixed address and redirects to where the resource is now: a name whose address changes, with another
+query each time, as signed links have.
+"""
+
+import random
+import re
+import socket
+import struct
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field
+from email.utils import formatdate
+
+from servers import sockets
+
+_HOSTS = "127.0.0.1 localhost front.test\n127.0.0.{} moving.test\n"
+
+
+@dataclass
+class Delivery:
+    """What one answer gave of a representation."""
+
+    etag: str
+    address: str
+    start: int
+    if_range: object
+    #: Body bytes that the client has read; what was still under way when the connection ended is not its fault.
+    taken: int = 0
+    #: What ended it: "whole", "dropped", "reset" or "killed".
+    end: str = "the client left"
+
+    @property
+    def stop(self):
+        return self.start + self.taken
+
+
+@dataclass
+class Script:
+    """What happens on the way, chosen by a seed."""
+
+    seed: int
+    #: Each connection ends after a random count of bytes between these two.
+    shortest: int
+    longest: int
+    #: Representations, and at which of its own bytes each but the last is replaced by the next.
+    contents: list
+    replaced_at: list = field(default_factory=list)
+    #: Pairs of a representation's number and one of its bytes: when it is sent, the client's engine is killed.
+    kills: list = field(default_factory=list)
+
+
+class MovingServer:
+    """``with MovingServer(script, folder) as server: server.url``; its names are those in the file ``server.hosts``."""
+
+    def __init__(self, script, folder):
+        self._script, self.hosts = script, folder / "hosts"
+        self._random = random.Random(script.seed)
+        self._kills, self._representation = list(script.kills), 0
+        self._turn = threading.Lock()
+        self._listeners, self._open, self._place = {}, set(), 1
+        self.deliveries = []
+        #: Gives a context in which the engine is stopped, and a function that kills it there.
+        self.killer = None
+
+    def __enter__(self):
+        self.port = self._listen("127.0.0.1", 0)
+        self._move()
+        return self
+
+    def __exit__(self, *_):
+        for address in list(self._listeners):
+            self._close(address)
+        for connection in list(self._open):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    @property
+    def content(self):
+        """What the resource is now."""
+        return self._script.contents[self._representation]
+
+    @property
+    def url(self):
+        return f"http://front.test:{self.port}/file"
+
+    def _listen(self, address, port):
+        listener = socket.create_server((address, port), backlog=16)
+        self._listeners[address] = listener
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+        return listener.getsockname()[1]
+
+    def _close(self, address):
+        listener = self._listeners.pop(address)
+        with suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)  # wakes the accept, which close alone does not
+        listener.close()
+
+    def _move(self):
+        """To another address: nobody listens at the one before, and its name leads to the new one."""
+        before = self._place
+        self._place = self._random.choice([place for place in range(2, 10) if place != before])
+        self._listen(f"127.0.0.{self._place}", self.port)
+        if before != 1:
+            self._close(f"127.0.0.{before}")
+        # One write of the same length each time: no reader finds half a file.
+        with open(self.hosts, "r+b" if self.hosts.exists() else "wb", buffering=0) as file:
+            file.write(_HOSTS.format(self._place).encode())
+
+    def _accept(self, listener):
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection):
+        self._open.add(connection)
+        try:
+            with suppress(OSError), connection, connection.makefile("rb") as reader:
+                while (asked := _read_request(reader)) and self._answer(connection, *asked):
+                    pass
+        finally:
+            self._open.discard(connection)
+
+    def _answer(self, connection, path, headers):
+        if path == "/file":
+            signature = self._random.getrandbits(64)
+            location = f"http://moving.test:{self.port}/large/file?signed={signature:x}"
+            return _send_head(connection, 302, {"Location": location, "Content-Length": 0}) > 0
+        # One at a time: what is counted is a sequence.
+        with self._turn:
+            return self._deliver(connection, headers)
+
+    def _deliver(self, connection, headers):
+        content = self.content
+        start = _first_byte(content, headers)
+        delivery = Delivery(content.etag, connection.getsockname()[0], start, headers.get("if-range"))
+        self.deliveries.append(delivery)
+        head = _send_head(connection, 206 if start else 200, _fields(content, start))
+        stop, end = self._way(content, start)
+        with suppress(OSError):
+            for piece in content.pieces(start, stop):
+                connection.sendall(piece)
+            return end(connection, delivery, stop - start, head)
+        return False
+
+    def _way(self, content, start):
+        """Up to which byte an answer goes, and what happens there."""
+        chosen = start + self._random.randint(self._script.shortest, self._script.longest)
+        ways = [(content.size, self._whole), (chosen, self._random.choice([self._drop, self._reset]))]
+        ways += [(at, self._replace) for number, at in enumerate(self._script.replaced_at)
+                 if number == self._representation]
+        ways += [(at, self._kill_engine) for number, at in self._kills if number == self._representation and at > start]
+        return min(ways, key=lambda way: way[0])
+
+    def _whole(self, _, delivery, count, __):
+        delivery.taken, delivery.end = count, "whole"
+        return True
+
+    def _drop(self, connection, delivery, count, _):
+        self._move()
+        connection.shutdown(socket.SHUT_WR)
+        # Its own orderly end proves that it has read all: a close before that would be a reset (RFC 9293, 3.6.1).
+        if connection.recv(1) == b"":
+            delivery.taken, delivery.end = count, "dropped"
+        return False
+
+    def _reset(self, connection, delivery, count, head):
+        # A reset takes with it what was not read.
+        sockets.wait_until_taken(connection, head + count)
+        self._move()
+        # Lingering for zero seconds turns close into a reset (socket(7)).
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        delivery.taken, delivery.end = count, "reset"
+        return False
+
+    def _replace(self, connection, delivery, count, head):
+        self._representation += 1
+        return self._drop(connection, delivery, count, head)
+
+    def _kill_engine(self, connection, delivery, _, head):
+        """In full flow: it is stopped, its connection looked at, and killed where it stands."""
+        self._kills.pop(0)
+        with self.killer() as kill:
+            delivery.taken, delivery.end = sockets.settled(connection) - head, "killed"
+            self._move()
+            kill()
+        return False
+
+
+def _first_byte(content, headers):
+    """Where a selected range begins (RFC 9110, sections 13.1.5 and 14.2); 0 for everything."""
+    found = re.fullmatch(r"bytes=(\d+)-", headers.get("range", ""))
+    return int(found[1]) if found and headers.get("if-range") in (None, content.etag) else 0
+
+
+def _fields(content, start):
+    fields = {"Date": formatdate(usegmt=True), "Accept-Ranges": "bytes", "ETag": content.etag,
+              "Content-Type": "application/octet-stream", "Content-Length": content.size - start}
+    if start:
+        fields["Content-Range"] = f"bytes {start}-{content.size - 1}/{content.size}"
+    return fields
+
+
+def _send_head(connection, status, fields):
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    data = f"HTTP/1.1 {status} Because\r\n{head}\r\n".encode()
+    connection.sendall(data)
+    return len(data)
+
+
+def _read_request(reader):
+    """Path and header fields; None at the connection's end."""
+    line = reader.readline(65_536).decode("latin-1").split()
+    if len(line) != 3:
+        return None
+    headers = {}
+    while field_line := reader.readline(65_536).decode("latin-1").strip():
+        name, _, value = field_line.partition(":")
+        headers[name.lower()] = value.strip()
+    return line[1], headers

@@ -1,0 +1,61 @@
+"""What the kernel knows of a TCP connection on this machine: how much of what was sent has been read."""
+
+import socket
+import struct
+import time
+from pathlib import Path
+
+#: Offset of tcpi_bytes_acked in struct tcp_info (linux/tcp.h).
+_BYTES_ACKED = 120
+
+
+def taken(connection):
+    """Bytes sent over the connection that the process at its other end has read; settled only while that stands still.
+
+    What has been acknowledged lies in the other end's receive queue (proc_net_tcp(5)) until it is read.
+    """
+    return _acknowledged(connection) - _unread(connection.getpeername(), connection.getsockname())
+
+
+def wait_until_taken(connection, count, timeout=30):
+    """Waits until the process at the other end has read so many bytes."""
+    _wait(lambda: taken(connection) >= count, timeout)
+
+
+def settled(connection, timeout=30):
+    """What a process that has been stopped had read until then."""
+    before = []
+
+    def is_settled():
+        before.append(taken(connection))
+        return before[-20:].count(before[-1]) == 20
+
+    _wait(is_settled, timeout)
+    return before[-1]
+
+
+def _wait(condition, timeout):
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not within {timeout} s")
+        time.sleep(0.001)
+
+
+def _acknowledged(connection):
+    told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _BYTES_ACKED + 8)
+    return struct.unpack_from("=Q", told, _BYTES_ACKED)[0]
+
+
+def _unread(local, remote):
+    ends = [_hexadecimal(local), _hexadecimal(remote)]
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        words = line.split()
+        if words[1:3] == ends:
+            return int(words[4].partition(":")[2], 16)
+    return 0
+
+
+def _hexadecimal(address):
+    name, port = address
+    return f"{struct.unpack('=I', socket.inet_aton(name))[0]:08X}:{port:04X}"
