@@ -16,6 +16,8 @@ struct HeadCollector {
     private(set) var status: Int32 = 0
     private(set) var isHTTP2 = false
     private(set) var fields: [HeaderField] = []
+    /// libcurl takes any version for one that it knows.
+    private var hasKnownVersion = true
     private var isOver = false
     private var size = 0
     private var count = 0
@@ -26,10 +28,10 @@ struct HeadCollector {
         count += 1
         // Interim responses and trailers count, too.
         guard size <= HeadCollector.sizeLimit else {
-            return tooLarge("more than \(HeadCollector.sizeLimit / 1024) KiB of header")
+            return broken("more than \(HeadCollector.sizeLimit / 1024) KiB of header")
         }
         guard count <= HeadCollector.fieldLimit else {
-            return tooLarge("more than \(HeadCollector.fieldLimit) header lines")
+            return broken("more than \(HeadCollector.fieldLimit) header lines")
         }
         if isOver { return .more }
         let content = line.utf8.prefix { $0 != 0x0D && $0 != 0x0A }
@@ -52,11 +54,20 @@ struct HeadCollector {
     private mutating func startResponse(_ line: Substring.UTF8View) {
         let words = line.split(separator: 0x20, maxSplits: 2)
         isHTTP2 = words.first?.starts(with: "HTTP/2".utf8) ?? false
+        hasKnownVersion = words.first.map(HeadCollector.isVersion) ?? false
         status = words.count > 1 ? Int32(String(words[1]) ?? "") ?? 0 : 0
         fields.removeAll(keepingCapacity: true)
     }
 
+    /// RFC 9112, section 2.3, or as libcurl names the later ones.
+    private static func isVersion(_ word: Substring.UTF8View) -> Bool {
+        let version = word.dropFirst("HTTP/".utf8.count)
+        if version.starts(with: "1.".utf8) { return version.count == 3 && (0x30...0x39).contains(version.last ?? 0) }
+        return version.elementsEqual("2".utf8) || version.elementsEqual("3".utf8)
+    }
+
     private mutating func endOfFields() -> Step {
+        guard hasKnownVersion else { return broken("an answer in a version of HTTP that does not exist") }
         switch status {
         case 101:
             return .broken(Failure(.badResponse, "the server switched to another protocol, which was not asked for"))
@@ -83,7 +94,7 @@ struct HeadCollector {
         return String(decoding: start[...end].filter { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }, as: UTF8.self)
     }
 
-    private func tooLarge(_ what: String) -> Step {
+    private func broken(_ what: String) -> Step {
         .broken(Failure(.badResponse, "the server sent \(what)"))
     }
 }
