@@ -36,7 +36,8 @@ final class EasyHandle {
     /// The options that belong to one request. `receiver` is handed to the call-backs and must outlive the transfer.
     func prepare(
         url: String, version: HTTPVersion, isEncrypted: Bool, timeoutMilliseconds: UInt32, looksUpAgain: Bool,
-        headers lines: [String], credentials: HopCredentials, nonceOwner: String? = nil, receiver: UnsafeMutableRawPointer
+        headers lines: [String], credentials: HopCredentials, nonceOwner: String? = nil,
+        receiver: UnsafeMutableRawPointer
     ) throws(Failure) {
         reasonText[0] = 0
         if let nonceOwner { self.nonceOwner = nonceOwner }

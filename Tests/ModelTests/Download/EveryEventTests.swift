@@ -45,7 +45,8 @@ struct EveryEventTests {
         .forgotten,
         .received(count: .max), .received(count: .min), .transferComplete, .transferFailed(.lost, isTransient: true),
         .transferFailed(.refused, isTransient: false), .appended(length: 0), .appended(length: .max),
-        .synced(length: 0), .synced(length: .max), .checkpointRecorded, .sealed(.sealed), .intentRecorded, .intentRefused, .placed,
+        .synced(length: 0), .synced(length: .max), .checkpointRecorded,
+        .sealed(.sealed), .intentRecorded, .intentRefused, .placed,
         .discarded, .diskFailed(.broken), .diskFailed(.full), .diskFailed(.gone), .concluded, .retryRefused,
         .cancel, .leave, .expire(.timeOver), .tick,
     ]
