@@ -63,8 +63,9 @@ extension CommandHandler {
         core.lookAtCalendar()
         let now = core.calendarMilliseconds
         let lanes = Lock(Set<LaneID>())
+        let aliases = aliases(of: items)
         once({ (transaction) throws(Failure) in
-            let applied = try transaction.enqueue(session: session, items, now: now)
+            let applied = try transaction.enqueue(session: session, items, aliases: aliases, now: now)
             lanes.withLock { $0 = applied.lanes }
             try with(transaction, applied.results)
             return (.enqueued(applied.results), nil)
@@ -72,6 +73,17 @@ extension CommandHandler {
             CrashPoint.afterEnqueue.reach()
             core.tasksWait(in: lanes.withLock { $0 }, reload: hasPriority)
         }, settle: settle)
+    }
+
+    /// The other paths of each file that has any.
+    private func aliases(of items: [(Request, Origin)]) -> [Int: [String]] {
+        var found: [Int: [String]] = [:]
+        for (index, (request, _)) in items.enumerated() where !request.options.isNamedByServer {
+            guard let destination = request.destination else { continue }
+            let others = core.directoryAliases.others(of: destination)
+            if !others.isEmpty { found[index] = others }
+        }
+        return found
     }
 
     func acknowledge(_ acknowledgement: Acknowledgement, in session: SessionID) {

@@ -33,6 +33,7 @@ extension DownloadRunner {
 
     private var reason: (WaitReason, String?) {
         if machine.isFinishing { return (.finishing, "all bytes are here and are being made durable") }
+        if machine.phase == .lookingForFile { return (.finishing, "the file that is there is being verified") }
         if machine.head == nil { return (.connecting, "\(task.origin.text) has not answered yet") }
         if waitsForRate { return (.rate, WaitReason.rate.text) }
         let silence = (core.loop.now - lastByte) / 1_000

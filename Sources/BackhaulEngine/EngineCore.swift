@@ -25,6 +25,7 @@ final class EngineCore {
     var immediateRepeats: [TaskID: UInt32] = [:]
     var unconnected = Unconnected()
     var lastLookForOverdue: Int64 = 0
+    var directoryAliases = DirectoryAliases()
     /// What tasks missed that found their file system full.
     var neededSpace: [TaskID: UInt64] = [:]
     static let neededSpaceLimit = 4_096

@@ -94,6 +94,21 @@ def test_skipping_needs_something_to_verify_by(one, misbehaving, downloads):
     assert raised.value.status is Status.INVALID_ARGUMENT and "checksum" in str(raised.value)
 
 
+# One file, two names
+
+
+def test_one_file_by_two_paths_of_its_directory_belongs_to_one_task(one, misbehaving, downloads, place):
+    (place / "link").symlink_to(downloads)
+    one.download(misbehaving.serve("/a", CONTENT), downloads / "a", suspended=True)
+    with pytest.raises(BackhaulError) as raised:
+        one.download(misbehaving.serve("/b", CONTENT), place / "link" / "a", suspended=True)
+    assert raised.value.status is Status.DESTINATION_IN_USE and str(downloads / "a") in str(raised.value)
+    one.download(misbehaving.serve("/b", CONTENT), place / "link" / "b", suspended=True)
+    with pytest.raises(BackhaulError) as raised:
+        one.download(misbehaving.serve("/c", CONTENT), downloads / "b")
+    assert raised.value.status is Status.DESTINATION_IN_USE
+
+
 # Only if changed
 
 

@@ -7,9 +7,10 @@ extension Transaction {
     ///
     /// Returns what became of each, in order, and the lanes that got tasks which may run. Throws, with the position in
     /// the chunk as `index`: keyConflict, naming the field that differs; destinationInUse, naming the other task;
-    /// destinationExists. Else notFound, invalidated or what SQLite reports.
+    /// destinationExists. Else notFound, invalidated or what SQLite reports. `aliases`: other paths of the requests'
+    /// destinations, by position.
     public func enqueue(
-        session: SessionID, _ requests: [(Request, Origin)], now: Int64
+        session: SessionID, _ requests: [(Request, Origin)], aliases: [Int: [String]] = [:], now: Int64
     ) throws(Failure) -> (results: [Enqueued], lanes: Set<LaneID>) {
         let round = try roundForEnqueue(session)
         var results: [Enqueued] = []
@@ -34,6 +35,7 @@ extension Transaction {
             let group = try groups.find(request) { (name) throws(Failure) in try findOrMakeGroup(name, of: session) }
             if let task = try insert(request, session, lane, group, round: round, now: now) {
                 try refuseOccupied(request, index: UInt64(results.count))
+                for alias in aliases[results.count] ?? [] { try refuseTaken(alias, index: UInt64(results.count)) }
                 added += 1
                 if let group { groups.added[group, default: 0] += 1 }
                 if !request.startsSuspended { laneOfWaiting.insert(lane) }
@@ -90,6 +92,16 @@ extension Transaction {
             index: index)
     }
 
+    /// Two live tasks with one file would destroy each other's.
+    private func refuseTaken(_ path: String, index: UInt64) throws(Failure) {
+        let found = try connection.first(Self.selectByDestination, .text(path)) { row throws(Failure) in row.taskID() }
+        guard let found else { return }
+        throw Failure(
+            .destinationInUse,
+            "task \(found.rawValue) has the same destination \(path); choose another or cancel that task",
+            index: index)
+    }
+
     /// The task that has the request's key, when it was made by the same request.
     private func existing(_ request: Request, _ session: SessionID, index: UInt64) throws(Failure) -> TaskID {
         if let key = request.idempotencyKey {
@@ -108,17 +120,7 @@ extension Transaction {
                     index: index)
             }
         }
-        if let path = request.destination?.path {
-            let found = try connection.first(Self.selectByDestination, .text(path)) { row throws(Failure) in
-                row.taskID()
-            }
-            if let found {
-                throw Failure(
-                    .destinationInUse,
-                    "task \(found.rawValue) has the same destination \(path); choose another or cancel that task",
-                    index: index)
-            }
-        }
+        if let path = request.destination?.path { try refuseTaken(path, index: index) }
         throw Failure(.internal, "the store refused a task for no known reason; please report it", index: index)
     }
 
