@@ -16,7 +16,9 @@ extension DownloadMachine {
         transferIsOver = true
         switch phase {
         case .requesting, .forgetting, .receiving:
-            guard isTransient || policy.retriesLasting(failure) else { return endTransfer() + discard(.failed(failure)) }
+            guard isTransient || policy.retriesLasting(failure) else {
+                return endTransfer() + discard(.failed(failure))
+            }
             return keepForLater(.retry(failure, reason: .retry, retryAfterSeconds: nil, fromZero: false))
         case .receivingErrorBody:
             return refuse()
