@@ -98,7 +98,10 @@ class _WebDAV:
             self.port, self.tls_port = free_port(), free_port()
             if self._start(program):
                 return self
-        raise RuntimeError(f"{self.program} does not start: " + (self.folder / "error.log").read_text(errors="replace"))
+        log = self.folder / "error.log"
+        reason = log.read_text(errors="replace") if log.exists() else "it says nothing"
+        shutil.rmtree(self.folder, ignore_errors=True)
+        raise RuntimeError(f"{self.program} does not start: {reason}")
 
     def give(self, folder):
         nobody = pwd.getpwnam("nobody")
