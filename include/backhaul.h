@@ -620,8 +620,9 @@ enum {
 enum {
     BH_REFRESH_NONE = 0,
     BH_REFRESH_HEADERS = 1, /* headers: one challenge for all tasks of the session and origin, answered with
-                               BH_RESPOND_HEADERS */
-    BH_REFRESH_URL = 2      /* the URL: one challenge for each task, answered with BH_RESPOND_URL or …_HEADERS */
+                               BH_RESPOND_HEADERS for all of them that were enqueued by then */
+    BH_REFRESH_URL = 2      /* the URL: one challenge for each task, answered with BH_RESPOND_URL or …_HEADERS. What is
+                               here is continued only from the same strong entity tag and size */
 };
 
 /* One part of a multipart/form-data body (RFC 7578): a file or a value. */
@@ -901,7 +902,8 @@ typedef struct bh_response {
 
 /* Answers an open challenge and acknowledges its event; the tasks that wait for it are tried again, one before the
  * others. Consumers and producers. Errors: BH_NOT_FOUND when it is not open (any more), BH_INVALID_ARGUMENT (also for a
- * credential where the scheme Basic is not offered, and for Authorization as an answer to a proxy). */
+ * credential where neither Basic nor Digest is offered, or Negotiate for an empty one, for Authorization as an answer
+ * to a proxy, for a URL where none was asked for, and for an expires_ms that has passed). */
 bh_status bh_session_respond(bh_session *session, uint64_t challenge_id, const bh_response *response,
                              int32_t timeout_ms, bh_error *error);
 bh_status bh_session_respond_start(bh_session *session, uint64_t challenge_id, const bh_response *response,
