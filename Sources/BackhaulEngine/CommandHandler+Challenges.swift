@@ -13,8 +13,8 @@ extension CommandHandler {
         }
     }
 
-    /// What is stored of the command is its reply. The answer is stored only where the host wants it, and where it takes
-    /// the place of what a request was stored with.
+    /// What is stored of the command is its reply. The answer is stored only where the host wants it, and where it
+    /// takes the place of what a request was stored with.
     func respond(
         _ id: ChallengeID, _ response: ChallengeResponse, _ life: AnswerLife, in session: SessionID
     ) throws(Failure) {

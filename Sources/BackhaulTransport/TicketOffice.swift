@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// Tokens for Negotiate (RFC 4559) from the user's own Kerberos tickets, on a thread of their own: libcurl would wait for
-/// name servers and the KDC on the thread of the loop. Confined to that thread.
+/// Tokens for Negotiate (RFC 4559) from the user's own Kerberos tickets, on a thread of their own: libcurl would wait
+/// for name servers and the KDC on the thread of the loop. Confined to that thread.
 final class TicketOffice {
     typealias Token = Result<String, Failure>
 
