@@ -107,10 +107,28 @@ struct HeadCollectorTests {
         }
     }
 
-    @Test("with an odd status line has no status, and no trap", arguments: ["HTTP/1.1", "HTTP/1.1 abc", "HTTP/"])
+    @Test("with an odd status line has no status, and no trap", arguments: ["HTTP/1.1", "HTTP/1.1 abc"])
     func oddStatus(line: String) {
         let (head, step) = collect([line, ""])
         #expect(step == .complete)
         #expect(head.status == 0)
+    }
+
+    @Test("in a version of HTTP that does not exist is none", arguments: [
+        "HTTP/", "HTTP/x.y 200", "HTTP/1. 200", "HTTP/1.10 200", "HTTP/20 200", "HTTP/ 200",
+    ])
+    func oddVersion(line: String) {
+        guard case .broken(let failure) = collect([line, ""]).1 else {
+            Issue.record("not broken")
+            return
+        }
+        #expect(failure.status == .badResponse)
+    }
+
+    @Test("is one in each version that does", arguments: ["HTTP/1.0 200", "HTTP/1.1 200 OK", "HTTP/2 200", "HTTP/3 200"])
+    func versions(line: String) {
+        let (head, step) = collect([line, ""])
+        #expect(step == .complete)
+        #expect(head.status == 200)
     }
 }
