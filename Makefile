@@ -19,8 +19,9 @@ SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --
 ifeq ($(shell printf '2.36\n%s\n' "$$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)" | sort -V | head -n 1),2.36)
 SWIFT_RELEASE += -Xlinker -z -Xlinker pack-relative-relocs
 endif
+# Sources/BackhaulPlatform/ScalarNames.swift says why a function of the runtime is replaced.
 LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.0 \
-    -Xlinker -z -Xlinker nodelete
+    -Xlinker -z -Xlinker nodelete -Xlinker --wrap=_swift_stdlib_getScalarName
 
 EXAMPLES := $(patsubst examples/c/%.c,$(BUILD)/examples/%,$(wildcard examples/c/*.c))
 

@@ -53,7 +53,8 @@ public struct LogEntry: Equatable, Sendable {
     private static func withoutSecrets(_ message: String) -> String {
         let words = message.split(separator: " ", omittingEmptySubsequences: false)
         return words.map { word in
-            guard let mark = firstRange(of: "://", in: word) else { return String(word) }
+            guard let scheme = word.firstPosition(of: "://") else { return String(word) }
+            let mark = word.utf8.index(scheme, offsetBy: "://".utf8.count)
             var rest = word[mark...]
             var tail = ""
             if let query = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) {
@@ -64,15 +65,5 @@ public struct LogEntry: Equatable, Sendable {
             if let at = authority.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
             return word[..<mark] + rest + tail
         }.joined(separator: " ")
-    }
-
-    /// The index behind it.
-    private static func firstRange(of mark: String, in word: Substring) -> Substring.Index? {
-        var start = word.startIndex
-        while start < word.endIndex {
-            if word[start...].hasPrefix(mark) { return word.index(start, offsetBy: mark.count) }
-            start = word.index(after: start)
-        }
-        return nil
     }
 }

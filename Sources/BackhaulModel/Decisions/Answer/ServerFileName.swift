@@ -29,8 +29,8 @@ enum ServerFileName {
 
     private static func lastPart(of url: String) -> String? {
         let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        guard let slashes = path.firstRange(of: "://".utf8),
-            let root = path[slashes.upperBound...].firstIndex(of: 0x2F),
+        guard let scheme = url.firstPosition(of: "://"), scheme < path.endIndex,
+            let root = path[scheme...].dropFirst("://".utf8.count).firstIndex(of: 0x2F),
             let slash = path.lastIndex(of: UInt8(ascii: "/")), slash >= root
         else { return nil }
         return PercentCoding.decoded(path[path.index(after: slash)...]).flatMap(ContentDisposition.text)

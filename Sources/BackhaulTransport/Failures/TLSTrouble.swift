@@ -35,7 +35,7 @@ enum TLSTrouble {
             "the certificate of \(server) is from an issuer that is not trusted; name its authority with ca_file"
         case 23: "the certificate of \(server) was revoked"
         default:
-            if report.reason.contains("subject name") {
+            if report.reason.has("subject name") {
                 "the certificate of \(server) is for another name: \(report.reason)"
             } else {
                 "the certificate of \(server) does not verify: \(report.reason)"
@@ -46,7 +46,7 @@ enum TLSTrouble {
     private static func ownCertificate(_ report: FailureReport) -> String {
         let file = report.tls.clientCertificate ?? ""
         let key = report.tls.clientKey ?? file
-        if report.reason.contains("private key") {
+        if report.reason.has("private key") {
             return "client_key \(key) cannot be used: \(report.reason)"
         }
         return "client_certificate \(file) cannot be used: \(report.reason)"
@@ -56,7 +56,7 @@ enum TLSTrouble {
     /// With TLS 1.3 its word on a client certificate comes after the handshake.
     private static func alert(_ report: FailureReport, of server: String) -> String? {
         let reason = report.reason
-        let has = { (texts: [String]) in texts.contains { reason.contains($0) } }
+        let has = { (texts: [String]) in texts.contains { reason.has($0) } }
         if has(["alert protocol version", "unsupported protocol", "no protocols available"]) {
             let minimum = report.tls.minimum == .tls13 ? "1.3" : "1.2"
             return "\(server) does not speak TLS \(minimum) or newer, as minimum_tls demands: \(reason)"

@@ -62,7 +62,7 @@ enum ProxyChoice {
             let guessed = part(handle, CURLUPART_SCHEME), let server = part(handle, CURLUPART_HOST)
         else { return nil }
         // The guess is made from the name, too: "ftp.example.org" would be an FTP proxy.
-        let scheme = text.utf8.contains(0x2F) && text.contains("://") ? guessed : "http"
+        let scheme = text.has("://") ? guessed : "http"
         guard schemes.contains(scheme) else { return nil }
         let port = part(handle, CURLUPART_PORT) ?? (scheme == "https" ? "443" : "1080")
         let decode = UInt32(CURLU_URLDECODE)

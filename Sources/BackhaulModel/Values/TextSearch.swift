@@ -1,0 +1,16 @@
+extension StringProtocol {
+    /// Where a text lies in this one, byte for byte. Ours, because the standard library's search brings 1.4 MB of
+    /// regular expressions with it.
+    public func firstPosition(of text: String) -> String.Index? {
+        let wanted = text.utf8
+        guard let first = wanted.first else { return startIndex }
+        var start = utf8.startIndex
+        while let found = utf8[start...].firstIndex(of: first) {
+            if utf8[found...].starts(with: wanted) { return found }
+            start = utf8.index(after: found)
+        }
+        return nil
+    }
+
+    public func has(_ text: String) -> Bool { firstPosition(of: text) != nil }
+}
