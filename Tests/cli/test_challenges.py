@@ -66,6 +66,14 @@ def test_a_transfer_waits_for_an_answer_from_another_command(backhaul, guarded):
     assert backhaul("challenges").stdout == ""
 
 
+def test_a_transfer_that_has_its_answer_is_not_told_as_a_failed_try(backhaul, guarded):
+    large = CONTENT * 200
+    server = guarded({"/a": large}, speed=len(large) // 3)
+    backhaul("add", f"{server.url}/a")
+    backhaul("respond", challenge(backhaul)["id"], "--user", "ann", "--password-file", "-", stdin="secret word\n")
+    assert backhaul("wait").stderr == ""
+
+
 def test_a_wrong_answer_is_asked_again(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")

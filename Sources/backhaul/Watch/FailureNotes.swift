@@ -13,9 +13,11 @@ struct FailureNotes {
 
     /// - Returns: Sentences about kinds that were not told before.
     mutating func look(at tasks: [TaskRecord]) -> [String] {
-        // What waits for a credential has its own notes.
+        // What waits for a credential, or has just got one, has its own notes. The row tells of the question as of a
+        // failed try, so the status is looked at as well as the reason, which a released task has no more.
         let failed = tasks.filter {
-            !$0.hasEnded && Int($0.status) != BH_OK && Int($0.reason) != BH_REASON_CREDENTIAL
+            !$0.hasEnded && Int($0.status) != BH_OK && Int($0.status) != BH_AUTHENTICATION_REQUIRED
+                && Int($0.reason) != BH_REASON_CREDENTIAL
         }
         if let latest = failed.max(by: { $0.nextAttempt < $1.nextAttempt }) { last = latest.failureSentence }
         return failed.compactMap { task in
