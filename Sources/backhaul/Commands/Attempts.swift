@@ -25,7 +25,10 @@ struct Attempts: Command {
             var isFirst = true
             for id in ids {
                 let attempts = try session.attempts(id)
-                var lines = attempts.map { context.output.isJSON ? $0.json.text : Attempts.line($0) }
+                var lines = attempts.map { attempt in
+                    context.output.isJSON
+                        ? attempt.json.text : Attempts.line(attempt, isLast: attempt.number == attempts.last?.number)
+                }
                 if isFirst && !lines.isEmpty && !context.output.isJSON { lines.insert(Attempts.header, at: 0) }
                 try context.output.result(lines: lines)
                 isFirst = isFirst && attempts.isEmpty
@@ -40,14 +43,12 @@ struct Attempts: Command {
             "PROTOCOL  RESULT")
     }
 
-    private static func line(_ attempt: AttemptRecord) -> String {
+    private static func line(_ attempt: AttemptRecord, isLast: Bool) -> String {
         let bytes = max(attempt.responseBodyBytes, attempt.requestBodyBytes)
         var remarks = Text.padded(Text.visible(attempt.networkProtocol ?? "-"), columns: 8) + "  "
         remarks += attempt.failed
             ? Text.visible(attempt.errorMessage ?? String(cString: bh_status_text(attempt.status))) : "ok"
-        if attempt.nextAttempt > 0 && Int(attempt.next) == BH_NEXT_RETRY {
-            remarks += "; next try \(Text.time(until: attempt.nextAttempt))"
-        }
+        if let retry = retry(attempt, isLast: isLast) { remarks += "; " + retry }
         if Int(attempt.next) == BH_NEXT_CHALLENGE { remarks += "; asked for a credential" }
         if attempt.isReused { remarks += "; connection used again" }
         if attempt.isProxied { remarks += "; by way of a proxy" }
@@ -58,6 +59,21 @@ struct Attempts: Command {
                 milliseconds(attempt.connect), milliseconds(attempt.secureConnection),
                 milliseconds(attempt.responseStart), milliseconds(attempt.responseEnd), Text.size(bytes),
             ], remarks)
+    }
+
+    /// "next try in 4 s", or of one that is over "tried again after 2 s". Nil when that is not known: the end of a try
+    /// without an answer was not measured, and the last may have been the last for another reason.
+    private static func retry(_ attempt: AttemptRecord, isLast: Bool) -> String? {
+        guard attempt.nextAttempt > 0, Int(attempt.next) == BH_NEXT_RETRY else { return nil }
+        if isLast {
+            return attempt.nextAttempt > Clock.wallMilliseconds
+                ? "next try \(Text.time(until: attempt.nextAttempt))" : nil
+        }
+        guard let duration = attempt.responseEnd else { return nil }
+        let pause = attempt.nextAttempt.subtractingReportingOverflow(attempt.started).partialValue
+            .subtractingReportingOverflow(duration / 1000).partialValue
+        if pause <= 0 { return "tried again at once" }
+        return "tried again after " + (pause < 1000 ? "\(pause) ms" : Text.duration(seconds: (pause + 500) / 1000))
     }
 
     private static func milliseconds(_ microseconds: Int64?) -> String {

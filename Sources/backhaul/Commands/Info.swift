@@ -4,20 +4,23 @@ struct Info: Command {
     static let description = CommandDescription(
         name: "info", operands: "TASK...", summary: "tell everything about transfers",
         examples: ["backhaul info 12"],
-        details: "With --json each transfer is one line, with the same members as those of `backhaul tasks`.")
+        details: """
+            Also of ended transfers, as long as `backhaul history` has them. With --json each transfer is one line, with
+            the same members as those of `backhaul tasks`.
+            """)
 
     private let ids: [UInt64]
 
     init(_ arguments: Arguments) throws(CommandError) {
         ids = try arguments.taskIDs()
-        guard !ids.isEmpty else { throw .usage("Which task? `backhaul tasks` shows their numbers.") }
+        guard !ids.isEmpty else { throw .usage("Which task? `backhaul tasks` and `history` show their numbers.") }
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let session = try application.attach(context.sessionName, role: BH_ROLE_OBSERVE)
             for id in ids {
-                let task = try session.task(id)
+                let task = try Info.find(id, session, context)
                 if context.output.isJSON {
                     try context.output.result(task.json)
                 } else {
@@ -25,6 +28,22 @@ struct Info: Command {
                 }
             }
             return .done
+        }
+    }
+
+    /// In the history when its end was acknowledged.
+    private static func find(
+        _ id: UInt64, _ session: Session, _ context: Context
+    ) throws(CommandError) -> TaskRecord {
+        do {
+            return try session.task(id)
+        } catch {
+            guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
+            if let ended = try session.history(after: id - 1, maximum: 1).tasks.first, ended.id == id { return ended }
+            throw .failure(
+                failure.saying(
+                    "There is no task \(id) in session \(context.sessionName), nor in its history; `backhaul tasks` "
+                        + "and `history` show what there is."))
         }
     }
 
