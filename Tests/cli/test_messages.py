@@ -48,3 +48,42 @@ def test_the_next_try_is_told_while_it_is_to_come(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=500))
     backhaul("get", "--retry-delay", "60", "--timeout", "1", url, code=5)
     assert "; next try in " in backhaul("attempts", backhaul.json("tasks")[0]["id"]).stdout
+
+
+@pytest.mark.parametrize("words, option", [
+    (["get", "-J", "-z", URL], "--remote-header-name"), (["get", "-J", "--if-exists", "skip", URL], "--if-exists"),
+    (["get", "--accept-status", "2xx", URL], "--accept-status"),
+    (["configure", "--accept-status", "2xx"], "--accept-status"),
+    (["get", "--retry-status", "5xx", URL], "--retry-status"),
+    (["get", "--accept-status", "500", "--retry-status", "500", URL], "--retry-status"),
+    (["put", "--max-filesize", "1", "--data-binary", "a", URL], "--max-filesize"),
+    (["get", "--size", "2", "--max-filesize", "1", URL], "--max-filesize"),
+    (["put", "-", URL], "--data-binary @-"), (["put", "-T", "-", URL], "--data-binary @-"),
+])
+def test_a_refusal_names_the_option(backhaul, words, option):
+    told = backhaul(*words, code=2).stderr
+    assert option in told
+    assert "_" not in told
+
+
+@pytest.mark.parametrize("command", ["get", "add"])
+def test_what_is_no_url_is_told_with_one(backhaul, command):
+    assert "write https://foo.html" in backhaul(command, "foo.html", code=2).stderr
+    assert "write https://example.org/a" in backhaul(command, "ann:secret@example.org/a", code=2).stderr
+
+
+@pytest.mark.parametrize("words", [
+    ["get", "http://ann:secret@127.0.0.1:9/a"], ["get", "ann:secret@127.0.0.1:9/a"],
+    ["put", "--data-binary", "a", "http://ann:secret@127.0.0.1:9/a"], ["get", "-u", "ann:secret", URL],
+    ["put", "--data-binary", "a", "--user", "ann:secret", URL], ["add", "-u", "ann:secret", URL],
+    ["get", "--json", "http://ann:secret@127.0.0.1:9/a"],
+])
+def test_a_password_on_the_command_line_is_refused_and_not_repeated(backhaul, words):
+    told = backhaul(*words, code=2).stderr
+    assert "secret" not in told
+    assert "respond CHALLENGE --user NAME" in told or words[1].startswith("ann:")
+
+
+def test_a_folder_is_no_file_to_put(backhaul):
+    told = backhaul("put", "/", URL, code=2).stderr
+    assert "Cannot upload what is no file: " in told and "::" not in told

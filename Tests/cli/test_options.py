@@ -131,7 +131,7 @@ def test_a_checksum_may_be_written_as_tools_write_it(backhaul):
 
 def test_options_that_contradict_each_other_name_both(backhaul):
     told = backhaul("add", "--size", "2", "--max-filesize", "1", URL, code=2).stderr
-    assert "expected_size" in told and "maximum_size" in told and URL in told
+    assert "--size" in told and "--max-filesize" in told and URL in told
 
 
 def test_an_upload_is_listed_as_one(backhaul):
@@ -169,6 +169,16 @@ def test_a_form_is_sent_and_its_answer_is_kept(backhaul, receiving):
     assert headers["Content-Type"].startswith("multipart/form-data; boundary=")
     assert b'name="title"' in body and b"Holidays" in body and b'filename="1.jpg"' in body and CONTENT in body
     assert b"Content-Type: image/jpeg" in body
+
+
+def test_a_form_takes_a_value_from_a_file(backhaul, receiving):
+    (backhaul.here / "note").write_bytes(b"two\nlines\xff")
+    url = f"{receiving.url}/form"
+    backhaul("put", "-F", "note=<note;type=text/plain", "-F", "more=<-", url, stdin="typed")
+    ((_, _, _, body),) = receiving.requests
+    assert b"\r\n\r\ntwo\nlines\xff\r\n" in body and b"\r\n\r\ntyped\r\n" in body
+    assert b"Content-Type: text/plain" in body and b"filename" not in body
+    assert "/absent cannot be read" in backhaul("put", "-F", "note=</absent", url, code=2).stderr
 
 
 def test_data_is_sent_by_the_method_that_is_named(backhaul, receiving):

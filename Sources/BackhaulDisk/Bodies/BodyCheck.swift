@@ -16,7 +16,7 @@ public enum BodyCheck {
             guard let status = try files.status(of: path) else {
                 throw SystemError(code: ENOENT, attempt: "Cannot read")
             }
-            guard status.isRegular else { throw SystemError(code: EINVAL, attempt: "Cannot upload what is no file:") }
+            guard status.isRegular else { throw SystemError(code: EINVAL, attempt: "Cannot upload what is no file") }
             return BodyFile(
                 path: path, device: status.device, inode: status.inode, size: status.size,
                 modifiedNanoseconds: status.modifiedNanoseconds)

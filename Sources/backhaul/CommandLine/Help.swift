@@ -48,7 +48,7 @@ enum Help {
     private static func list(_ options: [OptionDescription]) -> String {
         let indentation = 29
         var text = ""
-        for option in options {
+        for option in options where option.isShown {
             let synopsis = Text.padded("  " + option.synopsis, columns: indentation - 1)
             let isLong = Text.width(synopsis) >= indentation
             text += synopsis + (isLong ? "\n" + String(repeating: " ", count: indentation) : " ")

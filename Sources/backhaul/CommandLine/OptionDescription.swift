@@ -6,9 +6,14 @@ struct OptionDescription {
     /// The word for its argument in the help; nil when it takes none.
     let argument: String?
     let help: String
+    /// False: known only to be refused with advice.
+    let isShown: Bool
 
-    init(_ name: String, _ letter: Character? = nil, _ argument: String? = nil, _ help: String) {
+    init(
+        _ name: String, _ letter: Character? = nil, _ argument: String? = nil, _ help: String, isShown: Bool = true
+    ) {
         self.name = name
+        self.isShown = isShown
         self.letter = letter
         self.argument = argument
         self.help = help

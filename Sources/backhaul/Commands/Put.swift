@@ -32,6 +32,9 @@ struct Put: Command {
     init(_ arguments: Arguments) throws(CommandError) {
         guard let url = arguments.operands.last else { throw .usage("There is no URL.") }
         let files = arguments.operands.dropLast() + arguments.all("upload-file")
+        // Two spellings of curl's, which mean standard input.
+        if files.contains("-") { throw .usage("Standard input is sent with --data-binary @-, as one request.") }
+        if arguments.has("max-filesize") { throw .usage("--max-filesize is about files to make; `put` makes none.") }
         let request = try RequestOptions(arguments)
         let body = try BodyOptions(arguments)
         var transfers: [Transfer] = []

@@ -7,12 +7,16 @@ extension CommandError {
             return self
         }
         let transfer = transfers[index]
+        let address = GivenAddress(transfer.url)
+        if failure.is(BH_INVALID_ARGUMENT), let advice = address.advice {
+            return .failure(failure.saying("\(address.shown): \(advice)"))
+        }
         guard failure.is(BH_KEY_CONFLICT), let destination = transfer.destination else {
-            return .failure(failure.saying("\(transfer.url): \(failure.message)"))
+            return .failure(failure.saying("\(address.shown): \(failure.message)"))
         }
         return .failure(
             failure.saying(
-                "\(transfer.url): \(destination) is the file of another transfer of this session, with another URL or "
+                "\(address.shown): \(destination) is the file of another transfer of this session, with another URL or "
                     + "other options, that has not ended or whose end nobody has read; see `backhaul tasks`"))
     }
 }

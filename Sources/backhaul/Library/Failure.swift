@@ -41,9 +41,7 @@ func check(_ body: (UnsafeMutablePointer<bh_error>) -> bh_status) throws(Failure
     let text = withUnsafeBytes(of: error.message) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
-    // The library speaks of the options of its API; here they are those of the command line.
-    let message = text.replacing(/the option `(store|daemon)`/) { "--" + $0.output.1 }
-        .replacing("choose embedded hosting", with: "give --embedded")
+    let message = OptionWords.spoken(text)
     throw Failure(
         status: status, domain: error.domain, detail: error.detail,
         index: error.index == UInt64.max ? nil : Int(exactly: error.index),

@@ -6,7 +6,8 @@ struct BodyOptions {
         OptionDescription("data-binary", nil, "DATA", "send DATA, or with @FILE that file; '@-' is standard input"),
         OptionDescription(
             "form", "F", "NAME=VALUE",
-            "send a form; may be repeated. NAME=@FILE sends a file, with ;type=... and ;filename=... behind it"),
+            "send a form; may be repeated. NAME=@FILE sends a file, with ;type=... and ;filename=... behind it; "
+                + "NAME=<FILE sends its content as a value"),
         OptionDescription(
             "body-source", nil, "reference|snapshot|consume",
             "files are read where they are (reference), copied now, or moved into the store and removed after success"),
@@ -36,16 +37,21 @@ struct BodyOptions {
 
     var given: Body? { body }
 
-    /// "name=value", "name=@file;type=image/png;filename=other.png"
+    /// "name=value", "name=@file;type=image/png;filename=other.png", "name=<file;type=text/plain"
     private static func part(_ text: String) throws(CommandError) -> Part {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
             throw .usage("--form takes NAME=VALUE or NAME=@FILE, not '\(text)'.")
         }
         let name = String(text[..<equals])
         let content = text[text.index(after: equals)...]
-        guard content.hasPrefix("@") else { return Part(name: name, content: .value(Array(content.utf8))) }
+        guard content.hasPrefix("@") || content.hasPrefix("<") else {
+            return Part(name: name, content: .value(Array(content.utf8)))
+        }
         let words = content.dropFirst().split(separator: ";", omittingEmptySubsequences: false)
-        var part = Part(name: name, content: .file(try Paths.absolute(String(words[0]))))
+        let file = String(words[0])
+        let isValue = content.hasPrefix("<")
+        var part = Part(
+            name: name, content: isValue ? .value(try InputFile.content(file)) : .file(try Paths.absolute(file)))
         for word in words.dropFirst() {
             if word.hasPrefix("type=") {
                 part.mediaType = String(word.dropFirst(5))

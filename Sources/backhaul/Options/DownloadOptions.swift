@@ -38,6 +38,11 @@ struct DownloadOptions {
             throw .usage("--checksum and --size are of one file, but there are \(urls.count) URLs.")
         }
         let ifExists = try DownloadOptions.ifExists(arguments)
+        if arguments.has("remote-header-name") && (arguments.has("if-changed") || ifExists == BH_IF_EXISTS_SKIP) {
+            throw .usage(
+                "--remote-header-name goes neither with --if-changed nor with --if-exists skip: the server names the "
+                    + "file too late to look at it; name it with --output.")
+        }
         let request = try RequestOptions(arguments)
         let body = try BodyOptions(arguments)
         var transfers: [Transfer] = []

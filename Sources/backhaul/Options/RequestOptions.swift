@@ -12,6 +12,7 @@ struct RequestOptions {
         OptionDescription(
             "refresh", nil, "headers|url", "what expires: new ones are asked for as `challenges` shows"),
         OptionDescription("expires-in", nil, "SECONDS", "after which --refresh is asked for, before a 401 or 403"),
+        OptionDescription("user", "u", "USER", "curl's word", isShown: false),
     ]
 
     private let method: String?
@@ -23,6 +24,11 @@ struct RequestOptions {
     private let policy: PolicyOptions?
 
     init(_ arguments: Arguments) throws(CommandError) {
+        if arguments.has("user") {
+            throw .usage(
+                "--user is not given here, because other users can see a command line: when the server asks, the "
+                    + "terminal is asked, or `backhaul respond CHALLENGE --user NAME` answers.")
+        }
         method = arguments.value("request")
         var headers: [(name: String, value: String)] = []
         for text in arguments.all("header") { headers.append(try InputFile.header(text)) }
