@@ -72,7 +72,7 @@ def test_json_has_one_line_for_each_end(backhaul, serve):
     assert good == {
         "task_id": good["task_id"], "url": f"{server.url}/good", "path": f"{backhaul.here}/good",
         "state": "succeeded", "status": "BH_OK", "error_message": None, "http_status": 200, "attempts": 1,
-        "size": len(CONTENT), "response_body": None,
+        "size": len(CONTENT), "response_body": None, "error_body": None, "error_body_encoding": None,
     }
     assert absent["state"] == "failed"
     assert absent["status"] == "BH_HTTP_STATUS"

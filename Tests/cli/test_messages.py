@@ -1,5 +1,7 @@
 """What failures and refusals say: the server's own words, the options' names, and what to do instead."""
 
+import base64
+
 import pytest
 
 from servers.behaviour import Behaviour
@@ -19,6 +21,48 @@ def hosting():
 def server():
     with MisbehavingServer() as one:
         yield one
+
+
+def refused(server, body):
+    return server.serve("/a", CONTENT, otherwise=Behaviour(status=403, body=body))
+
+
+@pytest.mark.parametrize("body, told", [
+    (b"The quota is used up.\nAsk for more.", "The quota is used up."),
+    (b"\r\n  {\"error\": \"no\x1b[2Jpe\"}\n", "{\"error\": \"no[2Jpe\"}"),
+    (b"<?xml version=\"1.0\"?>\n<Error><Code>AccessDenied</Code></Error>", "<Error><Code>AccessDenied</Code></Error>"),
+    (b"x" * 1000, "x" * 200),
+    (b"caf\xe9", "caf"),
+])
+def test_a_refusal_is_told_in_the_servers_words(backhaul, server, body, told):
+    assert backhaul("get", refused(server, body), code=1).stderr.endswith(f" (BH_HTTP_STATUS): {told}\n")
+
+
+@pytest.mark.parametrize("body", [b"", b"\n\n", b"\x00\xff", b"<!DOCTYPE html>\n<html>", b"<HTML lang=en>"])
+def test_an_answer_that_says_nothing_in_its_first_line_is_not_told(backhaul, server, body):
+    assert backhaul("get", refused(server, body), code=1).stderr.endswith(" (BH_HTTP_STATUS)\n")
+
+
+def test_an_upload_is_refused_in_the_servers_words(backhaul, server):
+    told = backhaul("put", "--data-binary", "a", refused(server, b"read only"), code=1).stderr
+    assert told.endswith(" (BH_HTTP_STATUS): read only\n")
+
+
+@pytest.mark.parametrize("body, text, encoding", [
+    (b"no\x1b\n\xc3\xa9", "no\x1b\n\u00e9", "utf-8"), (b"\xff", base64.b64encode(b"\xff").decode(), "base64"),
+])
+def test_json_has_the_whole_answer_of_a_refusal(backhaul, server, body, text, encoding):
+    url = refused(server, body)
+    (ended,) = backhaul.json("get", url, code=1)
+    assert (ended["error_body"], ended["error_body_encoding"]) == (text, encoding)
+    backhaul("add", url)
+    (ended,) = backhaul.json("wait", code=1)
+    assert (ended["error_body"], ended["error_body_encoding"]) == (text, encoding)
+
+
+def test_json_has_no_answer_of_a_refusal_after_success(backhaul, server):
+    (ended,) = backhaul.json("get", server.serve("/a", CONTENT))
+    assert ended["error_body"] is ended["error_body_encoding"] is None
 
 
 def test_info_shows_what_the_history_lists(backhaul, server):
@@ -50,6 +94,21 @@ def test_the_next_try_is_told_while_it_is_to_come(backhaul, server):
     assert "; next try in " in backhaul("attempts", backhaul.json("tasks")[0]["id"]).stdout
 
 
+def test_a_transfer_whose_time_is_over_names_the_last_error(backhaul, server):
+    url = server.serve("/a", CONTENT, otherwise=Behaviour(status=503))
+    words = ["get", "--max-time", "1", "--retry-delay", "0.1", "--retry-max-delay", "0.1", url]
+    told = backhaul(*words, code=1).stderr
+    assert "resource time-out; the last try: the server answered with status 503 (BH_RESOURCE_TIMEOUT)" in told
+    (ended,) = backhaul.json(*words, code=1)
+    assert "the last try: the server answered with status 503" in ended["error_message"]
+
+
+def test_a_transfer_whose_time_is_over_with_its_first_try_has_no_error_to_name(backhaul, server):
+    url = server.serve("/a", CONTENT, otherwise=Behaviour(silent=True))
+    told = backhaul("get", "--max-time", "1", url, code=1).stderr
+    assert "BH_RESOURCE_TIMEOUT" in told and "last try" not in told
+
+
 @pytest.mark.parametrize("words, option", [
     (["get", "-J", "-z", URL], "--remote-header-name"), (["get", "-J", "--if-exists", "skip", URL], "--if-exists"),
     (["get", "--accept-status", "2xx", URL], "--accept-status"),
@@ -64,6 +123,11 @@ def test_a_refusal_names_the_option(backhaul, words, option):
     told = backhaul(*words, code=2).stderr
     assert option in told
     assert "_" not in told
+
+
+def test_a_file_that_is_too_large_names_the_option(backhaul, server):
+    told = backhaul("get", "--max-filesize", "10k", server.serve("/a", CONTENT), code=1).stderr
+    assert "more than --max-filesize" in told
 
 
 @pytest.mark.parametrize("command", ["get", "add"])

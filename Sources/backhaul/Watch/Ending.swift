@@ -8,10 +8,12 @@ struct Ending {
     /// BH_TASK_…, or nil when somebody else acknowledged the end before it was seen here.
     let state: Int32?
     let status: bh_status
-    let errorMessage: String?
+    private(set) var errorMessage: String?
     let httpStatus: Int32
     let attempts: UInt32
     let size: UInt64
+    /// What the server said beside a status that is a failure.
+    let errorBody: [UInt8]?
     /// Of an upload that this process saw the end of.
     let responseBody: [UInt8]?
 
@@ -25,6 +27,7 @@ struct Ending {
         httpStatus = event.httpStatus
         attempts = event.attempts
         size = event.size
+        errorBody = event.errorBody
         responseBody = event.responseBody
     }
 
@@ -38,6 +41,7 @@ struct Ending {
         httpStatus = task.httpStatus
         attempts = task.attempts
         size = task.size ?? task.offset
+        errorBody = nil
         responseBody = nil
     }
 
@@ -60,15 +64,28 @@ struct Ending {
         httpStatus = 0
         attempts = 0
         self.size = size ?? 0
+        errorBody = nil
         responseBody = nil
+    }
+
+    /// That the time was over says less than what took it.
+    /// - Parameter attempts: Of its task.
+    mutating func explain(by attempts: [AttemptRecord]) {
+        guard Int(status) == BH_RESOURCE_TIMEOUT else { return }
+        let last = attempts.last { $0.failed && Int($0.status) != BH_RESOURCE_TIMEOUT }
+        guard let last else { return }
+        errorMessage = (errorMessage ?? String(cString: bh_status_text(status))) + "; the last try: "
+            + (last.errorMessage ?? String(cString: bh_status_text(last.status)))
     }
 
     var succeeded: Bool { state.map(Int.init) == BH_TASK_SUCCEEDED }
 
-    /// "https://example.org/a: the server answered 404 (BH_HTTP_STATUS)"
+    /// "https://example.org/a: the server answered with status 403 (BH_HTTP_STATUS): the quota is used up"
     var failureSentence: String {
-        let reason = errorMessage ?? String(cString: bh_status_text(status))
+        var reason = errorMessage ?? String(cString: bh_status_text(status))
+        if Int(status) == BH_TOO_LARGE { reason = OptionWords.spoken(reason) }
         return (url.isEmpty ? "" : url + ": ") + reason + " (" + String(cString: bh_status_name(status)) + ")"
+            + (ErrorBody.line(errorBody ?? []).map { ": " + $0 } ?? "")
     }
 
     var json: JSON {
@@ -80,6 +97,6 @@ struct Ending {
             ("http_status", httpStatus == 0 ? .null : .integer(Int64(httpStatus))),
             ("attempts", .unsigned(UInt64(attempts))), ("size", .unsigned(size)),
             ("response_body", .bytes(responseBody)),
-        ])
+        ] + ErrorBody.json(errorBody))
     }
 }

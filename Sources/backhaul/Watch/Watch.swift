@@ -178,6 +178,7 @@ final class Watch {
 
     private func report(_ endings: [Ending]) throws(CommandError) {
         var lines: [String] = []
+        let endings = try endings.map { ending throws(CommandError) in try explained(ending) }
         for ending in endings {
             remaining.remove(ending.taskID)
             tally.add(ending)
@@ -191,6 +192,18 @@ final class Watch {
         if !context.output.isJSON {
             for ending in endings where !ending.succeeded { context.output.error(ending.failureSentence) }
         }
+    }
+
+    private func explained(_ ending: Ending) throws(CommandError) -> Ending {
+        guard Int(ending.status) == BH_RESOURCE_TIMEOUT else { return ending }
+        var ending = ending
+        do {
+            ending.explain(by: try session.attempts(ending.taskID))
+        } catch {
+            // Somebody else has acknowledged it, and no history has it.
+            guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
+        }
+        return ending
     }
 
     private func hasEnded() throws(CommandError) -> Bool {
