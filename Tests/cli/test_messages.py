@@ -137,7 +137,8 @@ def test_what_is_no_url_is_told_with_one(backhaul, command):
 
 
 @pytest.mark.parametrize("words", [
-    ["get", "http://ann:secret@127.0.0.1:9/a"], ["get", "ann:secret@127.0.0.1:9/a"],
+    ["get", "http://ann:secret@127.0.0.1:9/a"], ["get", "https:/ann:secret@127.0.0.1:9/a"],
+    ["get", "ann:secret@127.0.0.1:9/a"],
     ["put", "--data-binary", "a", "http://ann:secret@127.0.0.1:9/a"], ["get", "-u", "ann:secret", URL],
     ["put", "--data-binary", "a", "--user", "ann:secret", URL], ["add", "-u", "ann:secret", URL],
     ["get", "--json", "http://ann:secret@127.0.0.1:9/a"],

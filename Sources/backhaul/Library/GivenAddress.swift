@@ -6,15 +6,15 @@ struct GivenAddress {
     let advice: String?
 
     init(_ text: String) {
-        let scheme = text.firstRange(of: "://")
-        let server = scheme?.upperBound ?? text.startIndex
+        // With any number of slashes, so that a slip of the hand shows no password either.
+        let isWeb = ["http:", "https:"].contains { text.lowercased().hasPrefix($0) }
+        let colon = isWeb ? text.firstIndex(of: ":") : text.firstRange(of: "://")?.lowerBound
+        let server = colon.map { text[$0...].dropFirst().drop { $0 == "/" }.startIndex } ?? text.startIndex
         let end = text[server...].firstIndex { "/?#".contains($0) } ?? text.endIndex
         let user = text[server..<end].lastIndex(of: "@")
         let rest = user.map { text[text.index(after: $0)...] } ?? text[server...]
         shown = String(text[..<server] + rest)
-        // With fewer slashes something else is wrong.
-        let isWeb = ["http:", "https:"].contains { text.lowercased().hasPrefix($0) }
-        if scheme == nil && !isWeb && !rest.isEmpty {
+        if colon == nil && !rest.isEmpty {
             advice = "this is no URL, because it begins with no scheme; write https://\(rest)"
         } else if user != nil {
             advice = "a URL has no user and no password here, because listings and logs show it; leave them out, and "
