@@ -44,6 +44,10 @@ struct TransferFailureTests {
         #expect(failure.message == "no connection to http://a:80 can be made: Connection refused")
         #expect(failure.domain == .curl)
         #expect(failure.detail == Int64(CURLE_COULDNT_CONNECT.rawValue))
+        var byProxy = FailureReport(CURLE_COULDNT_CONNECT, reason: "Connection refused")
+        byProxy.proxy = "http://proxy:3128"
+        let (proxied, _) = TransferFailure.failure(byProxy, server: "http://a:80", headIsWhole: false)
+        #expect(proxied.message == "no connection to the proxy http://proxy:3128 can be made: Connection refused")
         let (unexplained, _) = TransferFailure.failure(
             FailureReport(CURLE_GOT_NOTHING), server: "http://a:80", headIsWhole: false)
         #expect(unexplained.message.hasPrefix("the connection to http://a:80 broke: "))

@@ -123,7 +123,7 @@ final class EasyHandle {
         bhl_easy_set_close_socket(handle, closeSocket, sockets.pointer)
         bhl_easy_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https")
         bhl_easy_set_string(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
-        bhl_easy_set_string(handle, CURLOPT_USERAGENT, "Backhaul/0.1")
+        bhl_easy_set_string(handle, CURLOPT_USERAGENT, "Backhaul/\(Versions.current.libraryText)")
         let numbers: [(CURLoption, Int)] = [
             (CURLOPT_NOSIGNAL, 1),
             // Else the end of a transfer waits for a name look-up that hangs.

@@ -20,6 +20,14 @@ struct FailureReport {
         self.reason = reason
     }
 
+    /// Who was not reached, when that is not the server.
+    var refused: String? {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT: proxy.map { "the proxy \($0)" }
+        default: nil
+        }
+    }
+
     /// libcurl calls it a broken connection.
     func tunnelRefusal(server: String) -> (Failure, Bool)? {
         guard code == CURLE_RECV_ERROR, let proxy, connectStatus != 0, !(200..<300).contains(connectStatus) else {

@@ -61,10 +61,18 @@ enum TransferFailure {
             return (Failure(.tlsFailed, message, domain: .curl, detail: detail), isTransient)
         }
         let meaning = meaning(code, headIsWhole: headIsWhole)
-        let text = report.reason.isEmpty ? String(cString: curl_easy_strerror(code)) : report.reason
         let failure = Failure(
-            meaning.status, "\(clause(meaning.status, server)): \(text)", domain: .curl, detail: detail)
+            meaning.status, "\(clause(meaning.status, report.refused ?? server)): \(words(report))", domain: .curl,
+            detail: detail)
         return (failure, meaning.isTransient)
+    }
+
+    private static func words(_ report: FailureReport) -> String {
+        switch report.code {
+        // libcurl would have sent the body once more, and was not let.
+        case CURLE_SEND_FAIL_REWIND: "it ended before its answer, and what was sent may have been taken"
+        default: report.reason.isEmpty ? String(cString: curl_easy_strerror(report.code)) : report.reason
+        }
     }
 
     private static func clause(_ status: Status, _ server: String) -> String {
