@@ -244,7 +244,7 @@ public final class Transfer {
         phase = .receiving
         let response = ResponseHead(
             status: head.status, finalURL: url, isHTTP2: head.isHTTP2, fields: head.fields,
-            retryAfterSeconds: easy?.retryAfterSeconds, origin: origin.text, proxy: proxy)
+            retryAfterSeconds: easy?.retryAfterSeconds ?? head.uncountableRetryAfter, origin: origin.text, proxy: proxy)
         // A transfer whose delegate is gone is of use to nobody.
         switch delegate?.transfer(self, received: response) {
         case .receive where !isOver:

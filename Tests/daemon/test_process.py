@@ -12,8 +12,8 @@ from contextlib import suppress
 
 import pytest
 
-from backhaul import BackhaulError, Request, Role, TaskState
-from daemons import daemons_of
+from backhaul import Application, BackhaulError, Hosting, Request, Role, TaskState
+from daemons import daemons_of, end_daemons
 from hosts.host import until
 from servers import child
 from servers.behaviour import Behaviour
@@ -220,3 +220,15 @@ def test_a_moved_store_goes_on_at_its_new_path(host, store, place, downloads, da
     again.open()
     again.attach()
     assert [task.key for task in again.tasks()] == ["a"]
+
+
+def test_a_session_that_is_closed_while_the_daemon_is_dead_is_free_with_the_next(store, place):
+    with Application("org.example.closing", store=store, hosting=Hosting.DAEMON) as application:
+        for delay in (0, 0.0005, 0.002, 0.01):
+            session = application.session("s")
+            (process,) = daemons_of(store)
+            os.kill(process, signal.SIGKILL)
+            time.sleep(delay)
+            session.close()
+            application.attach("s", timeout=20).close()
+    end_daemons(place)

@@ -128,7 +128,7 @@ def test_a_new_store_on_a_full_disk_is_a_full_store(store, place):
     assert said.stdout.startswith("STORE_FULL ") and "free some space" in said.stdout
 
 
-@pytest.mark.parametrize("descriptors", range(6, 24))
+@pytest.mark.parametrize("descriptors", range(6, 32))
 def test_too_few_descriptors_are_a_sentence(store, place, descriptors):
     said = opened_with(store, resource.RLIMIT_NOFILE, descriptors)
     assert "SystemError" not in said

@@ -39,11 +39,19 @@ extension CommandHandler {
     }
 
     func closeSession(_ handle: HandleID) {
-        guard let attached = connection.detach(handle), let client = connection.hello?.client else {
-            connection.reply(sequence, .done)
-            return
-        }
+        guard let client = connection.hello?.client else { return connection.reply(sequence, .done) }
         let (id, sequence, application) = (connection.id, sequence, connection.application ?? "")
+        guard let attached = connection.detach(handle) else {
+            // Of an engine that is gone: what the handle claimed there is in the store.
+            return core.store({ (transaction) throws(Failure) in
+                try transaction.releaseHandle(client: client, handle: handle)
+            }, then: { core, result in
+                core.answer(id, sequence, result.map { _ in .done })
+                if case .success(let identifier?) = result {
+                    core.tryWaiting(NamedSession(application: application, identifier: identifier))
+                }
+            })
+        }
         let name = NamedSession(application: application, identifier: attached.identifier)
         let address = HandleAddress(connection: id, handle: handle)
         core.progressWatches[address] = nil

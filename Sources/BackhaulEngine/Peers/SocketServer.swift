@@ -36,6 +36,7 @@ final class SocketServer {
             mending = loop.timer { [unowned self] in mend() }
             patience = loop.timer { [unowned self] in endThoseWhoOwe() }
             retry = loop.timer { [unowned self] in _ = watch?.change(.readable) }
+            try Self.lookForSpareDescriptors()
         } catch {
             throw SocketServer.failure(error)
         }
@@ -76,6 +77,13 @@ final class SocketServer {
             // Its removal will be told.
             if error.code != EADDRINUSE { mending?.start(milliseconds: Self.retryMilliseconds) }
         }
+    }
+
+    /// An engine that can take nobody in is told at its start, not by its silence.
+    private static func lookForSpareDescriptors() throws(SystemError) {
+        // For a client, its process, a file, a connection.
+        var spare: [WakeUp] = []
+        for _ in 0..<4 { spare.append(try WakeUp()) }
     }
 
     private static func failure(_ error: SystemError) -> Failure {

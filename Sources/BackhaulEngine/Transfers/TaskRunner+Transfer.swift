@@ -14,8 +14,10 @@ extension TaskRunner {
     func transferRequest(offset: UInt64 = 0, ifRange: String? = nil) -> TransferRequest {
         var headers = task.request.headers
         if let type = feed?.layout.contentType { headers.append(HeaderField("Content-Type", type)) }
+        var session = configuration
+        if task.request.isElsewhere { session.headers = [] }
         var request = TransferRequest(
-            url: task.request.url, headers: headers, origin: task.origin, session: configuration, policy: policy,
+            url: task.request.url, headers: headers, origin: task.origin, session: session, policy: policy,
             credentials: core.credentials[task.session])
         request.offset = offset
         request.ifRange = ifRange

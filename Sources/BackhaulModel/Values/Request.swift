@@ -66,6 +66,8 @@ public struct Request: Equatable, Sendable {
     public var startsSuspended = false
     /// Permission bits of the finished file, the host's umask already taken off.
     public var mode: UInt32 = 0o644
+    /// Its URL was refreshed to one of another origin: what the host gave for the first stays behind.
+    public var isElsewhere = false
     private var boxedOptions: Boxed<RequestOptions>?
 
     public init(url: String) { self.url = url }

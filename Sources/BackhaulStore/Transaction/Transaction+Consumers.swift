@@ -9,6 +9,16 @@ extension Transaction {
             Self.deleteConsumer, .id(session), .bits(handle.rawValue), .bits(client.high), .bits(client.low))
     }
 
+    /// As above, for a handle of which no more is known. Returns the session's identifier, if it consumed one.
+    public func releaseHandle(client: ClientID, handle: HandleID) throws(Failure) -> String? {
+        let found = try connection.first(
+            Self.selectClaim, .bits(handle.rawValue), .bits(client.high), .bits(client.low)
+        ) { row throws(Failure) in (session: row.sessionID(), identifier: row.text()) }
+        guard let found else { return nil }
+        try releaseHandle(client: client, handle: handle, session: found.session)
+        return found.identifier
+    }
+
     /// The client is gone for good: gives up all its claims and forgets its commands.
     public func releaseClient(_ client: ClientID) throws(Failure) {
         try connection.run(Self.deleteClient, .bits(client.high), .bits(client.low))
@@ -75,6 +85,11 @@ extension Transaction {
         """
         INSERT OR REPLACE INTO consumers (session_id, handle, client_id)
         SELECT ?, ?, id FROM clients WHERE high = ? AND low = ?
+        """)
+    private static let selectClaim = Query(
+        """
+        SELECT session_id, identifier FROM consumers JOIN sessions ON sessions.id = session_id
+        WHERE handle = ? AND client_id = (SELECT id FROM clients WHERE high = ? AND low = ?)
         """)
     private static let deleteConsumer = Query(
         """

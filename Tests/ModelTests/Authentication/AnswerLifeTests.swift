@@ -180,7 +180,9 @@ struct AnswerLifeTests {
         #expect(fresh.options.expiresMilliseconds == 9 && fresh.options.refresh == .headers)
         let declined = RefreshedRequest(challenge: id, isDeclined: true).applied(to: request)
         #expect(declined.headers == request.headers && declined.options.refresh == .none)
-        #expect(RefreshedRequest(challenge: id, url: "https://b/").applied(to: request).url == "https://b/")
+        let moved = RefreshedRequest(challenge: id, url: "https://b/").applied(to: request)
+        #expect(moved.url == "https://b/")
+        #expect(moved.headers.isEmpty && moved.isElsewhere, "headers stay with the origin that they were given for")
         var dumped = ""
         dump(given, to: &dumped)
         #expect(!dumped.contains("new"))

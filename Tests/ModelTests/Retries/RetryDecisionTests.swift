@@ -131,24 +131,24 @@ struct RetryDecisionTests {
     func counted(_ row: RetryRow) { check(row) }
 
     @Test("A stream that the server has not looked at is sent again at once, five times in a row", arguments: [
-        RetryRow("refused", lost, becomes: .atOnce) { $0.surelyNotProcessed = true },
+        RetryRow("refused", lost, becomes: .atOnce) { ($0.surelyNotProcessed, $0.wentAway) = (true, true) },
         RetryRow("refused again", lost, becomes: .atOnce) {
-            $0.surelyNotProcessed = true
+            ($0.surelyNotProcessed, $0.wentAway) = (true, true)
             $0.immediate = 4
         },
         RetryRow("refused too often", lost, becomes: first) {
-            $0.surelyNotProcessed = true
+            ($0.surelyNotProcessed, $0.wentAway) = (true, true)
             $0.immediate = 5
         },
         RetryRow("refused, as the last try", lost, becomes: .atOnce) {
-            $0.surelyNotProcessed = true
+            ($0.surelyNotProcessed, $0.wentAway) = (true, true)
             $0.fruitless = 2
         } policy: { $0.maximumAttempts = 3 },
         RetryRow("refused, with nothing to retry", lost, becomes: .atOnce) {
-            $0.surelyNotProcessed = true
+            ($0.surelyNotProcessed, $0.wentAway) = (true, true)
         } policy: { $0.retryErrors = .nothing },
         RetryRow("refused, POST", lost, becomes: .atOnce) {
-            $0.surelyNotProcessed = true
+            ($0.surelyNotProcessed, $0.wentAway) = (true, true)
             $0.method = "POST"
         },
         RetryRow("gone away", lost, becomes: .atOnce) { $0.wentAway = true },
@@ -160,6 +160,7 @@ struct RetryDecisionTests {
             $0.wentAway = true
             $0.method = "POST"
         },
+        RetryRow("broken before anything was sent", lost, becomes: first) { $0.surelyNotProcessed = true },
         RetryRow("no connection is no refused stream", connection, becomes: first) { $0.surelyNotProcessed = true },
     ])
     func refusedStreams(_ row: RetryRow) { check(row) }

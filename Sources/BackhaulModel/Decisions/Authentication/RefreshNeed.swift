@@ -52,8 +52,12 @@ public struct RefreshedRequest: Equatable, Sendable {
     /// What the request is with it.
     public func applied(to request: Request) -> Request {
         var request = request
-        if let url { request.url = url }
-        request.headers = request.headers.replacing(headers)
+        if let url {
+            request.isElsewhere = !url.hasAuthority(of: request.url)
+            request.url = url
+        }
+        // Headers are for the origin of the URL that they were given with.
+        request.headers = request.isElsewhere ? headers : request.headers.replacing(headers)
         request.options.expiresMilliseconds = expiresMilliseconds
         if isDeclined { request.options.refresh = .none }
         return request

@@ -13,6 +13,10 @@ enum ProxyAddress {
         guard !rest.contains(UInt8(ascii: "@")) else {
             throw invalid("proxy has a user name; give it as proxy_user, which no listing shows")
         }
+        if let colon = rest.lastIndex(of: UInt8(ascii: ":")), rest[colon...].contains(UInt8(ascii: "]")) == false {
+            let port = String(decoding: rest[(colon + 1)...], as: UTF8.self)
+            guard let number = UInt16(port), number > 0 else { throw invalid("proxy has a port that is none") }
+        }
         guard !rest.isEmpty, rest.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !"/?#\\".utf8.contains($0) }) else {
             throw invalid("proxy is not a scheme, a server and perhaps a port: \"http://proxy.example:3128\"")
         }

@@ -53,6 +53,8 @@ public enum ResponseCheck {
             try check(user.isEmpty && password.isEmpty ? .negotiate : [.digest, .basic], for: challenge)
         case (.url, _) where challenge.space.task == nil:
             throw invalid("only a refresh of one task's URL is answered with a URL; answer with headers, or refuse")
+        case (.url(let url), _) where challenge.url?.isEncryptedURL == true && !url.isEncryptedURL:
+            throw invalid("the task's URL is an https one, and the new one is not; the encryption is not given up")
         default: break
         }
     }

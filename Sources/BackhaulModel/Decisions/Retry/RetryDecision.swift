@@ -65,10 +65,11 @@ public enum RetryDecision: Equatable, Sendable {
 }
 
 extension FailedAttempt {
-    /// The server has not looked at the request, or has gone away and the request does no harm twice.
+    /// The server has gone away and has not looked at the request, or it does no harm twice. A connection that broke
+    /// before anything was sent is none of these: a proxy may break each of them.
     fileprivate var isLeftUnseen: Bool {
         failure.status == .connectionLost
-            && (surelyNotProcessed || wentAway && HTTPMethod.isIdempotent(method))
+            && wentAway && (surelyNotProcessed || HTTPMethod.isIdempotent(method))
     }
 
     /// The bytes that were there turned out to be of no use, which is no fault of the request for them.
