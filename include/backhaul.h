@@ -878,7 +878,8 @@ enum {
                                   take the place of the tasks' own with the same names, durably */
     BH_RESPOND_DEFAULT = 4,    /* go on without: the tasks that wait end as their status says (Apple:
                                   performDefaultHandling); of a refresh: they are sent as they are */
-    BH_RESPOND_URL = 5         /* of a refresh for a URL: the new one */
+    BH_RESPOND_URL = 5         /* of a refresh for a URL: the new one, https if the old one was. At another origin the
+                                  headers of the request and of the session are not sent */
 };
 
 enum { BH_RESPONSE_KEEP = 1 }; /* also in the store (mode 0600), so that the next engine has it */
