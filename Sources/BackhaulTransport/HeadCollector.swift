@@ -102,7 +102,8 @@ struct HeadCollector {
 extension HeadCollector {
     /// A Retry-After of more seconds than libcurl counts, which it takes for none.
     var uncountableRetryAfter: Int64? {
-        guard let digits = value("Retry-After")?.utf8, digits.count > 18, digits.allSatisfy({ (0x30...0x39).contains($0) })
+        guard let digits = value("Retry-After")?.utf8, digits.count > 18,
+            digits.allSatisfy({ (0x30...0x39).contains($0) })
         else { return nil }
         return .max
     }
