@@ -610,10 +610,14 @@ enum {
 enum {
     BH_BODY_REFERENCE = 0, /* read where it is; a change after the enqueue is BH_BODY_CHANGED */
     BH_BODY_SNAPSHOT = 1,  /* copied into the store at the enqueue, by reflink where the file system can */
-    BH_BODY_CONSUME = 2    /* moved into the store at the enqueue, removed after success; a task that ends otherwise
-                              keeps it at the path that its event tells until that is acknowledged, or bh_task_claim
-                              has moved it. Of a form that is the path of its first file: "….0"; the others lie beside
-                              it, ending in ".1" and so on. Symbolic links are not consumed */
+    BH_BODY_CONSUME = 2    /* moved into the store at the enqueue, removed after success. Of a task that ends otherwise
+                              it lies at the path that its event tells until that is acknowledged; then it is given
+                              back: to where it was, or beside what lies there by then, with ".~" and the task's id
+                              behind its name. Where that cannot be it stays in the store, and is tried again. When
+                              the acknowledgement returns it is done. bh_task_claim moves it elsewhere before. Of a
+                              form the event has the path of its first file: "….0"; the others lie beside it, ending
+                              in ".1" and so on, and each goes back to its own place. Symbolic links are not
+                              consumed */
 };
 
 /* What expires, and what the host is asked for when it has: with BH_CHALLENGE_REFRESH. */
@@ -815,7 +819,7 @@ typedef struct bh_event {
     const char *url;       /* as enqueued */
     const char *final_url; /* after redirects; NULL when no answer came */
     const char *path;      /* where the whole, synced file lies; of a task that has not succeeded where its consumed
-                              body lies; otherwise NULL */
+                              body lies until the event is acknowledged; otherwise NULL */
     const char *media_type;
     const char *idempotency_key;
     int32_t http_status;   /* of the last answer, or 0 */

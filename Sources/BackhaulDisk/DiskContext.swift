@@ -13,6 +13,7 @@ final class DiskContext {
     var bodies: [UInt64: OpenBody] = [:]
     var existing: [UInt64: ExistingFile] = [:]
     var keeping: [UInt64: BodyKeeping] = [:]
+    var returns: [UInt64: BodyReturn] = [:]
     private var parts: [UInt64: OpenPart] = [:]
     private var syncs: PendingSyncs
     /// Those with a sync that waits for the end of the batch.

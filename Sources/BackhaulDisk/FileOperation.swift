@@ -6,6 +6,7 @@ enum FileOperation: Sendable {
     case write
     case truncate
     case changeMode
+    case changeTimes
     case startWriteBack
     case sync
     case status
@@ -26,6 +27,7 @@ enum FileOperation: Sendable {
         case .write: "Cannot write"
         case .truncate: "Cannot shorten"
         case .changeMode: "Cannot set the permissions of"
+        case .changeTimes: "Cannot set the times of"
         case .startWriteBack: "Cannot write back"
         case .sync: "Cannot sync"
         case .status: "Cannot look at"

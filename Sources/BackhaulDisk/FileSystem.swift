@@ -75,6 +75,11 @@ struct FileSystem: Sendable {
         _ = try call(.changeMode) { fchmod(file, mode & 0o7777) }
     }
 
+    /// The time of the last access stays.
+    func changeModificationTime(_ file: Int32, nanoseconds: Int64) throws(SystemError) {
+        _ = try call(.changeTimes) { bhl_set_modified(file, nanoseconds) }
+    }
+
     /// Starts writing the file's dirty pages to the disk and does not wait. A hint: whether it worked is for the sync
     /// to say.
     func startWriteBack(_ file: Int32) {
@@ -201,6 +206,8 @@ struct FileStatus: Equatable, Sendable {
     /// Regular, owned by us, known by one name only: no stranger put it there.
     var isOurs: Bool
     var modifiedNanoseconds: Int64
+    /// The permission bits.
+    var mode: UInt32
 
     init(_ status: stat) {
         var status = status
@@ -211,6 +218,7 @@ struct FileStatus: Equatable, Sendable {
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
         isLink = status.st_mode & S_IFMT == S_IFLNK
         linkCount = UInt64(status.st_nlink)
+        mode = status.st_mode & 0o7777
         modifiedNanoseconds = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
         isOurs = isRegular && status.st_uid == geteuid() && linkCount == 1
     }

@@ -74,6 +74,18 @@ static inline int bhl_unlock(int descriptor) {
     return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
+// The time of modification alone (futimens(2)), in nanoseconds since 1970, or before it.
+static inline int bhl_set_modified(int file, int64_t nanoseconds) {
+    int64_t rest = nanoseconds % 1000000000;
+    int64_t seconds = nanoseconds / 1000000000;
+    if (rest < 0) {
+        rest += 1000000000;
+        seconds -= 1;
+    }
+    struct timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, {.tv_sec = seconds, .tv_nsec = rest}};
+    return futimens(file, times);
+}
+
 // Shares the content of one file with another, empty one (FICLONE, ioctl_ficlone(2)).
 static inline int bhl_clone(int to, int from) { return ioctl(to, 0x40049409, from); }
 // Up to so many bytes from one offset to the same (copy_file_range(2)), which glibc shows under _GNU_SOURCE only.

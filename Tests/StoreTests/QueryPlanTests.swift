@@ -106,6 +106,7 @@ struct QueryPlanTests {
             _ = try transaction.acknowledge(session, .ids([EventID(rawValue: 1)]))
             _ = try transaction.acknowledge(session, .through(EventID(rawValue: 2)))
             try transaction.forgetLeftovers(try transaction.leftovers(limit: 9))
+            try transaction.forgetReturned(try transaction.bodiesToReturn(after: "", limit: 9).map(\.name))
             _ = try transaction.storeTag()
             try transaction.remember(command, reply: [1])
             _ = try transaction.applied(command)

@@ -238,6 +238,15 @@ def test_a_file_that_is_consumed_is_gone(backhaul, receiving):
     assert not file.exists()
 
 
+def test_a_file_that_is_consumed_in_vain_is_there_again(backhaul, serve):
+    file = backhaul.here / "once"
+    file.write_bytes(CONTENT)
+    url = f"{serve({}).url}/absent"
+    (ended,) = backhaul.json("put", "--body-source", "consume", "once", url, code=1)
+    assert ended["state"] == "failed" and ended["path"] is None
+    assert file.read_bytes() == CONTENT
+
+
 def test_what_was_measured_of_a_transfer_is_told_after_its_end(backhaul, serve):
     server = serve({"/a": CONTENT})
     (ended,) = backhaul.json("get", f"{server.url}/a")

@@ -118,9 +118,100 @@ def test_a_consumed_file_whose_task_does_not_succeed_lies_where_its_event_says(h
     assert event.state is (TaskState.CANCELLED if way == "cancelled" else TaskState.FAILED)
     with open(event.path, "rb") as file:
         assert file.read() == b"mine"
+    before = os.stat(event.path)
     one.acknowledge([event, finished])
+    assert bodies(store) == {} and os.listdir(sources) == ["a"]
+    after = os.stat(sources / "a")
+    assert (sources / "a").read_bytes() == b"mine"
+    assert (after.st_mode, after.st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
+
+
+def refused(host, forms, source, **options):
+    """A host, and what it has to acknowledge of a task that has consumed the file and failed."""
+    one = host()
+    one.session()
+    forms.statuses[:] = [403]
+    one.enqueue([Request(forms.url("/a"), body_file=source, body_source=BodySource.CONSUME, **options)])
+    return one, one.wait_for()
+
+
+def test_a_consumed_file_that_is_given_back_replaces_nothing(host, forms, sources, store):
+    (sources / "a").write_bytes(b"mine")
+    one, events = refused(host, forms, sources / "a")
+    (sources / "a").write_bytes(b"another")
+    one.acknowledge(events)
+    assert (sources / "a").read_bytes() == b"another"
+    assert (sources / f"a.~{events[0].task_id}").read_bytes() == b"mine"
+    assert bodies(store) == {}
+
+
+def test_a_consumed_file_whose_directory_is_gone_stays_until_there_is_one_again(host, forms, sources, store):
+    (sources / "in").mkdir()
+    (sources / "in" / "a").write_bytes(b"mine")
+    one, events = refused(host, forms, sources / "in" / "a")
+    (sources / "in").rmdir()
+    one.acknowledge(events)
+    assert list(bodies(store).values()) == [b"mine"]
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    again.enqueue([Request(forms.url("/b"), body_file=__file__, body_source=BodySource.SNAPSHOT)])
+    again.acknowledge(again.wait_for())
+    until(lambda: bodies(store), lambda found: list(found.values()) == [b"mine"])
+    (sources / "in").mkdir()
+    again.kill_with_engine()
+    host().attach()
     until(lambda: bodies(store), lambda found: found == {})
-    assert not os.path.exists(event.path)
+    assert (sources / "in" / "a").read_bytes() == b"mine"
+
+
+def test_each_file_of_a_form_that_failed_goes_back_to_its_own_place(host, forms, sources, store):
+    for name in "ab":
+        (sources / name).mkdir()
+        (sources / name / name).write_bytes(name.encode() * 1_000)
+    one = host()
+    one.session()
+    forms.statuses[:] = [403]
+    one.upload(forms.url("/f"), body_source=BodySource.CONSUME,
+               parts=[Part("one", file=sources / "a" / "a"), Part("n", "1"), Part("two", file=sources / "b" / "b")])
+    one.acknowledge(one.wait_for())
+    assert all((sources / name / name).read_bytes() == name.encode() * 1_000 for name in "ab")
+    assert bodies(store) == {}
+
+
+def test_an_invalidated_session_gives_back_what_its_tasks_have_consumed(host, forms, sources, store):
+    (sources / "a").write_bytes(b"mine")
+    one = host()
+    one.session()
+    one.enqueue([Request(forms.url("/a"), body_file=sources / "a", body_source=BodySource.CONSUME, suspended=True)])
+    one.invalidate(cancel=True)
+    one.acknowledge(one.wait_for())
+    assert (sources / "a").read_bytes() == b"mine" and bodies(store) == {}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_kill_while_files_are_given_back_loses_none_of_them(host, forms, sources, store, seed):
+    contents = {f"{i:03}": Content(1 + i, i) for i in range(200)}
+    for name, content in contents.items():
+        (sources / name).write_bytes(content.data)
+    one = host()
+    one.session()
+    one.enqueue([Request(forms.url(f"/{name}"), body_file=sources / name, body_source=BodySource.CONSUME,
+                         suspended=True) for name in contents])
+    assert os.listdir(sources) == []
+    one.cancel()
+    events = one.wait_for()
+    engine = one.engine().process_id
+    one.begin("acknowledge", events)
+    time.sleep(random.Random(seed).uniform(0.0, 0.03))
+    daemons.end(engine, signal.SIGKILL, time.monotonic() + 10)
+    one.kill()
+    again = host()
+    again.attach()
+    again.acknowledge(again.poll(timeout=0))
+    until(lambda: bodies(store), lambda found: found == {})
+    assert {name: (sources / name).read_bytes() for name in os.listdir(sources)} == {
+        name: content.data for name, content in contents.items()}
 
 
 def test_a_consumed_file_can_be_claimed_back(host, forms, sources, store):

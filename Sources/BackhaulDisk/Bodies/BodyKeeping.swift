@@ -108,6 +108,8 @@ final class BodyKeeping {
         guard body.file.isSame(as: try files.status(source.number)),
             try files.status(copy.number).size == body.file.size, source.isOurs, copy.isOurs
         else { throw .changed }
+        // What is consumed may have to be given back as it was; a snapshot is for us alone.
+        if body.source == .consume { try? files.takeAttributes(from: try files.status(source.number), copy.number) }
         result.storedName = body.name
         (result.device, result.inode) = (0, 0)
         return true

@@ -87,6 +87,7 @@ extension CommandHandler {
     }
 
     func acknowledge(_ acknowledgement: Acknowledgement, in session: SessionID) {
+        let returns = Lock(false)
         once({ (transaction) throws(Failure) in
             let change = try transaction.acknowledge(session, acknowledgement)
             return (.count(UInt64(change.count)), change)
@@ -94,8 +95,11 @@ extension CommandHandler {
             guard let change else { return }
             CrashPoint.afterAcknowledge.reach()
             if !change.removedKept.isEmpty { core.sweepLeftovers() }
-            if change.leavesBodies { core.sweepBodies() }
             if change.sessionRemoved { core.removed(change) }
+            returns.withLock { $0 = change.returnsBodies }
+        }, settle: { core, answer in
+            // Whoever has the answer finds his files.
+            returns.withLock(\.self) ? core.giveBodiesBack(then: answer) : answer(core)
         })
     }
 

@@ -14,7 +14,7 @@ extension EngineCore {
 
     /// What an engine that ended has left: files without a task, and old names of files that are in the store.
     func sweepBodiesAtStart() {
-        removeConsumed { _ in }
+        giveBodiesBack()
         let (outbox, prefix) = (services.outbox, bodyPrefix)
         services.disk.names(in: services.directory.bodiesPath) { names in
             // Ours may belong to tasks that are being made.
@@ -33,6 +33,7 @@ extension EngineCore {
     }
 
     func sweepBodies() {
+        if bodyReturns.isSomethingLeft { giveBodiesBack() }
         guard !isSweepingBodies else { return }
         isSweepingBodies = true
         store({ (transaction) throws(Failure) in

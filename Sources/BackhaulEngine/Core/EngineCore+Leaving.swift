@@ -15,7 +15,7 @@ extension EngineCore {
         var facts = LeaveDecision.Facts()
         facts.connections = connections.count
         facts.runningTasks = runners.count
-        facts.isCleaning = isSweeping
+        facts.isCleaning = isSweeping || isSweepingBodies || bodyReturns.isRunning
         facts.launchesWait = launches.isBusy
         return facts
     }

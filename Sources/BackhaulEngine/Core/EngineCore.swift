@@ -54,7 +54,12 @@ final class EngineCore {
     /// Unlike that of any engine before.
     let bodyPrefix = String(UInt64.random(in: .min ... .max), radix: 16) + "-"
     var lastBody: UInt64 = 0
-    var isSweepingBodies = false
+    var isSweepingBodies = false {
+        didSet { if oldValue, !isSweepingBodies { considerLeaving() } }
+    }
+    var bodyReturns = BodyReturns() {
+        didSet { if oldValue.isRunning, !bodyReturns.isRunning { considerLeaving() } }
+    }
     var isSweeping = false {
         didSet { if oldValue, !isSweeping { considerLeaving() } }
     }

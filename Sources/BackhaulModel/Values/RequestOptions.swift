@@ -79,6 +79,25 @@ public struct BodyFile: Equatable, Sendable {
     }
 }
 
+/// A consumed file that is to be given back.
+public struct ReturnedBody: Equatable, Sendable {
+    /// In the store's folder of bodies.
+    public var name: String
+    /// Where it was. Absolute.
+    public var path: String
+    /// Whose it was.
+    public var task: TaskID
+
+    public init(name: String, path: String, task: TaskID) {
+        self.name = name
+        self.path = path
+        self.task = task
+    }
+
+    /// For when something else lies at `path`.
+    public var otherPath: String { "\(path).~\(task.rawValue)" }
+}
+
 /// One part of a form: `bh_part`.
 public struct FormPart: Equatable, Sendable {
     public enum Content: Equatable, Sendable {

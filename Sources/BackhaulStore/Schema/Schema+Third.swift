@@ -88,6 +88,12 @@ extension Schema {
         CREATE TABLE body_leftovers (
             name TEXT PRIMARY KEY
         ) STRICT, WITHOUT ROWID;
+        -- Consumed files of tasks that have not succeeded, until they are where they were.
+        CREATE TABLE bodies_to_return (
+            name TEXT PRIMARY KEY,
+            path TEXT NOT NULL,
+            task_id INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE groups (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

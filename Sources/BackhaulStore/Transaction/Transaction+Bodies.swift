@@ -1,7 +1,7 @@
 public import BackhaulModel
 
 /// Files of request bodies that lie in the store: snapshots until their task ends, consumed files until it has
-/// succeeded or its event is acknowledged.
+/// succeeded, or its event is acknowledged and they are given back.
 extension Transaction {
     /// Which of the requests, by position, have a key that was used: they find their task, and need no file.
     public func positionsWithKnownKey(_ session: SessionID, _ requests: [Request]) throws(Failure) -> Set<Int> {
@@ -65,13 +65,7 @@ extension Transaction {
         try connection.run(Self.forgetSelectedSnapshots)
     }
 
-    func leaveBodiesOfSelectedEvents() throws(Failure) -> Bool {
-        guard try storesBodies() else { return false }
-        try connection.run(Self.leaveSelectedEvents)
-        return connection.changes > 0
-    }
-
-    private func storesBodies() throws(Failure) -> Bool {
+    func storesBodies() throws(Failure) -> Bool {
         try connection.first(Self.storesBodies) { row throws(Failure) in row.flag() } ?? false
     }
 
@@ -100,6 +94,7 @@ extension Transaction {
         """
         INSERT OR IGNORE INTO body_leftovers
         SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM body_parts WHERE stored = ?1)
+            AND NOT EXISTS (SELECT 1 FROM bodies_to_return WHERE name = ?1)
         """)
     private static let storesBodies = Query("SELECT EXISTS (SELECT 1 FROM body_parts WHERE stored IS NOT NULL)")
     private static let selectStored = Query(
@@ -125,12 +120,5 @@ extension Transaction {
         """
         UPDATE body_parts SET stored = NULL WHERE stored IS NOT NULL AND task_id IN
             (SELECT task_id FROM selected CROSS JOIN request_options ON task_id = selected.id WHERE body_source = 1)
-        """)
-    private static let leaveSelectedEvents = Query(
-        """
-        INSERT OR IGNORE INTO body_leftovers
-        SELECT stored FROM selected CROSS JOIN events ON events.id = selected.id
-            CROSS JOIN body_parts ON body_parts.task_id = events.task_id
-        WHERE stored IS NOT NULL
         """)
 }

@@ -48,7 +48,7 @@ extension Transaction {
         guard count > 0 else { return change }
         change.removedKept = try connection.all(Self.selectUnclaimed) { row throws(Failure) in row.taskID() }
         try leaveKept(change.removedKept)
-        change.leavesBodies = try leaveBodiesOfSelectedEvents()
+        change.returnsBodies = try returnBodiesOfSelectedEvents()
         var lanes: Set<LaneID> = []
         var groups: Set<GroupID> = []
         try connection.each(Self.selectLanes) { row throws(Failure) in

@@ -21,6 +21,8 @@ public struct Change: Equatable, Sendable {
     public var removedKept: [TaskID] = []
     /// Files of request bodies are to be removed.
     public var leavesBodies = false
+    /// Files of request bodies are to be given back.
+    public var returnsBodies = false
     /// Open no more, because no task waits for them.
     public var closedChallenges: [ChallengeID] = []
     /// The session had been invalidated, and this was the last that it had.

@@ -10,7 +10,8 @@ struct BodyOptions {
                 + "NAME=<FILE sends its content as a value"),
         OptionDescription(
             "body-source", nil, "reference|snapshot|consume",
-            "files are read where they are (reference), copied now, or moved into the store and removed after success"),
+            "files are read where they are (reference), copied now (snapshot), or moved into the store (consume) and "
+                + "removed after success; given back otherwise"),
     ]
 
     private let body: Body?

@@ -20,7 +20,8 @@ struct Ending {
     init(_ event: EventRecord) {
         taskID = event.taskID
         url = event.url
-        path = event.path
+        // Of a task that has not succeeded it is that of a consumed file, which is given back when this is told.
+        path = Int(event.state) == BH_TASK_SUCCEEDED ? event.path : nil
         state = event.state
         status = event.status
         errorMessage = event.errorMessage

@@ -8,8 +8,8 @@ public enum Body: Hashable, Sendable {
         case reference = 0
         /// Copied into the store at the enqueue, by reflink where the file system can.
         case snapshot = 1
-        /// Moved into the store at the enqueue, removed after success; a task that ends otherwise keeps it at the path
-        /// that its event tells until that is acknowledged.
+        /// Moved into the store at the enqueue, removed after success. Of a task that ends otherwise it lies at the
+        /// path that its event tells until that is acknowledged; then it is given back.
         case consume = 2
     }
 

@@ -1,0 +1,203 @@
+public import BackhaulModel
+internal import BackhaulPlatform
+internal import Glibc
+
+/// Gives a consumed file back to where it was, or beside what lies there by now; nothing is ever replaced. Every step
+/// may be repeated after a crash. Across file systems it is copied in slices, so that the other work of its disk thread
+/// goes on in between.
+final class BodyReturn {
+    private static let sliceSize = 4 << 20
+
+    private let body: ReturnedBody
+    private let folder: String
+    private let names: [String]
+    private let directory: String
+    private let files: FileSystem
+    private var source: Descriptor?
+    private var copy: Descriptor?
+    private var copied: UInt64 = 0
+    private var buffer: [UInt8] = []
+    /// Beside its final name, and unlike that of any other file.
+    private var copyName: String { ".\(body.name).backhaul" }
+
+    init(_ body: ReturnedBody, from folder: String, files: FileSystem) {
+        self.body = body
+        self.folder = folder
+        self.files = files
+        directory = SplitPath(body.path).directory
+        names = [SplitPath(body.path).name, SplitPath(body.otherPath).name]
+    }
+
+    /// Does the next piece of the work; false when there is more.
+    func advance(_ directories: inout Directories) throws(Failure) -> Bool {
+        let from = try directories.directory(at: folder)
+        do throws(SystemError) {
+            guard let stored = try files.status(in: from.number, body.name) else {
+                // Given back before a crash, which may have come before the sync.
+                if let to = try? directories.directory(at: directory) { try files.syncDirectory(to.number) }
+                return true
+            }
+            let to = try openTarget(&directories)
+            guard let source, let copy else { return try start(stored, from, to) }
+            do throws(SystemError) {
+                return try continueCopy(source, copy) ? try place(copy, stored, from, to) : false
+            } catch {
+                try? files.remove(copyName, in: to.number)
+                throw error
+            }
+        } catch {
+            throw .disk(error, body.path)
+        }
+    }
+
+    private func openTarget(_ directories: inout Directories) throws(SystemError) -> OpenDirectory {
+        do throws(Failure) {
+            return try directories.directory(at: directory)
+        } catch {
+            throw SystemError(code: Int32(clamping: error.detail), attempt: "Cannot open the directory of")
+        }
+    }
+
+    private func start(_ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Bool {
+        for name in names {
+            do throws(SystemError) {
+                try files.rename(body.name, in: from.number, to: name, in: to.number, replace: false)
+                try files.syncDirectory(to.number)
+                try files.syncDirectory(from.number)
+                return true
+            } catch where error.code == EEXIST {
+                if try isThere(name, stored, from, to) { return try removeStored(from, to) }
+            } catch where error.code == EXDEV {
+                return try startCopy(stored, from, to)
+            }
+        }
+        throw SystemError(code: EEXIST, attempt: FileOperation.rename.attempt)
+    }
+
+    private func startCopy(
+        _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
+    ) throws(SystemError) -> Bool {
+        for name in names where try isThere(name, stored, from, to) { return try removeStored(from, to) }
+        source = try files.openToSend(folder + "/" + body.name)
+        try files.remove(copyName, in: to.number)
+        copy = try files.create(in: to.number, copyName)
+        buffer = [UInt8](repeating: 0, count: Self.sliceSize)
+        return false
+    }
+
+    /// True when all is copied.
+    private func continueCopy(_ source: Descriptor, _ copy: Descriptor) throws(SystemError) -> Bool {
+        let count = try files.read(source.number, into: &buffer, at: copied)
+        guard count > 0 else { return true }
+        // A host that closes every descriptor may have opened its own under these numbers.
+        guard source.isOurs, copy.isOurs else { throw SystemError(code: EBADF, attempt: "Cannot copy") }
+        try files.write(copy.number, buffer[..<count], at: copied)
+        files.startWriteBack(copy.number)
+        copied += UInt64(count)
+        return false
+    }
+
+    private func place(
+        _ copy: Descriptor, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
+    ) throws(SystemError) -> Bool {
+        guard copy.isOurs, copied == stored.size else { throw SystemError(code: EIO, attempt: "Cannot copy") }
+        // A file system without permissions, or without exact times, gets the content.
+        try? files.takeAttributes(from: stored, copy.number)
+        try files.sync(copy.number)
+        for name in names {
+            do throws(SystemError) {
+                try files.rename(copyName, in: to.number, to: name, in: to.number, replace: false)
+                return try removeStored(from, to)
+            } catch where error.code == EEXIST {}
+        }
+        throw SystemError(code: EEXIST, attempt: FileOperation.rename.attempt)
+    }
+
+    /// That it was given back before a crash: by this name, too, or as a copy with the same time and content.
+    private func isThere(
+        _ name: String, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
+    ) throws(SystemError) -> Bool {
+        guard let there = try files.status(in: to.number, name), there.isRegular else { return false }
+        if there.isSameFile(as: stored) { return !(to.status.isSameFile(as: from.status) && name == body.name) }
+        guard there.device != stored.device, there.size == stored.size,
+            there.modifiedNanoseconds == stored.modifiedNanoseconds
+        else { return false }
+        let ours = try files.openToSend(folder + "/" + body.name)
+        let theirs = try files.openToSend(directory + "/" + name)
+        return try hasSameContent(ours, theirs)
+    }
+
+    private func hasSameContent(_ one: Descriptor, _ other: Descriptor) throws(SystemError) -> Bool {
+        var ours = [UInt8](repeating: 0, count: Self.sliceSize)
+        var theirs = ours
+        var offset: UInt64 = 0
+        while true {
+            let count = try files.read(one.number, into: &ours, at: offset)
+            guard try files.read(other.number, into: &theirs, at: offset) == count, ours[..<count] == theirs[..<count],
+                one.isOurs, other.isOurs
+            else { return false }
+            if count == 0 { return true }
+            offset += UInt64(count)
+        }
+    }
+
+    private func removeStored(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Bool {
+        // The name there is on the disk before the one here goes.
+        try files.syncDirectory(to.number)
+        try files.remove(body.name, in: from.number)
+        try files.syncDirectory(from.number)
+        return true
+    }
+}
+
+extension FileSystem {
+    /// Permissions and time of modification.
+    func takeAttributes(from status: FileStatus, _ file: Int32) throws(SystemError) {
+        try changeMode(file, status.mode)
+        try changeModificationTime(file, nanoseconds: status.modifiedNanoseconds)
+    }
+}
+
+extension DiskThreads {
+    /// Gives the files in `folder` back, each by itself: to its path, or with ".~" and its task's number behind that
+    /// when something else has it. `then` is called when those that could be are on the disk, with what became of each.
+    public func giveBack(
+        _ bodies: [ReturnedBody], from folder: String,
+        then: @escaping @Sendable ([(body: ReturnedBody, failure: Failure?)]) -> Void
+    ) {
+        guard !bodies.isEmpty else { return then([]) }
+        let outcomes = Lock<[(body: ReturnedBody, failure: Failure?)]>([])
+        for body in bodies {
+            // The thread that takes old names away: what was asked for before is done before.
+            let (worker, id) = (worker(for: body.path), newID())
+            worker.post { context in
+                context.returns[id] = BodyReturn(body, from: folder, files: context.files)
+                DiskThreads.advance(returning: id, worker) { failure in
+                    let all = outcomes.withLock { outcomes in
+                        outcomes.append((body, failure))
+                        return outcomes.count == bodies.count ? outcomes : nil
+                    }
+                    if let all { then(all) }
+                }
+            }
+        }
+    }
+
+    private static func advance(
+        returning id: UInt64, _ worker: Worker<DiskContext>, then: @escaping @Sendable (Failure?) -> Void
+    ) {
+        worker.post { context in
+            guard let giving = context.returns[id] else { return }
+            do throws(Failure) {
+                guard try giving.advance(&context.directories) else {
+                    return advance(returning: id, worker, then: then)
+                }
+                context.returns[id] = nil
+                then(nil)
+            } catch {
+                context.returns[id] = nil
+                then(error)
+            }
+        }
+    }
+}

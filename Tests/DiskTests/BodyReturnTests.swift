@@ -1,0 +1,124 @@
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+@testable import BackhaulDisk
+
+@Suite("Consumed files that are given back")
+struct BodyReturnTests {
+    let home: Scratch
+    let store: Scratch
+    let threads: DiskThreads
+    let bytes = patternedBytes(9_000_000)
+
+    init() throws {
+        home = try Scratch()
+        store = try Scratch()
+        threads = try DiskThreads(count: 2)
+    }
+
+    private func consume(_ path: String, as name: String = "c") async throws {
+        try write(bytes, to: path)
+        chmod(path, 0o640)
+        let open = try FileSystem().openToSend(path)
+        try withExtendedLifetime(open) {
+            try FileSystem().changeModificationTime(open.number, nanoseconds: 1_000_000_000_000_000_123)
+        }
+        let file = try BodyCheck.check(path: path)
+        _ = try await answer {
+            threads.keep([HandedOverBody(file, .consume, name: name)], in: store.path, forbidden: [], then: $0)
+        }.get()
+        await withCheckedContinuation { continuation in threads.removeConsumed([file]) { continuation.resume() } }
+    }
+
+    private func giveBack(_ path: String, _ name: String = "c") async -> Failure? {
+        let body = ReturnedBody(name: name, path: path, task: TaskID(rawValue: 7))
+        return await withCheckedContinuation { continuation in
+            threads.giveBack([body], from: store.path) { continuation.resume(returning: $0.first?.failure) }
+        }
+    }
+
+    /// Content, permissions and time of modification are those of before.
+    private func isAsBefore(_ path: String) throws -> Bool {
+        let status = try FileSystem().status(of: path)
+        return contents(path) == bytes && status?.mode == 0o640
+            && status?.modifiedNanoseconds == 1_000_000_000_000_000_123
+    }
+
+    @Test("are where they were, as they were")
+    func returned() async throws {
+        try await consume(home.path("a"))
+        #expect(await giveBack(home.path("a")) == nil)
+        #expect(try isAsBefore(home.path("a")))
+        #expect(store.names() == [] && home.names() == ["a"])
+    }
+
+    @Test("replace nothing, and stay where they are when both names are taken")
+    func taken() async throws {
+        try await consume(home.path("a"))
+        try write([9], to: home.path("a"))
+        #expect(await giveBack(home.path("a")) == nil)
+        #expect(contents(home.path("a")) == [9])
+        #expect(try isAsBefore(home.path("a.~7")))
+        rename(home.path("a"), home.path("b"))
+        try await consume(home.path("a"))
+        try write([9], to: home.path("a"))
+        #expect(await giveBack(home.path("a")) != nil)
+        #expect(contents(home.path("a")) == [9] && contents(store.path("c")) == bytes)
+    }
+
+    @Test("stay where they are while their directory is gone")
+    func directoryGone() async throws {
+        mkdir(home.path("in"), 0o700)
+        try await consume(home.path("in/a"))
+        rmdir(home.path("in"))
+        #expect(await giveBack(home.path("in/a")) != nil)
+        #expect(contents(store.path("c")) == bytes)
+        mkdir(home.path("in"), 0o700)
+        #expect(await giveBack(home.path("in/a")) == nil)
+        #expect(try isAsBefore(home.path("in/a")))
+    }
+
+    @Test("are given back once, when a crash has left both names or the new one alone")
+    func repeated() async throws {
+        try await consume(home.path("a"))
+        link(store.path("c"), home.path("a"))
+        #expect(await giveBack(home.path("a")) == nil)
+        #expect(store.names() == [] && home.names() == ["a"])
+        #expect(await giveBack(home.path("a")) == nil)
+        #expect(try isAsBefore(home.path("a")))
+    }
+
+    @Test("are copied to another file system, once", .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
+    func otherFileSystem() async throws {
+        let disk = try Mount(size: "32m")
+        let path = disk.scratch.path("a")
+        try await consume(path)
+        #expect(try isAsBefore(store.path("c")))
+        link(store.path("c"), store.path("again"))
+        #expect(await giveBack(path) == nil)
+        #expect(try isAsBefore(path))
+        // As after a crash before the name in the store was gone.
+        #expect(await giveBack(path, "again") == nil)
+        #expect(disk.scratch.names() == ["a"] && store.names() == [])
+        // The same content at another time is another file.
+        try await consume(disk.scratch.path("b"))
+        try write(bytes, to: disk.scratch.path("b"))
+        #expect(await giveBack(disk.scratch.path("b")) == nil)
+        #expect(try isAsBefore(disk.scratch.path("b.~7")))
+    }
+
+    @Test("stay whole where they are when a copy fails", .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
+    func copyFails() async throws {
+        let disk = try Mount(size: "12m")
+        let path = disk.scratch.path("a")
+        try await consume(path)
+        try write(patternedBytes(8_000_000), to: disk.scratch.path("full"))
+        #expect(await giveBack(path) != nil)
+        #expect(disk.scratch.names() == ["full"] && contents(store.path("c")) == bytes)
+        unlink(disk.scratch.path("full"))
+        #expect(await giveBack(path) == nil)
+        #expect(try isAsBefore(path))
+    }
+}

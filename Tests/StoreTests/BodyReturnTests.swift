@@ -1,0 +1,79 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Consumed files to be given back")
+struct BodyReturnTests {
+    let scratch = Scratch()
+
+    private func enqueue(_ store: TestStore) throws -> (SessionID, TaskID) {
+        let session = try store.session()
+        var file = BodyFile(
+            path: "/home/someone/a", device: 1, inode: 2, size: 3, modifiedNanoseconds: 4)
+        file.storedName = "c-1"
+        let ids = try store.enqueue(
+            [.numbered(1) { [file] in $0.options.body = .file(file, .consume) }], in: session)
+        return (session, ids[0])
+    }
+
+    private func listed(_ store: TestStore) throws -> [ReturnedBody] {
+        try store.run { (transaction) throws(Failure) in try transaction.bodiesToReturn(after: "", limit: 9) }
+    }
+
+    private func leftovers(_ store: TestStore) throws -> [String] {
+        try store.run { (transaction) throws(Failure) in try transaction.bodyLeftovers(limit: 9) }
+    }
+
+    private func endAndAcknowledge(
+        _ store: TestStore, _ session: SessionID, _ task: TaskID, _ state: TaskState
+    ) throws {
+        try store.end(task, Outcome(state: state))
+        let change = try store.acknowledge(session, .through(try store.events(of: session).last?.id ?? .zero))
+        #expect(change.returnsBodies == (state != .succeeded))
+    }
+
+    @Test("are listed by the acknowledgement, until they are back", arguments: [TaskState.failed, .cancelled])
+    func listedByAcknowledgement(state: TaskState) throws {
+        let store = try TestStore(scratch.path)
+        let (session, task) = try enqueue(store)
+        try endAndAcknowledge(store, session, task, state)
+        let body = ReturnedBody(name: "c-1", path: "/home/someone/a", task: task)
+        #expect(try listed(store) == [body] && leftovers(store) == [])
+        // Nobody else may take the file away meanwhile.
+        try store.run { (transaction) throws(Failure) in try transaction.leaveBodies(among: ["c-1", "c-2"]) }
+        #expect(try leftovers(store) == ["c-2"])
+        try store.run { (transaction) throws(Failure) in try transaction.forgetReturned(["c-1"]) }
+        #expect(try listed(store) == [])
+    }
+
+    @Test("are none after success")
+    func succeeded() throws {
+        let store = try TestStore(scratch.path)
+        let (session, task) = try enqueue(store)
+        try endAndAcknowledge(store, session, task, .succeeded)
+        #expect(try listed(store) == [] && leftovers(store) == ["c-1"])
+    }
+
+    @Test("wait until their old name is taken away")
+    func oldName() throws {
+        let store = try TestStore(scratch.path)
+        let (session, task) = try enqueue(store)
+        let old = BodyFile(path: "/home/someone/a", device: 1, inode: 2, size: 3, modifiedNanoseconds: 4)
+        try store.run { (transaction) throws(Failure) in try transaction.noteConsumed([old]) }
+        try endAndAcknowledge(store, session, task, .failed)
+        #expect(try listed(store) == [])
+        try store.run { (transaction) throws(Failure) in try transaction.forgetConsumed([old]) }
+        #expect(try listed(store).map(\.task) == [task])
+    }
+
+    @Test("are not what the host has claimed")
+    func claimed() throws {
+        let store = try TestStore(scratch.path)
+        let (session, task) = try enqueue(store)
+        try store.end(task, Outcome(state: .failed))
+        try store.run { (transaction) throws(Failure) in try transaction.recordClaim(task, path: "/home/someone/b") }
+        let change = try store.acknowledge(session, .through(try store.events(of: session).last?.id ?? .zero))
+        #expect(try !change.returnsBodies && listed(store) == [])
+    }
+}
