@@ -17,9 +17,10 @@ def test_a_round_is_finished_whatever_became_of_its_tasks_and_launches_for_it(
         stage, hosts, misbehaving, downloads):
     host = hosts.start(launch=stage.command())
     host.session(role=Role.PRODUCE, **QUICK)
+    # First, so that the others are of its round, however soon they end.
+    given_up = host.download("http://127.0.0.1:9/never", downloads / "never", suspended=True)
     host.download(misbehaving.serve("/good", Content(5_000)), downloads / "good")
     host.download(misbehaving.serve("/bad", Content(5), otherwise=Behaviour(status=404, body=b"no")), downloads / "bad")
-    given_up = host.download("http://127.0.0.1:9/never", downloads / "never", suspended=True)
     host.kill()
     assert stage.nobody_comes(0.5), "a task is left"
     tool = hosts.start(observes=True)
