@@ -5,7 +5,7 @@ import re
 from tree import PROJECT
 
 ROWS = [[cell.strip() for cell in line.strip("|\n").split("|")]
-        for line in (PROJECT / "docs" / "abilities.md").read_text().splitlines() if re.match(r"\| [a-z].*`", line)]
+        for line in (PROJECT / "docs" / "abilities.md").read_text().splitlines() if re.match(r"\| [A-Za-z].*`", line)]
 
 
 def named(row):
