@@ -164,6 +164,8 @@ def test_a_rate_is_shown_with_the_task_that_waits_for_it(tmp_path, server):
         backhaul.end()
 
 
+@pytest.mark.skipif(subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode != 0,
+                    reason="no network namespace can be made here")
 def test_a_task_without_a_network_says_so(tmp_path):
     from conftest import CommandLine
 
