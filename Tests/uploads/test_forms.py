@@ -38,10 +38,13 @@ def test_a_form_of_files_and_values_is_read_by_pythons_parser(host, forms, sourc
 def test_a_small_body_from_memory_survives_its_host(host, forms, method):
     one = host()
     one.session()
-    one.upload(forms.url("/body"), body=b"one two three", method=method, headers={"Content-Type": "text/plain"})
+    # Not sent before its host is gone.
+    one.upload(forms.url("/body"), body=b"one two three", method=method, suspended=True,
+               headers={"Content-Type": "text/plain"})
     one.kill()
     again = host()
     again.attach()
+    again.resume()
     [event, _] = again.wait_for()
     assert event.state is TaskState.SUCCEEDED
     assert [(sent.method, sent.body, sent.headers["content-type"]) for sent in forms.sent] == [
