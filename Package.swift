@@ -40,9 +40,12 @@ let package = Package(
             swiftSettings: strict),
         // Commands, replies and notices as bytes.
         .target(name: "BackhaulWire", dependencies: ["BackhaulModel"], swiftSettings: strict),
+        // D-Bus, through libsystemd where it is.
+        .target(
+            name: "BackhaulBus", dependencies: ["BackhaulPlatform", "CLinux", "CSystemd"], swiftSettings: strict),
         // What speaks to systemd: services of the user manager, lingering, the journal.
         .target(
-            name: "BackhaulUserManager", dependencies: ["BackhaulModel", "BackhaulPlatform", "CLinux", "CSystemd"],
+            name: "BackhaulUserManager", dependencies: ["BackhaulModel", "BackhaulPlatform", "BackhaulBus", "CLinux"],
             swiftSettings: strict),
         // The event loop.
         .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CLinux", "CUV"], swiftSettings: strict),
@@ -54,9 +57,10 @@ let package = Package(
         .target(
             name: "BackhaulTransport", dependencies: ["BackhaulModel", "BackhaulLoop", "BackhaulPlatform", "CCurl"],
             swiftSettings: strict),
-        // Whether there is a way to other machines, and when that changes.
+        // What the system offers: power, heat, pressure, the network, and when that changes.
         .target(
-            name: "BackhaulConditions", dependencies: ["BackhaulModel", "BackhaulPlatform", "CLinux"],
+            name: "BackhaulConditions",
+            dependencies: ["BackhaulModel", "BackhaulPlatform", "BackhaulBus", "BackhaulLoop", "CLinux"],
             swiftSettings: strict),
         // The runner of a store: performs the model's actions with the modules above and serves the clients.
         .target(
@@ -103,7 +107,11 @@ let package = Package(
             name: "StoreTests", dependencies: ["BackhaulStore", "BackhaulModel", "BackhaulPlatform", "CSQLite"],
             path: "Tests/StoreTests", swiftSettings: strict),
         .testTarget(
-            name: "UserManagerTests", dependencies: ["BackhaulUserManager", "BackhaulModel", "BackhaulPlatform"],
+            name: "BusTests", dependencies: ["BackhaulBus", "BackhaulPlatform"],
+            path: "Tests/BusTests", swiftSettings: strict),
+        .testTarget(
+            name: "UserManagerTests",
+            dependencies: ["BackhaulUserManager", "BackhaulModel", "BackhaulPlatform", "BackhaulBus"],
             path: "Tests/UserManagerTests", swiftSettings: strict),
         .testTarget(
             name: "WireTests", dependencies: ["BackhaulWire", "BackhaulModel"],
@@ -119,7 +127,10 @@ let package = Package(
             dependencies: ["BackhaulTransport", "CCurl", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform"],
             path: "Tests/TransportTests", swiftSettings: strict),
         .testTarget(
-            name: "ConditionsTests", dependencies: ["BackhaulConditions", "BackhaulPlatform", "CLinux"],
+            name: "ConditionsTests",
+            dependencies: [
+                "BackhaulConditions", "BackhaulModel", "BackhaulPlatform", "BackhaulBus", "BackhaulLoop", "CLinux",
+            ],
             path: "Tests/ConditionsTests", swiftSettings: strict),
         .testTarget(
             name: "EngineTests",
@@ -128,6 +139,9 @@ let package = Package(
                 "BackhaulWire",
             ],
             path: "Tests/EngineTests", swiftSettings: strict),
+        .testTarget(
+            name: "CommandTests", dependencies: ["backhaul", "CBackhaul"],
+            path: "Tests/CommandTests", swiftSettings: strict),
         .testTarget(
             name: "ABITests", dependencies: ["BackhaulABI", "CBackhaul", "BackhaulModel", "BackhaulClient"],
             path: "Tests/ABITests", swiftSettings: strict),

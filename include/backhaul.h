@@ -76,7 +76,7 @@ extern "C" {
 
 /* Libraries with the same SONAME (libbackhaul.so.0) are ABI compatible; new fields go to the end of structs. */
 #define BH_VERSION_MAJOR 0
-#define BH_VERSION_MINOR 3
+#define BH_VERSION_MINOR 4
 #define BH_VERSION_PATCH 0
 #define BH_VERSION ((BH_VERSION_MAJOR << 16) | (BH_VERSION_MINOR << 8) | BH_VERSION_PATCH)
 
@@ -419,6 +419,35 @@ enum {
     BH_TLS_1_3 = 13
 };
 
+/* What a task waits for when it can, in the words that people have for it. A preset stands for the fields named here;
+ * a field that is set beside it takes the place of the preset's. What a preset asks for are wishes: they are given up
+ * at bh_request.latest_start_ms. What a field asks for holds always. See docs/conditions.md. */
+enum {
+    BH_PRESET_DEFAULT = 0,       /* nothing */
+    BH_PRESET_DISCRETIONARY = 1, /* requires_external_power, requires_unmetered, maximum_thermal_state
+                                    BH_THERMAL_FAIR, minimum_bytes_per_second 10,000 (Apple: isDiscretionary) */
+    BH_PRESET_OVERNIGHT = 2      /* BH_PRESET_DISCRETIONARY, and quiet_hours "07:00-23:00" */
+};
+
+/* How hot the machine is, by the trip points of its thermal zones (Apple: ProcessInfo.ThermalState). */
+enum {
+    BH_THERMAL_NOMINAL = 1,
+    BH_THERMAL_FAIR = 2,    /* above a passive or active trip point, or the processor is slowed down to cool it; a fan
+                               at work alone is nothing */
+    BH_THERMAL_SERIOUS = 3, /* above a hot trip point, or within 10 degrees of a critical one */
+    BH_THERMAL_CRITICAL = 4 /* within 3 degrees of a critical trip point, or above it: nothing is transferred */
+};
+
+/* Kinds of network, as bits: that of the default route. */
+enum {
+    BH_NETWORK_ETHERNET = 1,
+    BH_NETWORK_WIFI = 2,
+    BH_NETWORK_CELLULAR = 4,
+    BH_NETWORK_BLUETOOTH = 8,
+    BH_NETWORK_TUNNEL = 16, /* a VPN whose own way is not known */
+    BH_NETWORK_OTHER = 32
+};
+
 /* For bh_session_configuration.history_limit. */
 #define BH_HISTORY_NONE UINT32_MAX
 
@@ -475,11 +504,42 @@ typedef struct bh_session_configuration {
     const char *pinned_public_keys;  /* "sha256//BASE64;sha256//…", of the server's key (RFC 7469); optional */
     uint32_t history_limit;          /* 1,000: how many ended tasks bh_session_history keeps; at most 100,000;
                                         BH_HISTORY_NONE: none, and no attempts beyond their task */
+    int32_t preset;                  /* BH_PRESET_…; default: BH_PRESET_DEFAULT. From here to quiet_hours fields come
+                                        back as they were given, 0 as 0: beside a preset that is another thing */
+    int32_t requires_external_power; /* BH_YES: waits while the machine runs on battery */
+    int32_t requires_unmetered;      /* BH_YES: waits while the network is metered (Apple: allowsExpensiveNetworkAccess
+                                        or allowsConstrainedNetworkAccess, when false) */
+    uint32_t networks;               /* BH_NETWORK_… bits on which it runs; default: all (Apple's allowsCellularAccess,
+                                        when false: all but BH_NETWORK_CELLULAR) */
+    uint32_t minimum_battery_percent; /* waits on battery with less, and then until it has 5 more; 1 to 100 */
+    int32_t maximum_thermal_state;   /* BH_THERMAL_…; default: BH_THERMAL_SERIOUS */
+    uint32_t maximum_cpu_pressure_percent; /* of the last ten seconds in which some process waited for a processor, by
+                                        /proc/pressure; 1 to 100; default: no limit */
+    uint32_t maximum_io_pressure_percent; /* the same, for a disk */
+    uint32_t maximum_memory_pressure_percent; /* the same, for memory */
+    uint64_t minimum_bytes_per_second; /* when less has come for slow_after_ms, from an origin or from all, it pauses
+                                        and probes; default: no minimum */
+    const char *quiet_hours;         /* hours of local time in which it waits: "22:00-06:30", or several with days,
+                                        "mon-fri 08:00-18:00, sat 10:00-14:00"; an end before its begin is the next
+                                        day's; default: none */
+    uint32_t slow_after_ms;          /* 60,000: see minimum_bytes_per_second */
+    uint32_t slow_pause_ms;          /* 300,000: before the first probe; doubles up to twelve times of it */
+    int32_t discretionary_if_launched; /* BH_YES: tasks that a launched host enqueues have BH_PRESET_DISCRETIONARY, too
+                                        (as Apple treats those that an app enqueues in the background); BH_NO (default)
+                                      */
+    uint32_t reserved;               /* 0 */
+    uint64_t daily_budget;           /* bytes that the session may move, both ways, on any one network in a day of local
+                                        time; default: no limit; BH_BUDGET_NOTHING: none */
+    uint64_t monthly_budget;         /* the same, in a calendar month */
 } bh_session_configuration;
+
+/* For the budgets of sessions and networks. */
+#define BH_BUDGET_NOTHING UINT64_MAX
 
 #define BH_SESSION_CONFIGURATION_INIT                                                                                  \
     {sizeof(bh_session_configuration), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0,      \
-     NULL, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, 0}
+     NULL, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0,  \
+     0, 0}
 
 /* What bh_session_create did. */
 enum {
@@ -545,7 +605,8 @@ enum {
     BH_ATTENTION_EVENTS = 1,    /* events wait to be acknowledged */
     BH_ATTENTION_FINISHED = 2,  /* among them a `session finished` */
     BH_ATTENTION_CHALLENGE = 4, /* a challenge is open */
-    BH_ATTENTION_YIELD = 8      /* another handle waits to consume the session: finish, complete and close */
+    BH_ATTENTION_YIELD = 8,     /* another handle waits to consume the session: finish, complete and close */
+    BH_ATTENTION_ACTIVITY = 16  /* among its events is a BH_EVENT_ACTIVITY */
 };
 
 typedef struct bh_session_info {
@@ -571,7 +632,7 @@ typedef struct bh_launch {
     size_t struct_size;
     uint64_t id;                     /* grows with each launch of the store */
     uint32_t launches;               /* how many in a row, this one included: 1 unless earlier ones did not complete */
-    uint32_t reasons;                /* BH_ATTENTION_FINISHED and BH_ATTENTION_CHALLENGE, as any of the sessions has */
+    uint32_t reasons;                /* BH_ATTENTION_FINISHED, …_CHALLENGE and …_ACTIVITY, as any of the sessions has */
     const bh_session_info *sessions; /* all that are concerned and not completed yet, as they are now */
     size_t session_count;
 } bh_launch;
@@ -639,7 +700,8 @@ typedef struct bh_part {
     const char *media_type; /* NULL: application/octet-stream for a file, none for a value */
 } bh_part;
 
-/* How a task differs from its session. A field that is 0 or NULL: as the session's configuration says. */
+/* How a task differs from its session. A field that is 0 or NULL: as the session's configuration says. Of the fields
+ * from `preset` on the stricter of session and task holds: a task cannot loosen what its session asks for. */
 typedef struct bh_policy {
     size_t struct_size;
     uint32_t maximum_attempts;
@@ -657,9 +719,21 @@ typedef struct bh_policy {
     uint32_t maximum_redirects;
     uint64_t maximum_size;
     uint64_t bytes_per_second; /* of this task, beside the session's limit; changed with bh_tasks_set_rate */
+    int32_t preset;
+    int32_t requires_external_power;
+    int32_t requires_unmetered;
+    uint32_t networks;
+    uint32_t minimum_battery_percent;
+    int32_t maximum_thermal_state;
+    uint32_t maximum_cpu_pressure_percent;
+    uint32_t maximum_io_pressure_percent;
+    uint32_t maximum_memory_pressure_percent;
+    uint64_t minimum_bytes_per_second;
+    const char *quiet_hours;
 } bh_policy;
 
-#define BH_POLICY_INIT {sizeof(bh_policy), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0}
+#define BH_POLICY_INIT                                                                                                 \
+    {sizeof(bh_policy), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL}
 
 /* The priority of tasks that run at once, beyond the session's maximum_running_tasks and connections_per_origin: when
  * the engine has no room either, the one with the least priority makes room. */
@@ -683,7 +757,8 @@ typedef struct bh_request {
     const char *destination;     /* absolute path of the file to make; NULL: kept in the store until claimed, or an
                                     upload */
     const char *idempotency_key; /* optional, 1 to 255 bytes: the same key again finds the same task; with another
-                                    request it is BH_KEY_CONFLICT naming the field. A key is free again when its task's
+                                    request it is BH_KEY_CONFLICT naming the field, but for what can be changed later:
+                                    its rate and its constraints. A key is free again when its task's
                                     failure or cancellation is acknowledged, or, after a success, the round's
                                     `session finished`: a host killed in between hands its whole list over again */
     const bh_header *headers;    /* optional; stored (mode 0600), sent to the URL's origin only */
@@ -712,11 +787,18 @@ typedef struct bh_request {
     int64_t expires_ms;          /* Unix time in milliseconds until which what `refresh` names is good: the host is
                                     asked before an attempt starts later. 0: not known; it is asked at a 401 or 403 */
     const bh_policy *policy;     /* optional; requests may share one */
+    int64_t earliest_start_ms;   /* Unix time in milliseconds before which it does not start (Apple:
+                                    earliestBeginDate); 0: at once */
+    int64_t latest_start_ms;     /* Unix time in milliseconds from which on it waits for no preset's wishes any more,
+                                    its session's included; not before earliest_start_ms; 0: it waits */
+    uint64_t expected_bytes_received; /* an upper bound, for budgets: it waits when less is left (Apple:
+                                    countOfBytesClientExpectsToReceive); 0: expected_size, or not known */
+    uint64_t expected_bytes_sent; /* the same (Apple: countOfBytesClientExpectsToSend); 0: the body's size */
 } bh_request;
 
 #define BH_REQUEST_INIT                                                                                                \
     {sizeof(bh_request), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, 0,  \
-     0, 0, 0, NULL}
+     0, 0, 0, NULL, 0, 0, 0, 0}
 
 enum {
     BH_ENQUEUE_NOT_APPLIED = 0,
@@ -753,7 +835,8 @@ enum {
     BH_EVENT_SESSION_FINISHED = 2, /* the round's last task has ended (Apple: urlSessionDidFinishEvents) */
     BH_EVENT_CHALLENGE = 3,        /* a server or proxy asks for a credential: one for each protection space, however
                                       many tasks wait. To acknowledge it is not to answer it */
-    BH_EVENT_GROUP_FINISHED = 4    /* the last live task of a group has ended */
+    BH_EVENT_GROUP_FINISHED = 4,   /* the last live task of a group has ended */
+    BH_EVENT_ACTIVITY = 5          /* an activity without a request is due: do its work. It launches */
 };
 
 /* Who asks. */
@@ -843,6 +926,7 @@ typedef struct bh_event {
     size_t response_body_size;
     int32_t task_kind;           /* BH_TASK_KIND_…, or 0 */
     int32_t reserved;            /* 0 */
+    const char *activity;        /* of BH_EVENT_ACTIVITY: its identifier; or NULL */
 } bh_event;
 
 /* Hands out up to `maximum` (1 to 10,000; fewer when they are large) events with ids greater than `after` (0: from
@@ -961,7 +1045,19 @@ enum {
                                 of the file system, whichever is less; looked at again at next_attempt_ms */
     BH_REASON_CREDENTIAL = 8, /* until its challenge is answered: bh_session_challenges */
     BH_REASON_CONNECTIVITY = 9, /* until there is a route to the server: woken by changes of the network */
-    BH_REASON_RATE = 10      /* its bytes per second are used up for the moment */
+    BH_REASON_RATE = 10,     /* its bytes per second are used up for the moment */
+    BH_REASON_POWER = 11,    /* requires_external_power, and the machine runs on battery */
+    BH_REASON_BATTERY = 12,  /* until the battery has minimum_battery_percent, or there is external power */
+    BH_REASON_HEAT = 13,     /* the machine is hotter than maximum_thermal_state */
+    BH_REASON_PRESSURE = 14, /* processor, disk or memory are under more pressure than the limits allow */
+    BH_REASON_METERED = 15,  /* requires_unmetered, and the network is metered */
+    BH_REASON_NETWORK = 16,  /* the network is of a kind that is not among `networks` */
+    BH_REASON_THROUGHPUT = 17, /* less than minimum_bytes_per_second came; a probe is made at next_attempt_ms */
+    BH_REASON_EARLIEST_START = 18, /* until earliest_start_ms */
+    BH_REASON_QUIET_HOURS = 19, /* until quiet_hours are over, at next_attempt_ms */
+    BH_REASON_BUDGET = 20,   /* the bytes of the day or month are used up on this network, until next_attempt_ms */
+    BH_REASON_SLEEP = 21,    /* the machine is about to sleep, or sleeps */
+    BH_REASON_PORTAL = 22    /* all servers fail in the same way: a portal asks for a login, or the uplink is dead */
 };
 
 /* Size of a file that no answer has told yet. */
@@ -996,6 +1092,10 @@ typedef struct bh_task {
     uint64_t body_size;
     int64_t ended_ms;         /* Unix time in milliseconds, or 0 */
     const char *path;         /* where the file of a succeeded download lies, or NULL */
+    int64_t earliest_start_ms; /* as in bh_request */
+    int64_t latest_start_ms;
+    uint64_t expected_bytes_received;
+    uint64_t expected_bytes_sent;
 } bh_task;
 
 /* Which tasks: those with one of `ids`, or all when id_count is 0, that are in one of `states` (bits 1 << BH_TASK_…; 0:
@@ -1022,8 +1122,8 @@ bh_status bh_task_info(bh_session *session, uint64_t task_id, int32_t timeout_ms
 bh_status bh_task_info_start(bh_session *session, uint64_t task_id, bh_ticket **ticket, bh_error *error);
 
 /* Cancel ends the tasks as cancelled and removes their part files; suspend stops them and keeps what is there; resume
- * lets suspended ones run and sends waiting ones, but for those with BH_REASON_CREDENTIAL, to their next attempt at
- * once; set_priority as bh_request.priority.
+ * lets suspended ones run and sends waiting ones, but for those with BH_REASON_CREDENTIAL or BH_REASON_EARLIEST_START,
+ * to their next attempt at once, as far as the conditions allow it; set_priority as bh_request.priority.
  * `*affected` (optional) counts the tasks that changed; those that have ended or already are so are passed over. */
 bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *selection, int32_t timeout_ms,
                           uint64_t *affected, bh_error *error);
@@ -1048,6 +1148,15 @@ bh_status bh_tasks_set_rate(bh_session *session, const bh_task_selection *select
                             int32_t timeout_ms, uint64_t *affected, bh_error *error);
 bh_status bh_tasks_set_rate_start(bh_session *session, const bh_task_selection *selection, uint64_t bytes_per_second,
                                   bh_ticket **ticket, bh_error *error);
+
+/* What each of the tasks demands of the conditions beside its session, from now on: the fields of `policy` from
+ * `preset` on take the place of those that it was enqueued with; its other fields are 0. NULL: nothing. For a person
+ * who wants a file now, whatever was wished when it was enqueued; the session's own demands stay (bh_session_update).
+ */
+bh_status bh_tasks_set_constraints(bh_session *session, const bh_task_selection *selection, const bh_policy *policy,
+                                   int32_t timeout_ms, uint64_t *affected, bh_error *error);
+bh_status bh_tasks_set_constraints_start(bh_session *session, const bh_task_selection *selection,
+                                         const bh_policy *policy, bh_ticket **ticket, bh_error *error);
 
 /* What came after an attempt. */
 enum {
@@ -1104,6 +1213,22 @@ bh_status bh_task_attempts(bh_session *session, uint64_t task_id, int32_t timeou
                            bh_error *error);
 bh_status bh_task_attempts_start(bh_session *session, uint64_t task_id, bh_ticket **ticket, bh_error *error);
 
+/* A time in which a task did not move, and why. */
+typedef struct bh_wait {
+    size_t struct_size;
+    int32_t reason;         /* BH_REASON_… */
+    int32_t reserved;       /* 0 */
+    const char *reason_text; /* one sentence */
+    int64_t began_ms;       /* Unix time in milliseconds */
+    int64_t ended_ms;       /* Unix time in milliseconds, or 0: it lasts */
+} bh_wait;
+
+/* When and why a task that is listed or in the history has waited, oldest first; of many the newest: a batch of
+ * bh_wait, at most 1,000. Waits for a turn, for a rate and for an answer are too short and too many to be kept.
+ * BH_NOT_FOUND when there is no such task. */
+bh_status bh_task_waits(bh_session *session, uint64_t task_id, int32_t timeout_ms, bh_batch **waits, bh_error *error);
+bh_status bh_task_waits_start(bh_session *session, uint64_t task_id, bh_ticket **ticket, bh_error *error);
+
 /* Tasks whose event was acknowledged, by id, those with ids greater than `after`, up to `maximum` (1 to 10,000): a
  * batch of bh_task. The session keeps the newest, as many as its history_limit says. */
 bh_status bh_session_history(bh_session *session, uint64_t after, size_t maximum, int32_t timeout_ms, bh_batch **tasks,
@@ -1119,6 +1244,148 @@ bh_status bh_task_claim(bh_session *session, uint64_t task_id, const char *desti
                         int32_t timeout_ms, bh_error *error);
 bh_status bh_task_claim_start(bh_session *session, uint64_t task_id, const char *destination, int32_t if_exists,
                               bh_ticket **ticket, bh_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Conditions: what the system offers now, and what waits for it. See docs/conditions.md.
+ * ------------------------------------------------------------------------------------------------------------ */
+
+enum {
+    BH_CONDITION_EXTERNAL_POWER = 1,  /* value: 1 or 0 */
+    BH_CONDITION_BATTERY = 2,         /* percent of the charge of all batteries together */
+    BH_CONDITION_THERMAL_STATE = 3,   /* BH_THERMAL_… */
+    BH_CONDITION_CPU_PRESSURE = 4,    /* percent, as maximum_cpu_pressure_percent */
+    BH_CONDITION_IO_PRESSURE = 5,
+    BH_CONDITION_MEMORY_PRESSURE = 6,
+    BH_CONDITION_NETWORK = 7,         /* one of BH_NETWORK_…; 0: there is no default route. `name` is the network's */
+    BH_CONDITION_METERED = 8,         /* 1 or 0 */
+    BH_CONDITION_CONNECTIVITY = 9,    /* BH_CONNECTIVITY_… */
+    BH_CONDITION_SLEEP = 10,          /* 1: the machine is about to sleep */
+    BH_CONDITION_THROUGHPUT = 11      /* bytes per second of all transfers together, over the last seconds */
+};
+
+enum {
+    BH_CONNECTIVITY_NONE = 1,   /* no default route */
+    BH_CONNECTIVITY_PORTAL = 2, /* a portal asks for a login */
+    BH_CONNECTIVITY_LIMITED = 3, /* the uplink is dead */
+    BH_CONNECTIVITY_FULL = 4
+};
+
+typedef struct bh_condition {
+    size_t struct_size;
+    int32_t kind;       /* BH_CONDITION_… */
+    int32_t is_known;   /* 0: it cannot be read, and so holds nothing back */
+    int64_t value;      /* as its kind says */
+    const char *name;   /* of the network; otherwise NULL */
+    const char *text;   /* what it means, in a few words: "on battery" */
+    const char *source; /* where it was read: a path, "NetworkManager", "configured"; or why it could not be */
+    int64_t since_ms;   /* Unix time in milliseconds since when it is so, as far as the engine has seen */
+} bh_condition;
+
+/* What the engine sees now, read for this call if nothing depends on it: a batch of bh_condition, one of each kind. */
+bh_status bh_application_conditions(bh_application *application, int32_t timeout_ms, bh_batch **conditions,
+                                    bh_error *error);
+bh_status bh_application_conditions_start(bh_application *application, bh_ticket **ticket, bh_error *error);
+
+/* Tasks of a session that are held back for one reason. */
+typedef struct bh_hold {
+    size_t struct_size;
+    const char *application;
+    const char *session;     /* its identifier */
+    const char *origin;      /* when those of one origin alone; otherwise NULL */
+    int32_t reason;          /* BH_REASON_… */
+    int32_t reserved;        /* 0 */
+    const char *reason_text; /* one sentence */
+    int64_t began_ms;        /* Unix time in milliseconds */
+    int64_t next_look_ms;    /* Unix time in milliseconds when it will be looked at again, or 0: when it changes */
+    uint64_t tasks;          /* how many are held back */
+} bh_hold;
+
+/* What is held back now, in all sessions of the store: a batch of bh_hold. */
+bh_status bh_application_holds(bh_application *application, int32_t timeout_ms, bh_batch **holds, bh_error *error);
+bh_status bh_application_holds_start(bh_application *application, bh_ticket **ticket, bh_error *error);
+
+/* A network, and what its administrator says of it: NetworkManager's connection, else the interface of the default
+ * route. Fields from `kind` on are only read. */
+typedef struct bh_network {
+    size_t struct_size;
+    const char *name;          /* required: 1 to 255 bytes, as conditions and listings show it */
+    int32_t metered;           /* BH_YES or BH_NO in place of what the system says; BH_DEFAULT: as the system says */
+    uint32_t month_starts_on;  /* day on which a month of the budget begins, 1 to 28; 0: 1 */
+    uint64_t daily_budget;     /* bytes that all sessions may move on it in a day of local time, both ways; 0: no limit;
+                                  BH_BUDGET_NOTHING: none */
+    uint64_t monthly_budget;
+    int32_t kind;              /* BH_NETWORK_…, or 0 when it was not seen by this engine */
+    int32_t is_current;        /* 1: the default route leads there */
+    uint64_t used_today;       /* bytes; an engine that is killed forgets those of its last seconds */
+    uint64_t used_this_month;
+    int64_t day_ends_ms;       /* Unix time in milliseconds */
+    int64_t month_ends_ms;
+} bh_network;
+
+#define BH_NETWORK_INIT {sizeof(bh_network), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+/* Says so, durably and at once; all defaults forget what was said. */
+bh_status bh_application_set_network(bh_application *application, const bh_network *network, int32_t timeout_ms,
+                                     bh_error *error);
+bh_status bh_application_set_network_start(bh_application *application, const bh_network *network,
+                                           bh_ticket **ticket, bh_error *error);
+
+/* Networks of which something was said or on which something was moved this month, and the current one: a batch of
+ * bh_network. */
+bh_status bh_application_networks(bh_application *application, int32_t timeout_ms, bh_batch **networks,
+                                  bh_error *error);
+bh_status bh_application_networks_start(bh_application *application, bh_ticket **ticket, bh_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Activities: work that repeats (Apple: NSBackgroundActivityScheduler). Each has a window that opens interval_ms after
+ * the last one was due and stays open for tolerance_ms. It starts in it when the conditions are as its quality of
+ * service asks, and at its end in any case, once; windows that passed while no engine ran are made up for by one.
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* What an activity waits for within its window. */
+enum {
+    BH_QUALITY_BACKGROUND = 1,    /* BH_PRESET_DISCRETIONARY. The default */
+    BH_QUALITY_UTILITY = 2,       /* an unmetered network */
+    BH_QUALITY_USER_INITIATED = 3 /* nothing: it starts when its window opens */
+};
+
+typedef struct bh_activity {
+    size_t struct_size;
+    const char *identifier;    /* required: 1 to 255 bytes, its name within the session */
+    uint64_t interval_ms;      /* required: 1,000 or more, at most ten years */
+    uint64_t tolerance_ms;     /* how long the window stays open; less than interval_ms; 0: half of it */
+    int32_t repeats;           /* BH_NO: once, then it is removed; default: BH_YES */
+    int32_t quality_of_service; /* BH_QUALITY_… */
+    const bh_request *request; /* what is enqueued, without an idempotency_key, files of a body, earliest and latest
+                                  start; a destination with BH_IF_EXISTS_REPLACE, or named by the server. While its last
+                                  task lives no other is made. NULL: BH_EVENT_ACTIVITY, which launches */
+    int64_t first_ms;          /* Unix time in milliseconds when the first window opens; 0: after interval_ms. Of one
+                                  that exists: its next window */
+    int64_t next_ms;           /* from here on only read: when the next window opens, or the open one has */
+    int64_t next_ends_ms;      /* when that window ends */
+    int64_t last_started_ms;   /* or 0 */
+    uint64_t last_task;        /* or 0 */
+    const char *url;           /* of the request, or NULL */
+} bh_activity;
+
+#define BH_ACTIVITY_INIT {sizeof(bh_activity), NULL, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, NULL}
+
+/* Makes the activity, durably, or takes the place of the one with its identifier, whose next window stays unless
+ * first_ms or interval_ms is another. At most 1,000 in a session. Consumers and producers. */
+bh_status bh_session_set_activity(bh_session *session, const bh_activity *activity, int32_t timeout_ms,
+                                  bh_error *error);
+bh_status bh_session_set_activity_start(bh_session *session, const bh_activity *activity, bh_ticket **ticket,
+                                        bh_error *error);
+
+/* Removes it; tasks that it has made go on. BH_NOT_FOUND. */
+bh_status bh_session_remove_activity(bh_session *session, const char *identifier, int32_t timeout_ms,
+                                     bh_error *error);
+bh_status bh_session_remove_activity_start(bh_session *session, const char *identifier, bh_ticket **ticket,
+                                           bh_error *error);
+
+/* The session's activities by identifier: a batch of bh_activity, with `request` NULL. */
+bh_status bh_session_activities(bh_session *session, int32_t timeout_ms, bh_batch **activities, bh_error *error);
+bh_status bh_session_activities_start(bh_session *session, bh_ticket **ticket, bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Batches: what listings and polls hand out. Immutable; any thread may read them.
@@ -1142,6 +1409,11 @@ const bh_launch_info *bh_batch_launch_info_at(const bh_batch *batch, size_t inde
 const bh_engine_info *bh_batch_engine_at(const bh_batch *batch, size_t index);
 const bh_attempt *bh_batch_attempt_at(const bh_batch *batch, size_t index);
 const bh_limits *bh_batch_limits_at(const bh_batch *batch, size_t index);
+const bh_wait *bh_batch_wait_at(const bh_batch *batch, size_t index);
+const bh_condition *bh_batch_condition_at(const bh_batch *batch, size_t index);
+const bh_hold *bh_batch_hold_at(const bh_batch *batch, size_t index);
+const bh_network *bh_batch_network_at(const bh_batch *batch, size_t index);
+const bh_activity *bh_batch_activity_at(const bh_batch *batch, size_t index);
 
 /* NULL is accepted. */
 void bh_batch_release(bh_batch *batch);

@@ -67,6 +67,31 @@ public func bh_batch_limits_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafeP
 }
 
 @c @implementation
+public func bh_batch_wait_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_wait>? {
+    Batch.of(batch)?.wait(at: index)
+}
+
+@c @implementation
+public func bh_batch_condition_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_condition>? {
+    Batch.of(batch)?.condition(at: index)
+}
+
+@c @implementation
+public func bh_batch_hold_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_hold>? {
+    Batch.of(batch)?.hold(at: index)
+}
+
+@c @implementation
+public func bh_batch_network_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_network>? {
+    Batch.of(batch)?.network(at: index)
+}
+
+@c @implementation
+public func bh_batch_activity_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_activity>? {
+    Batch.of(batch)?.activity(at: index)
+}
+
+@c @implementation
 public func bh_batch_release(_ batch: OpaquePointer?) {
     _ = HandleTable.current.remove(batch) { target -> Batch? in
         if case .batch(let batch) = target { batch } else { nil }

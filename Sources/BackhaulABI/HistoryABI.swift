@@ -50,3 +50,26 @@ public func bh_session_history_start(
 ) -> bh_status {
     Call.started(ticket, error) { () throws(Failure) in try history(session, after, maximum) }
 }
+
+private func waits(_ session: OpaquePointer?, _ task: UInt64) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    return session.started(session.client.waits(TaskID(ofHost: task)), .batch)
+}
+
+@c @implementation
+public func bh_task_waits(
+    _ session: OpaquePointer?, _ task_id: UInt64, _ timeout_ms: Int32,
+    _ waits: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: waits, "waits", error) { _ throws(Failure) in
+        try BackhaulABI.waits(session, task_id)
+    }
+}
+
+@c @implementation
+public func bh_task_waits_start(
+    _ session: OpaquePointer?, _ task_id: UInt64, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try waits(session, task_id) }
+}

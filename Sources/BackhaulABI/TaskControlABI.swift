@@ -103,3 +103,35 @@ public func bh_tasks_set_rate_start(
         try control(session, selection, .setRate(PolicyArgument.unlessZero(bytes_per_second)))
     }
 }
+
+private func setConstraints(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ policy: UnsafePointer<bh_policy>?
+) throws(Failure) -> StartedVerb {
+    let policy = try PolicyArgument.read(policy)
+    var others = policy
+    others.constraints = .none
+    guard others == TaskPolicy() else {
+        throw Failure(
+            .invalidArgument, "policy has fields before preset; those of a task stay as they were enqueued: give zeros")
+    }
+    try ConstraintsCheck.check(policy.constraints)
+    return try control(session, selection, .setConstraints(policy.constraints))
+}
+
+@c @implementation
+public func bh_tasks_set_constraints(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ policy: UnsafePointer<bh_policy>?,
+    _ timeout_ms: Int32, _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
+        try setConstraints(session, selection, policy)
+    }
+}
+
+@c @implementation
+public func bh_tasks_set_constraints_start(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ policy: UnsafePointer<bh_policy>?,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try setConstraints(session, selection, policy) }
+}

@@ -92,6 +92,16 @@ public final class ApplicationClient: Sendable {
 
     public func limits() -> Ticket { submit(.limits) }
 
+    /// What the engine sees now.
+    public func conditions() -> Ticket { submit(.conditions) }
+
+    /// What is held back, in all sessions of the store.
+    public func holds() -> Ticket { submit(.holds) }
+
+    public func setNetwork(_ settings: NetworkSettings) -> Ticket { submit(.setNetwork(settings)) }
+
+    public func networks() -> Ticket { submit(.networks) }
+
     /// The launch that this process was started by.
     public func currentLaunch() -> Ticket { submit(.currentLaunch) }
 

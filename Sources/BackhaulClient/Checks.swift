@@ -3,13 +3,14 @@ internal import BackhaulStore
 internal import BackhaulEngine
 public import BackhaulModel
 
-/// Checks requests for a host before anything is sent.
-public enum RequestIntake {
-    /// URL, headers, key and sizes. Returns the URL's origin.
-    @discardableResult
-    public static func check(_ request: Request) throws(Failure) -> Origin {
-        try BackhaulEngine.RequestIntake.check(request)
-    }
+/// Checks requests for a host before anything is sent. A value of its own for each enqueue.
+public struct RequestIntake {
+    private var intake = BackhaulEngine.RequestIntake()
+
+    public init() {}
+
+    /// URL, headers, key and sizes.
+    public mutating func check(_ request: Request) throws(Failure) { _ = try intake.check(request) }
 }
 
 /// Looks at the files of a request's body as the host sees them.

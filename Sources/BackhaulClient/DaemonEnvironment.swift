@@ -9,6 +9,8 @@ enum DaemonEnvironment {
         // curl's environment variables (https://everything.curl.dev/usingcurl/proxies/env.html), and OpenSSL's.
         "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
         "SSL_CERT_FILE", "SSL_CERT_DIR",
+        // Where a container or a test has the system's conditions.
+        "DBUS_SYSTEM_BUS_ADDRESS", "BACKHAUL_SYS_ROOT", "BACKHAUL_PROC_ROOT",
     ]
 
     /// By name.

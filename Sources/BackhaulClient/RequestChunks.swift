@@ -4,11 +4,17 @@ internal import BackhaulModel
 struct RequestChunks {
     private var chunk: [Request] = []
     private var size = 0
+    /// How many the next chunk may have.
+    private var limit: Int
+
+    /// - first: how many the first may have. A small one is in the store soon, and its tasks begin while the others are
+    ///   on their way.
+    init(first: Int = Limits.chunkCount) { limit = first }
 
     /// The chunk that was full before this request.
     mutating func append(_ request: Request) -> [Request]? {
         let weight = request.weight
-        let isFull = chunk.count >= Limits.chunkCount || (!chunk.isEmpty && size + weight > Limits.chunkSize)
+        let isFull = chunk.count >= limit || (!chunk.isEmpty && size + weight > Limits.chunkSize)
         let full = isFull ? take() : nil
         chunk.append(request)
         size += weight
@@ -20,6 +26,7 @@ struct RequestChunks {
         defer {
             chunk = []
             size = 0
+            limit = Limits.chunkCount
         }
         return chunk
     }

@@ -24,7 +24,7 @@ extension SessionClient {
         if let failure { return application.answered(.failed(failure)) }
         let ticket = application.makeTicket()
         let operation = EnqueueOperation(handle: handle, application: application, ticket: ticket)
-        var chunks = RequestChunks()
+        var chunks = RequestChunks(first: 512)
         var rest: [[Request]] = []
         /// False when no more is wanted.
         func pass(_ chunk: [Request]) -> Bool {

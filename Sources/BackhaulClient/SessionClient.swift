@@ -67,6 +67,16 @@ public final class SessionClient: Sendable {
 
     public func attempts(_ task: TaskID) -> Ticket { submit(.attempts(handle, task)) }
 
+    public func waits(_ task: TaskID) -> Ticket { submit(.waits(handle, task)) }
+
+    public func setActivity(_ activity: Activity) -> Ticket { submit(.setActivity(handle, activity)) }
+
+    public func removeActivity(_ identifier: String) -> Ticket {
+        submit(.removeActivity(handle, identifier: identifier))
+    }
+
+    public func activities() -> Ticket { submit(.activities(handle)) }
+
     public func history(after: TaskID, maximum: UInt32) -> Ticket {
         submit(.history(handle, after: after, maximum: maximum))
     }
@@ -185,6 +195,11 @@ extension Ticket.Answer {
         case .challenges(let challenges): self = .challenges(challenges)
         case .attempts(let attempts): self = .attempts(attempts)
         case .limits(let limits): self = .limits(limits)
+        case .waits(let waits): self = .waits(waits)
+        case .conditions(let conditions): self = .conditions(conditions)
+        case .holds(let holds): self = .holds(holds)
+        case .networks(let networks): self = .networks(networks)
+        case .activities(let activities): self = .activities(activities)
         case .session: self = .failed(Failure(.internal, "the engine answered another command"))
         }
     }

@@ -20,6 +20,11 @@ public final class Ticket: Sendable {
         case challenges([Challenge])
         case attempts([Attempt])
         case limits(EngineLimits)
+        case waits([Wait])
+        case conditions([ConditionInfo])
+        case holds([HoldInfo])
+        case networks([NetworkInfo])
+        case activities([ActivityInfo])
     }
 
     private struct State {

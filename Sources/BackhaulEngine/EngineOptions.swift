@@ -1,3 +1,4 @@
+public import BackhaulConditions
 public import BackhaulModel
 
 /// How an engine runs, and whom it tells of itself.
@@ -6,12 +7,16 @@ public struct EngineOptions: Sendable {
     public var lingerMilliseconds: Int64?
     /// How long a peer on the socket may owe its hello, or the rest of a frame.
     public var patienceMilliseconds: (hello: Int64, frame: Int64) = (10_000, 30_000)
+    /// Where the system is read.
+    public var conditions = ConditionRoots.fromEnvironment()
+    /// In place of all of that.
+    public var toldConditions: ToldConditions?
     /// Called on the engine's threads; must not block for long.
     public var log: @Sendable (LogEntry) -> Void
 
     public var isDaemon: Bool { lingerMilliseconds != nil }
 
-    public static let embedded = EngineOptions(lingerMilliseconds: nil, log: { _ in })
+    public static var embedded: EngineOptions { EngineOptions(lingerMilliseconds: nil, log: { _ in }) }
 
     public init(lingerMilliseconds: Int64?, log: @escaping @Sendable (LogEntry) -> Void) {
         self.lingerMilliseconds = lingerMilliseconds

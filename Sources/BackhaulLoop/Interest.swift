@@ -7,11 +7,14 @@ public struct Interest: OptionSet, Sendable {
 
     public static let readable = Interest(rawValue: 1)
     public static let writable = Interest(rawValue: 2)
+    /// EPOLLPRI: what some files of /proc and /sys tell by it.
+    public static let urgent = Interest(rawValue: 4)
 
     /// For epoll_ctl(2), level-triggered.
     var events: UInt32 {
         let read = contains(.readable) ? EPOLLIN.rawValue | EPOLLRDHUP.rawValue : 0
-        return contains(.writable) ? read | EPOLLOUT.rawValue : read
+        let write = contains(.writable) ? EPOLLOUT.rawValue : 0
+        return read | write | (contains(.urgent) ? EPOLLPRI.rawValue : 0)
     }
 
     /// From epoll_wait(2). An error or a hang-up counts as all that was asked for: the next read or write tells it.
@@ -20,6 +23,7 @@ public struct Interest: OptionSet, Sendable {
         var interest: Interest = []
         if broken || events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { interest.insert(.readable) }
         if broken || events & EPOLLOUT.rawValue != 0 { interest.insert(.writable) }
+        if broken || events & EPOLLPRI.rawValue != 0 { interest.insert(.urgent) }
         self = interest.intersection(asked)
     }
 }

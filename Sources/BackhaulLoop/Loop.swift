@@ -17,6 +17,7 @@ public final class Loop {
     private var sleptMilliseconds: Int64
     private var lastGeneration: UInt32 = 0
     private var afterwards: [() -> Void] = []
+    private var clockJumped: (() -> Void)?
 
     private struct Entry {
         let generation: UInt32
@@ -53,6 +54,9 @@ public final class Loop {
     public func afterThisTurn(_ body: @escaping () -> Void) {
         afterwards.append(body)
     }
+
+    /// Calls the handler whenever the machine's calendar was set or jumped, as it also does when it wakes from sleep.
+    public func whenClockJumps(_ handler: @escaping () -> Void) { clockJumped = handler }
 
     // MARK: - For Watch
 
@@ -91,6 +95,8 @@ public final class Loop {
         timers.updateTime()
         noticeSleep(now - timers.now)
     }
+
+    func noticeClockJump() { clockJumped?() }
 
     var timerClock: Int64 { timers.now }
 

@@ -8,18 +8,31 @@ internal import Glibc
 final class SleepAlarm {
     private let descriptor: Descriptor
     private var watch: Watch?
+    #if DEBUG
+    private var moved: (calendar: MovedCalendarWatch, watch: Watch)?
+    #endif
 
     init(_ loop: Loop) throws(SystemError) {
         let number = timerfd_create(CLOCK_REALTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
         guard number >= 0 else { throw SystemError.last("cannot make a timer descriptor") }
         descriptor = Descriptor(owning: number)
-        watch = try loop.watch(number, .readable) { [unowned self] _ in
+        watch = try loop.watch(number, .readable) { [unowned self, unowned loop] _ in
             // Fails with ECANCELED, which makes it ready no longer.
             var expirations: UInt64 = 0
             _ = read(number, &expirations, 8)
             arm()
+            loop.noticeClockJump()
         }
         arm()
+        #if DEBUG
+        if let calendar = MovedCalendarWatch() {
+            let watch = try loop.watch(calendar.number, .readable) { [unowned loop] _ in
+                calendar.take()
+                loop.noticeClockJump()
+            }
+            moved = (calendar, watch)
+        }
+        #endif
     }
 
     /// For a time that never comes.
@@ -34,5 +47,9 @@ final class SleepAlarm {
     func abandon() {
         watch = nil
         descriptor.abandon()
+        #if DEBUG
+        moved?.calendar.abandon()
+        moved = nil
+        #endif
     }
 }

@@ -2,13 +2,19 @@ internal import CLinux
 internal import Glibc
 
 /// A moment on the clock that stands still in system sleep, up to which a thread of the host may wait.
-public struct Deadline: Sendable {
+public struct Deadline: Comparable, Sendable {
     let nanoseconds: UInt64
 
     public static func after(milliseconds: Int64) -> Deadline {
         // An absurdly long wait becomes one of 146 years.
         let wait = UInt64(max(0, min(milliseconds, Int64.max / 2_000_000))) * 1_000_000
         return Deadline(nanoseconds: Clock.read(CLOCK_MONOTONIC) + wait)
+    }
+
+    /// As other libraries name a moment of this clock.
+    public static func at(monotonicMicroseconds: UInt64) -> Deadline {
+        Deadline(nanoseconds: monotonicMicroseconds.multipliedReportingOverflow(by: 1_000).overflow
+            ? UInt64.max : monotonicMicroseconds * 1_000)
     }
 
     public var hasPassed: Bool { Clock.read(CLOCK_MONOTONIC) >= nanoseconds }
@@ -18,6 +24,8 @@ public struct Deadline: Sendable {
         let now = Clock.read(CLOCK_MONOTONIC)
         return now >= nanoseconds ? 0 : Int64((nanoseconds - now + 999_999) / 1_000_000)
     }
+
+    public static func < (left: Deadline, right: Deadline) -> Bool { left.nanoseconds < right.nanoseconds }
 
     var monotonic: timespec {
         timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))

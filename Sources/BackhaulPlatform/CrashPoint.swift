@@ -14,6 +14,7 @@ public enum CrashPoint: String, Sendable, CaseIterable {
     case afterEnd
     case afterEnqueue
     case afterAcknowledge
+    case afterActivity
 
     #if DEBUG
     private static let chosen: (name: String, passing: Int)? = {

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Runs what has gathered in as few transactions as possible, each body in a savepoint of its own, and tells everyone
-/// when it is durable. Lives on the store's thread.
+/// Runs what has gathered in as few transactions as possible, and tells everyone when it is durable. A body that fails
+/// leaves no trace. Lives on the store's thread.
 final class GroupCommit {
     /// The log that is left in place after its content was moved to the database file.
     static let keptLogSize = 32 << 20
@@ -24,6 +24,11 @@ final class GroupCommit {
     /// Why the transaction that is being gathered will not be committed.
     private var batchFailure: Failure?
     private var changesAtBegin: Int64 = 0
+    /// Each body has a savepoint of its own. Only in a transaction that is repeated, because SQLite copies each page
+    /// that is changed for the first time after a savepoint: most of what a small transaction costs.
+    private var hasSavepoints = false
+    /// A body has failed that had changed something, and there was no savepoint.
+    private var mustRepeat = false
     private var completions: [(Failure?) -> Void] = []
     private var whenOutside: [(GroupCommit) -> Void] = []
 
@@ -43,19 +48,36 @@ final class GroupCommit {
 
     /// Performs jobs that call `run`.
     func perform(_ jobs: [@Sendable (GroupCommit) -> Void]) {
-        var next = jobs.startIndex
-        while next < jobs.endIndex {
-            begin()
-            repeat {
-                jobs[next](self)
-                next += 1
-            } while next < jobs.endIndex && mayGrow
+        var rest = jobs[...]
+        while !rest.isEmpty {
+            let waiting = whenOutside
+            var performed = gather(rest)
+            if mustRepeat {
+                abandon()
+                whenOutside = waiting
+                hasSavepoints = true
+                performed = gather(rest)
+                hasSavepoints = false
+            }
             commit()
+            rest = rest.dropFirst(performed)
         }
         checkpointWhenLong()
         let bodies = whenOutside
         whenOutside = []
         for body in bodies { body(self) }
+    }
+
+    /// How many of the jobs are in the transaction that is begun here.
+    private func gather(_ jobs: ArraySlice<@Sendable (GroupCommit) -> Void>) -> Int {
+        begin()
+        var count = 0
+        for job in jobs {
+            job(self)
+            count += 1
+            if !mayGrow { break }
+        }
+        return count
     }
 
     /// When no transaction is under way any more.
@@ -78,23 +100,28 @@ final class GroupCommit {
 
     private func attempt<Result>(_ body: (Transaction) throws(Failure) -> Result) -> Swift.Result<Result, Failure> {
         if let failure = end ?? batchFailure { return .failure(failure) }
+        let changesBefore = connection.totalChanges
         do throws(Failure) {
-            try connection.run(Self.savepoint)
+            if hasSavepoints { try connection.run(Self.savepoint) }
             let result = try body(transaction)
-            try connection.run(Self.release)
+            if hasSavepoints { try connection.run(Self.release) }
             return .success(result)
         } catch {
-            undo(after: error)
+            undo(after: error, hasChanged: connection.totalChanges != changesBefore)
             return .failure(error)
         }
     }
 
     /// Takes back what one body did. When SQLite has ended the whole transaction by itself (a full disk, an I/O error),
     /// the bodies before it are undone too.
-    private func undo(after failure: Failure) {
+    private func undo(after failure: Failure, hasChanged: Bool) {
         if failure.endsStore { end = failure }
         guard connection.isInTransaction else {
             batchFailure = failure
+            return
+        }
+        guard hasSavepoints else {
+            mustRepeat = hasChanged && end == nil
             return
         }
         do throws(Failure) {
@@ -106,7 +133,7 @@ final class GroupCommit {
     }
 
     private var mayGrow: Bool {
-        batchFailure == nil && end == nil
+        batchFailure == nil && end == nil && !mustRepeat
             && connection.totalChanges - changesAtBegin < Self.changesOfOneTransaction
     }
 
@@ -114,6 +141,7 @@ final class GroupCommit {
 
     private func begin() {
         batchFailure = nil
+        mustRepeat = false
         changesAtBegin = connection.totalChanges
         if end == nil, !isOurs {
             end = Failure(
@@ -127,6 +155,12 @@ final class GroupCommit {
         } catch {
             batchFailure = error
         }
+    }
+
+    /// Undoes the transaction that is being gathered.
+    private func abandon() {
+        completions = []
+        if connection.isInTransaction { try? connection.run(Self.rollBack) }
     }
 
     private func commit() {

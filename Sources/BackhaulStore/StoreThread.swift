@@ -31,9 +31,10 @@ public final class StoreThread: Sendable {
 
     deinit { worker.close() }
 
-    /// `body` runs inside the next transaction, in a savepoint of its own: when it throws, only what it did is undone.
-    /// `then` is called on the store's thread, in the order of the calls, once the body's effect is durable, or with
-    /// why it is not; after `close`, on the calling thread with engineFailed. Neither may wait for anything.
+    /// `body` runs inside the next transaction: when it throws, only what it did is undone. It may be run a second
+    /// time, and so has no effect but on what it is lent. `then` is called on the store's thread, in the order of the
+    /// calls, once the body's effect is durable, or with why it is not; after `close`, on the calling thread with
+    /// engineFailed. Neither may wait for anything.
     public func perform<Result: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Result,
         then: @escaping @Sendable (Swift.Result<Result, Failure>) -> Void

@@ -22,9 +22,10 @@ struct HeadCollector {
     private var size = 0
     private var count = 0
 
-    /// `line` ends as it came, with CR LF as a rule. `size` in bytes.
-    mutating func add(_ line: String, size lineSize: Int) -> Step {
-        size += lineSize
+    /// `line` ends as it came, with CR LF as a rule. Bytes and not a text: what is no field's name or value is never
+    /// made one.
+    mutating func add(_ line: some BidirectionalCollection<UInt8>) -> Step {
+        size += line.count
         count += 1
         // Interim responses and trailers count, too.
         guard size <= HeadCollector.sizeLimit else {
@@ -34,15 +35,15 @@ struct HeadCollector {
             return broken("more than \(HeadCollector.fieldLimit) header lines")
         }
         if isOver { return .more }
-        let content = line.utf8.prefix { $0 != 0x0D && $0 != 0x0A }
+        let content = line.prefix { $0 != 0x0D && $0 != 0x0A }
         if content.isEmpty { return endOfFields() }
-        if line.utf8.starts(with: "HTTP/".utf8) {
+        if content.starts(with: "HTTP/".utf8) {
             startResponse(content)
         } else if content.first == 0x20 || content.first == 0x09 {
             unfold(content)
         } else if let colon = content.firstIndex(of: 0x3A) {
             let value = HeadCollector.trim(content[content.index(after: colon)...])
-            fields.append(HeaderField(String(content[..<colon]) ?? "", value))
+            fields.append(HeaderField(String(decoding: content[..<colon], as: UTF8.self), value))
         }
         return .more
     }
@@ -51,16 +52,16 @@ struct HeadCollector {
         ResponseHead(status: status, finalURL: "", isHTTP2: isHTTP2, fields: fields).value(name)
     }
 
-    private mutating func startResponse(_ line: Substring.UTF8View) {
+    private mutating func startResponse(_ line: some BidirectionalCollection<UInt8>) {
         let words = line.split(separator: 0x20, maxSplits: 2)
         isHTTP2 = words.first?.starts(with: "HTTP/2".utf8) ?? false
         hasKnownVersion = words.first.map(HeadCollector.isVersion) ?? false
-        status = words.count > 1 ? Int32(String(words[1]) ?? "") ?? 0 : 0
+        status = words.count > 1 ? Int32(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
         fields.removeAll(keepingCapacity: true)
     }
 
     /// RFC 9112, section 2.3, or as libcurl names the later ones.
-    private static func isVersion(_ word: Substring.UTF8View) -> Bool {
+    private static func isVersion(_ word: some BidirectionalCollection<UInt8>) -> Bool {
         let version = word.dropFirst("HTTP/".utf8.count)
         if version.starts(with: "1.".utf8) { return version.count == 3 && (0x30...0x39).contains(version.last ?? 0) }
         return version.elementsEqual("2".utf8) || version.elementsEqual("3".utf8)
@@ -80,18 +81,19 @@ struct HeadCollector {
     }
 
     /// A line that begins with a blank goes on with the field before (RFC 9112, section 5.2).
-    private mutating func unfold(_ line: Substring.UTF8View) {
+    private mutating func unfold(_ line: some BidirectionalCollection<UInt8>) {
         guard !fields.isEmpty else { return }
         fields[fields.count - 1].value += " " + HeadCollector.trim(line)
     }
 
-    private static func trim(_ text: Substring.UTF8View) -> String {
+    private static func trim(_ text: some BidirectionalCollection<UInt8>) -> String {
         let start = text.drop { $0 == 0x20 || $0 == 0x09 }
         guard let end = start.lastIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return "" }
+        let value = start[...end]
         // What is stored and shown later has no control characters in it.
-        let isClean = start[...end].allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
-        if isClean { return String(start[...end]) ?? "" }
-        return String(decoding: start[...end].filter { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }, as: UTF8.self)
+        let isClean = value.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
+        if isClean { return String(decoding: value, as: UTF8.self) }
+        return String(decoding: value.filter { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }, as: UTF8.self)
     }
 
     private func broken(_ what: String) -> Step {

@@ -185,7 +185,7 @@ public final class Transfer {
             head = HeadCollector()
             phase = .waitingForHead
         }
-        switch head.add(String(decoding: bytes, as: UTF8.self), size: bytes.count) {
+        switch head.add(bytes) {
         case .more:
             return bytes.count
         case .broken(let failure):

@@ -14,6 +14,7 @@ public final class Transport {
     var isStirred = false
     var isSettling = false
     private var watchdog: Watchdog?
+    private var origins = OriginReader()
     var isClosed = false
     /// Open at a time within each identity, idle ones included: those are closed when a new one needs the room.
     public var maximumConnections = 1_024 {
@@ -48,7 +49,7 @@ public final class Transport {
         guard !isClosed, !loop.isBroken else {
             throw Failure(.engineFailed, "the transport is closed; no transfer can start")
         }
-        guard try WebAddress.origin(of: request.url) == request.origin else {
+        guard try origins.origin(of: request.url) == request.origin else {
             throw Failure(.invalidArgument, "the URL is not one of \(request.origin.text)")
         }
         try request.checkHeaders()
@@ -160,14 +161,8 @@ public final class Transport {
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
         // Nothing was repeated: what was held is the answer.
         if result == CURLE_OK { transfer.takeHeldHead() }
-        var report = FailureReport(result == CURLE_OK ? CURLE_GOT_NOTHING : result)
-        if let easy = transfer.easy, let stack = transfer.stack {
-            report = easy.report(report.code, stack.identity)
-            report.reason = transfer.secrets.redacted(report.reason)
-        }
-        let circumstances = FailureCircumstances(
-            surelyNotProcessed: !transfer.mayHaveBeenSent, systemError: transfer.easy?.systemError ?? 0,
-            wentAway: report.code == CURLE_HTTP2 && !transfer.headIsWhole)
+        let isWhole = result == CURLE_OK && transfer.headIsWhole
+        let failure = isWhole ? nil : failure(of: transfer, result)
         transfer.takeMetrics()
         detach(transfer)
         switch transfer.phase {
@@ -185,14 +180,25 @@ public final class Transport {
                 end(transfer, .complete)
             } else if let violation = transfer.violation {
                 end(transfer, .failed(violation, isTransient: false))
-            } else if result == CURLE_OK, transfer.headIsWhole {
-                end(transfer, .complete)
             } else {
-                let (failure, isTransient) = TransferFailure.failure(
-                    report, server: transfer.origin.text, headIsWhole: transfer.headIsWhole)
-                end(transfer, .failed(failure, isTransient: isTransient, circumstances))
+                end(transfer, failure ?? .complete)
             }
         }
+    }
+
+    /// Asked before libcurl's handle is given back.
+    private func failure(of transfer: Transfer, _ result: CURLcode) -> TransferEnd {
+        var report = FailureReport(result == CURLE_OK ? CURLE_GOT_NOTHING : result)
+        if let easy = transfer.easy, let stack = transfer.stack {
+            report = easy.report(report.code, stack.identity)
+            report.reason = transfer.secrets.redacted(report.reason)
+        }
+        let circumstances = FailureCircumstances(
+            surelyNotProcessed: !transfer.mayHaveBeenSent, systemError: transfer.easy?.systemError ?? 0,
+            wentAway: report.code == CURLE_HTTP2 && !transfer.headIsWhole)
+        let (failure, isTransient) = TransferFailure.failure(
+            report, server: transfer.origin.text, headIsWhole: transfer.headIsWhole)
+        return .failed(failure, isTransient: isTransient, circumstances)
     }
 
     private func follow(_ location: String, _ transfer: Transfer) {

@@ -1,3 +1,4 @@
+internal import BackhaulBus
 internal import BackhaulModel
 internal import BackhaulPlatform
 
@@ -18,29 +19,13 @@ extension String {
     static let manager = "/org/freedesktop/systemd1"
 }
 
-extension BusConnection.Method {
-    static func manager(_ member: String) -> Self {
-        Self(destination: Name.systemd, path: .manager, interface: Name.manager, member: member)
+extension BusMethod {
+    static func manager(_ member: String) -> BusMethod {
+        BusMethod(destination: Name.systemd, path: .manager, interface: Name.manager, member: member)
     }
 
-    static func properties(_ member: String, of path: String, at destination: String = Name.systemd) -> Self {
-        Self(destination: destination, path: path, interface: "org.freedesktop.DBus.Properties", member: member)
-    }
-
-    /// Of the bus itself (D-Bus specification, "Message Bus Messages").
-    static func bus(_ member: String) -> Self {
-        Self(
-            destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
-            member: member)
-    }
-}
-
-extension BusMessage {
-    /// What `read` makes of the message's contents.
-    func value<Result>(
-        _ read: (BusMessage) throws(BusError) -> Result
-    ) throws(BusConnection.CallError) -> Result {
-        do throws(BusError) { return try read(self) } catch { throw .broken(error.code) }
+    static func properties(_ member: String, of path: String) -> BusMethod {
+        properties(member, of: path, at: Name.systemd)
     }
 }
 

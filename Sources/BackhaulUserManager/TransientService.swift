@@ -1,3 +1,5 @@
+internal import BackhaulBus
+
 /// A service that the user manager is asked to run without a unit file (systemd.service(5), systemd.exec(5)).
 public struct TransientService: Equatable, Sendable {
     /// The unit's name, such as `backhauld-0123456789abcdef.service`.

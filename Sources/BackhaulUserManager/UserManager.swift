@@ -1,3 +1,4 @@
+internal import BackhaulBus
 public import BackhaulModel
 internal import BackhaulPlatform
 internal import CLinux
@@ -16,7 +17,7 @@ public final class UserManager {
     public let version: Int
 
     private let connection: BusConnection
-    private let listener: bhl_peer
+    private let listener: (processID: Int32, userID: UInt32)
     private var isWatchingJobs = false
 
     /// Nil where none answers.
@@ -51,9 +52,9 @@ public final class UserManager {
             throw Failure(.notFound, "There is no user manager: nobody listens at \(address).")
         }
         // After sudo the environment may lead to the bus of another user, whose services cannot use this user's store.
-        guard listener.uid == geteuid() else {
+        guard listener.userID == geteuid() else {
             throw Failure(
-                .notFound, "The bus at \(address) belongs to user \(listener.uid), and this is user \(geteuid()).")
+                .notFound, "The bus at \(address) belongs to user \(listener.userID), and this is user \(geteuid()).")
         }
         do throws(BusConnection.CallError) {
             if BusAddress.hasManagerSocket { try UserManager.waitForName(connection, deadline) }
@@ -84,11 +85,13 @@ public final class UserManager {
     /// Whether services that it starts find the same file at this absolute path: false in a container that shares its
     /// user's bus but not its file systems. Nil where that cannot be told.
     public func sees(_ path: String) -> Bool? {
-        guard listener.pid > 0 else { return nil }
+        guard listener.processID > 0 else { return nil }
         var here = stat()
         var there = stat()
         guard stat(path, &here) == 0 else { return nil }
-        guard stat("/proc/\(listener.pid)/root" + path, &there) == 0 else { return bhl_errno() == ENOENT ? false : nil }
+        guard stat("/proc/\(listener.processID)/root" + path, &there) == 0 else {
+            return bhl_errno() == ENOENT ? false : nil
+        }
         return bhl_device(&here) == bhl_device(&there) && here.st_ino == there.st_ino
     }
 

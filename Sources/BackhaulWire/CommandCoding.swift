@@ -35,7 +35,7 @@ extension Command: WireValue {
             encoder.put(handle)
             encoder.put(waits)
         case .closeSession(let handle), .configuration(let handle), .stopWaiting(let handle),
-            .challenges(let handle):
+            .challenges(let handle), .activities(let handle):
             encoder.put(handle)
         case .updateConfiguration(let handle, let configuration):
             encoder.put(handle)
@@ -76,7 +76,7 @@ extension Command: WireValue {
             encoder.put(challenge)
             encoder.put(response)
             encoder.put(life)
-        case .attempts(let handle, let task):
+        case .attempts(let handle, let task), .waits(let handle, let task):
             encoder.put(handle)
             encoder.put(task)
         case .history(let handle, let after, let maximum):
@@ -87,7 +87,14 @@ extension Command: WireValue {
         case .watchProgress(let handle, let interval):
             encoder.put(handle)
             encoder.put(interval)
-        case .sessions, .engine, .launches, .currentLaunch, .limits: break
+        case .setNetwork(let settings): encoder.put(settings)
+        case .setActivity(let handle, let activity):
+            encoder.put(handle)
+            encoder.put(activity)
+        case .removeActivity(let handle, let identifier):
+            encoder.put(handle)
+            encoder.put(identifier)
+        case .sessions, .engine, .launches, .currentLaunch, .limits, .conditions, .holds, .networks: break
         }
     }
 
@@ -119,6 +126,14 @@ extension Command: WireValue {
         case .history: 24
         case .setLimits: 25
         case .limits: 26
+        case .waits: 27
+        case .conditions: 28
+        case .holds: 29
+        case .setNetwork: 30
+        case .networks: 31
+        case .setActivity: 32
+        case .removeActivity: 33
+        case .activities: 34
         }
     }
 
@@ -157,6 +172,14 @@ extension Command: WireValue {
         case 24: self = .history(try decoder.value(), after: try decoder.value(), maximum: try decoder.integer())
         case 25: self = .setLimits(try decoder.value())
         case 26: self = .limits
+        case 27: self = .waits(try decoder.value(), try decoder.value())
+        case 28: self = .conditions
+        case 29: self = .holds
+        case 30: self = .setNetwork(try decoder.value())
+        case 31: self = .networks
+        case 32: self = .setActivity(try decoder.value(), try decoder.value())
+        case 33: self = .removeActivity(try decoder.value(), identifier: try decoder.string())
+        case 34: self = .activities(try decoder.value())
         case let tag: throw Malformed("it has the unknown command \(tag)")
         }
     }

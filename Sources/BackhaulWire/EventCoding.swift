@@ -92,6 +92,9 @@ extension Event: WireElement {
         case .groupFinished(let group):
             encoder.tag(4)
             encoder.put(group)
+        case .activity(let identifier):
+            encoder.tag(5)
+            encoder.put(identifier)
         }
     }
     init(from decoder: inout Decoder) throws(Malformed) {
@@ -104,6 +107,7 @@ extension Event: WireElement {
             case 2: .sessionFinished
             case 3: .challenge(try decoder.optional())
             case 4: .groupFinished(try decoder.value())
+            case 5: .activity(try decoder.string())
             case let tag: throw Malformed("it has the unknown kind of event \(tag)")
             }
         self.init(id: id, round: round, timeMilliseconds: time, kind: kind)

@@ -12,6 +12,10 @@ extension RequestOptions: WireValue {
         encoder.put(isOnlyIfChanged)
         encoder.put(isNamedByServer)
         encoder.put(ignoresDigests)
+        encoder.put(earliestStartMilliseconds)
+        encoder.put(latestStartMilliseconds)
+        encoder.put(expectedBytesReceived)
+        encoder.put(expectedBytesSent)
         encoder.put(policy)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
@@ -26,6 +30,10 @@ extension RequestOptions: WireValue {
         isOnlyIfChanged = try decoder.bool()
         isNamedByServer = try decoder.bool()
         ignoresDigests = try decoder.bool()
+        earliestStartMilliseconds = try decoder.optional()
+        latestStartMilliseconds = try decoder.optional()
+        expectedBytesReceived = try decoder.optional()
+        expectedBytesSent = try decoder.optional()
         policy = try decoder.value()
     }
 }

@@ -17,6 +17,7 @@ extension TaskPolicy: WireValue {
         encoder.put(maximumRedirects)
         encoder.put(maximumSize)
         encoder.put(bytesPerSecond)
+        encoder.put(constraints == .none ? nil : constraints)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init()
@@ -35,11 +36,12 @@ extension TaskPolicy: WireValue {
         maximumRedirects = try decoder.optional()
         maximumSize = try decoder.optional()
         bytesPerSecond = try decoder.optional()
+        constraints = try decoder.optional() ?? .none
     }
 }
 
 extension Decoder {
-    fileprivate mutating func optionalCode<Code: RawRepresentable>() throws(Malformed) -> Code?
+    mutating func optionalCode<Code: RawRepresentable>() throws(Malformed) -> Code?
     where Code.RawValue == Int32 {
         guard let raw: Int32 = try optional() else { return nil }
         guard let code = Code(rawValue: raw) else { throw Malformed("it has \(raw) for a \(Code.self)") }

@@ -7,6 +7,7 @@ extension WireValue where Self: FixedWidthInteger {
     init(from decoder: inout Decoder) throws(Malformed) { self = try decoder.integer() }
 }
 
+extension UInt8: WireValue {}
 extension UInt16: WireValue {}
 extension UInt32: WireValue {}
 extension UInt64: WireValue {}

@@ -54,6 +54,21 @@ extension Reply: WireValue {
         case .limits(let limits):
             encoder.tag(16)
             encoder.put(limits)
+        case .waits(let waits):
+            encoder.tag(17)
+            encoder.put(waits)
+        case .conditions(let conditions):
+            encoder.tag(18)
+            encoder.put(conditions)
+        case .holds(let holds):
+            encoder.tag(19)
+            encoder.put(holds)
+        case .networks(let networks):
+            encoder.tag(20)
+            encoder.put(networks)
+        case .activities(let activities):
+            encoder.tag(21)
+            encoder.put(activities)
         }
     }
 
@@ -78,6 +93,11 @@ extension Reply: WireValue {
         case 14: self = .challenges(try decoder.list())
         case 15: self = .attempts(try decoder.list())
         case 16: self = .limits(try decoder.value())
+        case 17: self = .waits(try decoder.list())
+        case 18: self = .conditions(try decoder.list())
+        case 19: self = .holds(try decoder.list())
+        case 20: self = .networks(try decoder.list())
+        case 21: self = .activities(try decoder.list())
         case let tag: throw Malformed("it has the unknown reply \(tag)")
         }
     }

@@ -29,6 +29,11 @@ extension SessionConfiguration: WireValue {
         encoder.put(code: cookies)
         encoder.put(tls)
         encoder.put(historyLimit)
+        encoder.put(constraints)
+        encoder.put(slowAfterMilliseconds)
+        encoder.put(slowPauseMilliseconds)
+        encoder.put(isDiscretionaryIfLaunched)
+        encoder.put(budget)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init(identifier: try decoder.string())
@@ -58,11 +63,16 @@ extension SessionConfiguration: WireValue {
         cookies = try decoder.code()
         tls = try decoder.value()
         historyLimit = try decoder.optional()
+        constraints = try decoder.value()
+        slowAfterMilliseconds = try decoder.integer()
+        slowPauseMilliseconds = try decoder.integer()
+        isDiscretionaryIfLaunched = try decoder.bool()
+        budget = try decoder.value()
     }
 }
 
 extension SessionInfo: WireElement {
-    static var minimumSize: Int { 83 }
+    static var minimumSize: Int { 84 }
     func encode(into encoder: inout Encoder) {
         encoder.put(identifier)
         encoder.put(round)
@@ -74,6 +84,7 @@ extension SessionInfo: WireElement {
         encoder.put(createdMilliseconds)
         encoder.put(newestEvent)
         encoder.put(openChallenges)
+        encoder.put(hasActivity)
         encoder.put(consumerStoppedMilliseconds)
         encoder.put(waitingConsumers)
         encoder.put(code: launchState)
@@ -86,6 +97,7 @@ extension SessionInfo: WireElement {
             consumer: try decoder.integer(), createdMilliseconds: try decoder.integer(),
             newestEvent: try decoder.value())
         openChallenges = try decoder.integer()
+        hasActivity = try decoder.bool()
         consumerStoppedMilliseconds = try decoder.integer()
         waitingConsumers = try decoder.integer()
         launchState = try decoder.code()

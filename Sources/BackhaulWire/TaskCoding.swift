@@ -24,6 +24,9 @@ extension TaskControl: WireValue {
         case .setRate(let rate):
             encoder.tag(5)
             encoder.put(rate)
+        case .setConstraints(let constraints):
+            encoder.tag(6)
+            encoder.put(constraints)
         }
     }
     init(from decoder: inout Decoder) throws(Malformed) {
@@ -33,13 +36,14 @@ extension TaskControl: WireValue {
         case 3: self = .resume
         case 4: self = .setPriority(try decoder.integer())
         case 5: self = .setRate(try decoder.optional())
+        case 6: self = .setConstraints(try decoder.value())
         case let tag: throw Malformed("it has the unknown task control \(tag)")
         }
     }
 }
 
 extension TaskInfo: WireElement {
-    static var minimumSize: Int { 99 }
+    static var minimumSize: Int { 103 }
     func encode(into encoder: inout Encoder) {
         encoder.put(id)
         encoder.put(round)
@@ -65,6 +69,10 @@ extension TaskInfo: WireElement {
         encoder.put(bodySize)
         encoder.put(endedMilliseconds)
         encoder.put(path)
+        encoder.put(earliestStartMilliseconds)
+        encoder.put(latestStartMilliseconds)
+        encoder.put(expectedBytesReceived)
+        encoder.put(expectedBytesSent)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init(
@@ -82,5 +90,9 @@ extension TaskInfo: WireElement {
         bodySize = try decoder.integer()
         endedMilliseconds = try decoder.integer()
         path = try decoder.optional()
+        earliestStartMilliseconds = try decoder.optional()
+        latestStartMilliseconds = try decoder.optional()
+        expectedBytesReceived = try decoder.optional()
+        expectedBytesSent = try decoder.optional()
     }
 }

@@ -10,6 +10,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -58,4 +59,76 @@ static inline int bhl_has_network(void) {
     }
     freeifaddrs(list);
     return found;
+}
+
+// An interface that a route leads through.
+struct bhl_route {
+    char name[IF_NAMESIZE]; // ends with a zero
+    int type;               // ARPHRD_… (linux/if_arp.h), or -1
+};
+
+static inline void bhl_describe_link(unsigned index, struct bhl_route *out) {
+    memset(out, 0, sizeof *out);
+    out->type = -1;
+    struct ifreq request;
+    memset(&request, 0, sizeof request);
+    if (!if_indextoname(index, out->name)) return;
+    memcpy(request.ifr_name, out->name, IF_NAMESIZE);
+    int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return;
+    if (ioctl(descriptor, SIOCGIFHWADDR, &request) == 0) out->type = request.ifr_hwaddr.sa_family;
+    close(descriptor);
+}
+
+// 1 and the interface when a route leads to the world, 0 when none does, -1 (errno) when it cannot be asked for
+// (RTM_GETROUTE of rtnetlink(7)). The kernel answers at once and sends nothing.
+static inline int bhl_world_route(int family, struct bhl_route *out) {
+    struct {
+        struct nlmsghdr head;
+        struct rtmsg route;
+        struct rtattr attribute;
+        unsigned char address[16];
+    } question;
+    memset(&question, 0, sizeof question);
+    int size = family == AF_INET ? 4 : 16;
+    question.head.nlmsg_len = (unsigned)(sizeof question - 16 + (size_t)size);
+    question.head.nlmsg_type = RTM_GETROUTE;
+    question.head.nlmsg_flags = NLM_F_REQUEST;
+    question.route.rtm_family = (unsigned char)family;
+    question.route.rtm_dst_len = (unsigned char)(size * 8);
+    question.attribute.rta_type = RTA_DST;
+    question.attribute.rta_len = (unsigned short)RTA_LENGTH(size);
+    // An address of the world that is nobody's neighbour: a.root-servers.net, which does not move.
+    inet_pton(family, family == AF_INET ? "198.41.0.4" : "2001:503:ba3e::2:30", question.address);
+
+    int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (descriptor < 0) return -1;
+    char answer[4096] __attribute__((aligned(NLMSG_ALIGNTO)));
+    ssize_t count = send(descriptor, &question, question.head.nlmsg_len, 0);
+    if (count >= 0) count = recv(descriptor, answer, sizeof answer, 0);
+    int code = errno;
+    close(descriptor);
+    errno = code;
+    if (count < 0) return -1;
+    struct nlmsghdr *head = (struct nlmsghdr *)(void *)answer;
+    if (!NLMSG_OK(head, (size_t)count)) return errno = EPROTO, -1;
+    if (head->nlmsg_type == NLMSG_ERROR && head->nlmsg_len >= NLMSG_LENGTH(sizeof(struct nlmsgerr))) {
+        errno = -((struct nlmsgerr *)NLMSG_DATA(head))->error;
+        // No route, and the routes that say no: unreachable, prohibit, blackhole.
+        return errno == ENETUNREACH || errno == EHOSTUNREACH || errno == EACCES || errno == EINVAL ? 0 : -1;
+    }
+    if (head->nlmsg_type != RTM_NEWROUTE || head->nlmsg_len < NLMSG_LENGTH(sizeof(struct rtmsg))) {
+        return errno = EPROTO, -1;
+    }
+    struct rtmsg *route = (struct rtmsg *)NLMSG_DATA(head);
+    if (route->rtm_type != RTN_UNICAST) return 0;
+    int left = (int)RTM_PAYLOAD(head);
+    for (struct rtattr *entry = RTM_RTA(route); RTA_OK(entry, left); entry = RTA_NEXT(entry, left)) {
+        if (entry->rta_type != RTA_OIF || RTA_PAYLOAD(entry) < sizeof(unsigned)) continue;
+        unsigned index;
+        memcpy(&index, RTA_DATA(entry), sizeof index);
+        bhl_describe_link(index, out);
+        return out->name[0] != 0;
+    }
+    return 0;
 }

@@ -22,6 +22,8 @@ final class TestOrigin: Sendable {
         var authorization: String?
         var challenge = "Basic realm=\"staff\""
         var ignoresRange = false
+        /// Of the body; nil: as fast as it goes.
+        var bytesPerSecond: Int?
         /// With status 302.
         var location: String?
     }
@@ -35,12 +37,33 @@ final class TestOrigin: Sendable {
     private let state = Lock(State())
     private let listener: Int32
     let port: UInt16
+    private let address: String
 
-    init() throws {
+    /// Of this machine, but not its loopback; nil when it has none.
+    static let address: String? = {
+        // No packet is sent: the kernel says which address it would come from.
+        let socket = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        defer { Glibc.close(socket) }
+        var peer = sockaddr_in()
+        peer.sin_family = sa_family_t(AF_INET)
+        peer.sin_port = in_port_t(9).bigEndian
+        peer.sin_addr.s_addr = inet_addr("192.0.2.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isKnown = withUnsafeMutablePointer(to: &peer) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                connect(socket, address, size) == 0 && getsockname(socket, address, &size) == 0
+            }
+        }
+        guard isKnown, let text = inet_ntoa(peer.sin_addr) else { return nil }
+        return String(cString: text)
+    }()
+
+    init(address text: String = "127.0.0.1") throws {
+        self.address = text
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        address.sin_addr.s_addr = inet_addr(text)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let number = listener
         let bound = withUnsafeMutablePointer(to: &address) { pointer in
@@ -66,7 +89,7 @@ final class TestOrigin: Sendable {
         Glibc.close(listener)
     }
 
-    func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+    func url(_ path: String) -> String { "http://\(address):\(port)\(path)" }
 
     var asked: [Asked] { state.withLock { $0.asked } }
 
@@ -126,7 +149,14 @@ final class TestOrigin: Sendable {
         head += "Content-Length: \(count - start)\r\nConnection: close\r\n\r\n"
         send(connection, Array(head.utf8))
         let end = resource.breaks > 0 ? min(count, start + (resource.breakAfter ?? count)) : count
-        send(connection, Array(resource.bytes[start..<end]))
+        guard let rate = resource.bytesPerSecond else {
+            send(connection, Array(resource.bytes[start..<end]))
+            return
+        }
+        for piece in stride(from: start, to: end, by: max(1, rate / 50)) {
+            guard send(connection, Array(resource.bytes[piece..<min(end, piece + max(1, rate / 50))])) else { return }
+            usleep(20_000)
+        }
     }
 
     private func readHead(_ connection: Int32) -> String? {
@@ -141,14 +171,16 @@ final class TestOrigin: Sendable {
         }
     }
 
-    private func send(_ connection: Int32, _ bytes: [UInt8]) {
+    @discardableResult
+    private func send(_ connection: Int32, _ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes {
                 Glibc.send(connection, $0.baseAddress.map { $0 + sent }, bytes.count - sent, Int32(MSG_NOSIGNAL))
             }
-            guard count > 0 else { return }
+            guard count > 0 else { return false }
             sent += count
         }
+        return true
     }
 }

@@ -72,7 +72,7 @@ import Testing
         #expect(LeaveDecision.mayLeave(.init()))
         let reasons: [(inout LeaveDecision.Facts) -> Void] = [
             { $0.connections = 1 }, { $0.runningTasks = 1 }, { $0.isCleaning = true }, { $0.tasksWait = true },
-            { $0.launchesWait = true },
+            { $0.launchesWait = true }, { $0.activitiesWait = true },
         ]
         for reason in reasons {
             var facts = LeaveDecision.Facts()

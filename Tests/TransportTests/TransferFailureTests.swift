@@ -59,7 +59,7 @@ struct HeadCollectorTests {
     private func collect(_ lines: [String]) -> (HeadCollector, HeadCollector.Step) {
         var head = HeadCollector()
         var step = HeadCollector.Step.more
-        for line in lines { step = head.add(line + "\r\n", size: line.utf8.count + 2) }
+        for line in lines { step = head.add("\(line)\r\n".utf8) }
         return (head, step)
     }
 

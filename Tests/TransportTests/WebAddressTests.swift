@@ -34,6 +34,29 @@ struct WebAddressTests {
         }
     }
 
+    @Test("has the same origin whichever was read before it")
+    func remembered() {
+        let urls = [
+            "https://example.org/a", "https://example.org/b?c#d", "https://example.org", "https://example.org?/",
+            "https://example.org?/x", "https://example.org#/", "https://example.org/@other.org/",
+            "HTTPS://example.org/", "https://example.orgs/", "https://example.org:443/", "https://example.org:444/",
+            "http://example.org/", "https://example.org/a b", "https://example.org/\u{1}",
+            "https://user@example.org/", "https:///path", "", "https://b\u{FC}cher.example/",
+            "https://example.org/" + String(repeating: "a", count: 20_000),
+        ]
+        for before in urls {
+            for url in urls {
+                var reader = OriginReader()
+                _ = try? reader.origin(of: before)
+                #expect(read { () throws(Failure) in try reader.origin(of: url) } == read { () throws(Failure) in
+                    try WebAddress.origin(of: url)
+                })
+            }
+        }
+    }
+
+    private func read(_ origin: () throws(Failure) -> Origin) -> Result<Origin, Failure> { Result(catching: origin) }
+
     @Test("does not show its password in what is said about it")
     func secret() {
         #expect {

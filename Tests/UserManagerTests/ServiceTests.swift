@@ -1,3 +1,4 @@
+import BackhaulBus
 import BackhaulModel
 import BackhaulPlatform
 import Glibc

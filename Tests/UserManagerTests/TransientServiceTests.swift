@@ -1,3 +1,4 @@
+import BackhaulBus
 import Testing
 
 @testable import BackhaulUserManager

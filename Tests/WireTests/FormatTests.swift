@@ -9,7 +9,7 @@ import Testing
         let hello = Hello(client: ClientID(high: 1, low: 0x0203), application: "org.a", process: 7)
         #expect(
             try Wire.encode(.hello(hello))
-                == [42, 0, 0, 0] + [1] + Array("bhul".utf8) + [3, 0] + [0, 3, 0, 0] + [1, 0, 0, 0, 0, 0, 0, 0]
+                == [42, 0, 0, 0] + [1] + Array("bhul".utf8) + [4, 0] + [0, 4, 0, 0] + [1, 0, 0, 0, 0, 0, 0, 0]
                 + [3, 2, 0, 0, 0, 0, 0, 0] + [5, 0, 0, 0] + Array("org.a".utf8) + [7, 0, 0, 0] + [0] + [0])
     }
 
@@ -45,6 +45,6 @@ import Testing
 
     @Test("a stored reply begins with the version")
     func storedReply() {
-        #expect(Wire.encodeReply(.count(9)) == [3, 0] + [3] + [9, 0, 0, 0, 0, 0, 0, 0])
+        #expect(Wire.encodeReply(.count(9)) == [4, 0] + [3] + [9, 0, 0, 0, 0, 0, 0, 0])
     }
 }

@@ -47,6 +47,7 @@ extension Generator {
         policy.maximumRedirects = optional { $0.integer() }
         policy.maximumSize = optional { $0.integer() }
         policy.bytesPerSecond = optional { $0.integer() }
+        policy.constraints = constraints()
         return policy
     }
 
@@ -62,6 +63,10 @@ extension Generator {
         options.isOnlyIfChanged = bool()
         options.isNamedByServer = bool()
         options.ignoresDigests = bool()
+        options.earliestStartMilliseconds = optional { $0.integer() }
+        options.latestStartMilliseconds = optional { $0.integer() }
+        options.expectedBytesReceived = optional { $0.integer() }
+        options.expectedBytesSent = optional { $0.integer() }
         options.policy = policy()
         return options
     }
@@ -88,6 +93,11 @@ extension Generator {
         configuration.tls.clientKey = optional { $0.text() }
         configuration.tls.pinnedPublicKeys = optional { $0.text() }
         configuration.historyLimit = optional { $0.integer() }
+        configuration.constraints = constraints()
+        configuration.slowAfterMilliseconds = integer()
+        configuration.slowPauseMilliseconds = integer()
+        configuration.isDiscretionaryIfLaunched = bool()
+        configuration.budget = budget()
     }
 
     mutating func limits() -> EngineLimits {

@@ -99,6 +99,7 @@ extension Generator {
             identifier: text(), round: integer(), liveTasks: integer(), events: integer(), hasFinishedRound: bool(),
             isInvalidating: bool(), consumer: integer(), createdMilliseconds: integer(), newestEvent: id())
         session.openChallenges = integer()
+        session.hasActivity = bool()
         session.consumerStoppedMilliseconds = integer()
         session.waitingConsumers = integer()
         session.launchState = any()
@@ -178,13 +179,18 @@ extension Generator {
         task.bodySize = integer()
         task.endedMilliseconds = integer()
         task.path = optional { $0.text() }
+        task.earliestStartMilliseconds = optional { $0.integer() }
+        task.latestStartMilliseconds = optional { $0.integer() }
+        task.expectedBytesReceived = optional { $0.integer() }
+        task.expectedBytesSent = optional { $0.integer() }
         return task
     }
 
     mutating func event() -> Event {
         let kind: Event.Kind =
-            switch Int.random(in: 0..<4, using: &self) {
+            switch Int.random(in: 0..<5, using: &self) {
             case 0: .sessionFinished
+            case 3: .activity(text())
             case 2: .groupFinished(
                 FinishedGroup(name: text(), succeeded: integer(), failed: integer(), cancelled: integer()))
             case 1: .challenge(optional { $0.challenge() })
@@ -224,7 +230,10 @@ extension Generator {
                 id(), id(), response(),
                 AnswerLife(expiresMilliseconds: optional { $0.integer() }, isKept: bool())),
             .attempts(id(), id()), .history(id(), after: id(), maximum: integer()), .setLimits(limits()), .limits,
+            .waits(id(), id()), .conditions, .holds, .setNetwork(networkSettings()), .networks,
+            .setActivity(id(), activity()), .removeActivity(id(), identifier: text()), .activities(id()),
             .control(id(), .setRate(optional { $0.integer() }), selection()),
+            .control(id(), .setConstraints(constraints()), selection()),
             .watchProgress(id(), intervalMilliseconds: integer()),
             .closeSession(id()), .configuration(id()), .updateConfiguration(id(), configuration()),
             .enqueue(id(), list { $0.request() }), .poll(id(), after: id(), maximum: integer()),
@@ -248,6 +257,8 @@ extension Generator {
             .currentLaunch(
                 optional { CurrentLaunch(id: $0.id(), launches: $0.integer(), sessions: $0.list { $0.session() }) }),
             .challenges(list { $0.challenge() }), .attempts(list { $0.attempt() }), .limits(limits()),
+            .waits(list { $0.wait() }), .conditions(list { $0.condition() }), .holds(list { $0.hold() }),
+            .networks(list { $0.network() }), .activities(list { $0.activityInfo() }),
         ]
     }
 

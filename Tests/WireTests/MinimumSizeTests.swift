@@ -39,6 +39,18 @@ import Testing
             attempts: 0, offset: 0, size: nil, bytesPerSecond: 0, enqueuedMilliseconds: 0)
         #expect(size(task) == TaskInfo.minimumSize)
         #expect(size(FormPart(name: "", content: .value([]))) == FormPart.minimumSize)
+        #expect(size(Wait(.power, "", beganMilliseconds: 0, endedMilliseconds: nil)) == Wait.minimumSize)
+        let condition = ConditionInfo(
+            kind: .battery, isKnown: false, value: 0, text: "", source: "", sinceMilliseconds: 0)
+        #expect(size(condition) == ConditionInfo.minimumSize)
+        let hold = HoldInfo(
+            application: "", session: "", hold: Hold(.power, ""), beganMilliseconds: 0, tasks: 0)
+        #expect(size(hold) == HoldInfo.minimumSize)
+        #expect(size(NetworkInfo(NetworkSettings(name: ""))) == NetworkInfo.minimumSize)
+        let activity = ActivityInfo(
+            identifier: "", intervalMilliseconds: 0, toleranceMilliseconds: 0, repeats: true,
+            qualityOfService: .background, nextMilliseconds: 0)
+        #expect(size(activity) == ActivityInfo.minimumSize)
         #expect(size(Attempt(task: .zero, number: 1, next: .end)) == Attempt.minimumSize)
     }
 }

@@ -29,6 +29,8 @@ static char untouched;
 
 #define SELF_OUT &out,
 
+#include "calls_conditions.h"
+
 CALL_OUT(bh_application_poll, APPLICATION, bh_application, bh_batch, 0, SELF_OUT)
 CALL_OUT(bh_application_sessions, APPLICATION, bh_application, bh_batch, 5000, SELF_OUT)
 CALL_OUT(bh_application_sessions_start, APPLICATION, bh_application, bh_ticket, SELF_OUT)
@@ -66,6 +68,7 @@ CALL_OUT(bh_session_poll_progress, SESSION, bh_session, bh_batch, 0, SELF_OUT)
 CALL_OUT(bh_application_get_limits, APPLICATION, bh_application, bh_batch, 5000, SELF_OUT)
 CALL_OUT(bh_application_get_limits_start, APPLICATION, bh_application, bh_ticket, SELF_OUT)
 CALL_OUT(bh_tasks_set_rate_start, SESSION, bh_session, bh_ticket, NULL, 1, SELF_OUT)
+CALL_OUT(bh_tasks_set_constraints_start, SESSION, bh_session, bh_ticket, NULL, NULL, SELF_OUT)
 CALL_OUT(bh_task_attempts, SESSION, bh_session, bh_batch, 1, 5000, SELF_OUT)
 CALL_OUT(bh_task_attempts_start, SESSION, bh_session, bh_ticket, 1, SELF_OUT)
 CALL_OUT(bh_session_history, SESSION, bh_session, bh_batch, 0, 10, 5000, SELF_OUT)
@@ -83,6 +86,8 @@ CALL(bh_tasks_suspend, SESSION, bh_session, return bh_tasks_suspend(self, NULL, 
 CALL(bh_tasks_resume, SESSION, bh_session, return bh_tasks_resume(self, NULL, 5000, NULL, error);)
 CALL(bh_tasks_set_priority, SESSION, bh_session, return bh_tasks_set_priority(self, NULL, 1, 5000, NULL, error);)
 CALL(bh_tasks_set_rate, SESSION, bh_session, return bh_tasks_set_rate(self, NULL, 1, 5000, NULL, error);)
+CALL(bh_tasks_set_constraints, SESSION, bh_session,
+     return bh_tasks_set_constraints(self, NULL, NULL, 5000, NULL, error);)
 CALL(bh_application_set_limits, APPLICATION, bh_application, bh_limits limits = BH_LIMITS_INIT;
      return bh_application_set_limits(self, &limits, 5000, error);)
 CALL(bh_application_set_limits_start, APPLICATION, bh_application, bh_limits limits = BH_LIMITS_INIT;
@@ -176,6 +181,7 @@ CALL(bh_batch_release, BATCH, bh_batch, (void)error; bh_batch_release(self); ret
 
 #define ENTRY(function, kind) {#function, kind, call_##function}
 static const struct call calls[] = {
+    CONDITION_CALLS,
     ENTRY(bh_application_event_fd, APPLICATION),
     ENTRY(bh_application_poll, APPLICATION),
     ENTRY(bh_application_sessions, APPLICATION),
@@ -232,6 +238,8 @@ static const struct call calls[] = {
     ENTRY(bh_tasks_set_priority_start, SESSION),
     ENTRY(bh_tasks_set_rate, SESSION),
     ENTRY(bh_tasks_set_rate_start, SESSION),
+    ENTRY(bh_tasks_set_constraints, SESSION),
+    ENTRY(bh_tasks_set_constraints_start, SESSION),
     ENTRY(bh_task_attempts, SESSION),
     ENTRY(bh_task_attempts_start, SESSION),
     ENTRY(bh_session_history, SESSION),

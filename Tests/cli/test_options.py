@@ -11,6 +11,14 @@ from conftest import until
 
 URL = "http://127.0.0.1:9/never"
 CONTENT = b"a line of the file\n" * 2_000
+# What `configure` shows of a session that demands nothing of the machine.
+WAITS_FOR_NOTHING = {
+    "preset": None, "requires_external_power": None, "requires_unmetered": None, "networks": None,
+    "minimum_battery_percent": None, "maximum_thermal_state": None, "maximum_cpu_pressure_percent": None,
+    "maximum_io_pressure_percent": None, "maximum_memory_pressure_percent": None, "minimum_bytes_per_second": None,
+    "quiet_hours": None, "slow_after_ms": 60_000, "slow_pause_ms": 300_000, "discretionary_if_launched": False,
+    "daily_budget": None, "monthly_budget": None,
+}
 PIN = "sha256//" + "A" * 43 + "="
 
 
@@ -71,6 +79,7 @@ def test_what_a_session_is_told_is_shown_and_stays(backhaul):
         "request_timeout_ms": 8_000, "resource_timeout_ms": 9_000, "http_version": "http1.1",
         "redirects": "same_origin", "maximum_redirects": 10, "maximum_size": 1_536, "bytes_per_second": 2 << 20,
         "header_names": ["X-Secret"], "sends_launch_events": True, "launch_if_stopped_ms": None,
+        **WAITS_FOR_NOTHING,
     }
     assert given == [expected]
     assert backhaul.json("configure") == [expected]

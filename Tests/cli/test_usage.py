@@ -9,9 +9,10 @@ import pytest
 
 from conftest import COMMAND, PROJECT
 
-COMMANDS = ["get", "put", "add", "wait", "tasks", "info", "attempts", "history", "events", "sessions", "configure",
-            "limits", "cancel", "suspend", "resume", "priority", "rate", "claim", "challenges", "respond", "launches",
-            "register", "unregister", "complete", "service", "doctor"]
+COMMANDS = ["get", "put", "add", "wait", "tasks", "why", "info", "attempts", "history", "events", "sessions",
+            "configure", "conditions", "networks", "activities", "limits", "cancel", "suspend", "resume", "priority",
+            "rate", "constrain", "claim", "challenges", "respond", "launches", "register", "unregister", "complete",
+            "service", "doctor"]
 
 
 def run(*words, **variables):
@@ -38,7 +39,9 @@ def run(*words, **variables):
     ["configure", "--retry-errors", "all"], ["configure", "--http1.1", "--http2"], ["configure", "--max-redirs", "101"],
     ["limits", "x"], ["limits", "set"], ["limits", "--parallel-max", "3"], ["limits", "set", "--limit-rate", "fast"],
     ["rate"], ["rate", "fast", "1"], ["rate", "1"], ["rate", "1", "x"], ["priority", "1"], ["priority", "101", "1"],
-    ["attempts"], ["attempts", "x"], ["history", "1"], ["history", "--after", "x"], ["tasks", "--group"],
+    ["constrain", "1"], ["constrain", "--none"], ["constrain", "1", "--none", "--overnight"],
+    ["constrain", "1", "--minimum-battery", "101"], ["attempts"], ["attempts", "x"],
+    ["history", "1"], ["history", "--after", "x"], ["tasks", "--group"],
     ["put"], ["put", "http://a/1"], ["put", "a", "b", "http://a/1"], ["put", "-F", "a=b", "file", "http://a/1"],
     ["put", "-F", "=b", "http://a/1"], ["put", "-F", "a=@b;size=1", "http://a/1"], ["put", "/absent", "http://a/1"],
     ["put", "--suspended", "file", "http://a/1"], ["put", "-F", "a=b", "--data-binary", "c", "http://a/1"],

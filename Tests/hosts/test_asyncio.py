@@ -8,7 +8,20 @@ import time
 import pytest
 
 import backhaul
-from backhaul import Application, Attention, InUse, Limits, Next, Part, Request, StoreError, TaskState
+from backhaul import (
+    Activity,
+    Application,
+    Attention,
+    InUse,
+    Limits,
+    Network,
+    Next,
+    Part,
+    Reason,
+    Request,
+    StoreError,
+    TaskState,
+)
 from hosts.host import Host
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
@@ -41,6 +54,26 @@ def test_a_whole_host(store, misbehaving, downloads, hosting):
     seen = asyncio.run(asyncio.wait_for(scenario(), 60))
     assert [event.is_session_finished for event in seen] == [False] * 50 + [True]
     assert {sha256_of(downloads / str(i)) for i in range(50)} == {Content(5_000, i).sha256 for i in range(50)}
+
+
+def test_what_waits_and_why(store, hosting):
+    async def scenario():
+        async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
+            session = await application.start.session("gallery", preset="overnight")
+            later = time.time() + 86_400
+            task = await session.start.download("http://127.0.0.1:9/a", earliest_start=later)
+            assert (await session.start.task(task)).reason is Reason.EARLIEST_START
+            assert [wait.ended for wait in await session.start.waits(task)] == [None]
+            assert await application.start.conditions()
+            assert [hold.reason for hold in await application.start.holds() if hold.session != "gallery"] == []
+            await application.start.set_network(Network("Hotspot", metered=True))
+            assert "Hotspot" in {network.name for network in await application.start.networks()}
+            await session.start.set_activity(Activity("feed", 3_600_000))
+            assert [activity.identifier for activity in await session.start.activities()] == ["feed"]
+            await session.start.remove_activity("feed")
+            assert await session.start.activities() == []
+
+    asyncio.run(asyncio.wait_for(scenario(), 60))
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):

@@ -14,6 +14,9 @@ from servers.content import Content, sha256_of
 ROOT = Path(__file__).resolve().parents[2]
 POINTS = re.findall(r"^    case (\w+)$", (ROOT / "Sources/BackhaulPlatform/CrashPoint.swift").read_text(), re.MULTILINE)
 
+#: No download passes it; Tests/activities does.
+POINTS.remove("afterActivity")
+
 #: From here on all bytes of a file are known to be here: it is not fetched again.
 AFTER_THE_TRANSFER = {"afterIntent", "afterRename", "afterPlace", "afterEnd"}
 

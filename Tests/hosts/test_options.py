@@ -41,7 +41,8 @@ def test_every_setting_of_a_session_is_remembered(host):
         headers=(("Accept", "image/*"), ("X-Title", "Gr\u00fc\u00dfe")),
         bytes_per_second=12, proxy="socks5h://proxy.example:1080", proxy_user="me", proxy_password="secret",
         no_proxy="localhost,10.0.0.0/8", cookies=Cookies.PERSISTENT, minimum_tls=TLSVersion.TLS_1_3,
-        client_certificate="/c.pem", client_key="/k.pem", pinned_public_keys=PIN + ";" + PIN, history_limit=13)
+        client_certificate="/c.pem", client_key="/k.pem", pinned_public_keys=PIN + ";" + PIN, history_limit=13,
+        slow_after_ms=1_000, slow_pause_ms=1_001, discretionary_if_launched=False)
     one = host()
     one.session(**{name: value for name, value in vars(given).items() if name != "identifier"})
     one.kill_with_engine()

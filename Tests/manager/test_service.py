@@ -18,6 +18,11 @@ def daemon(tmp_path):
     return program
 
 
+def is_filled(path):
+    """The shell makes a file before it writes into it."""
+    return path.exists() and path.read_text()
+
+
 def test_the_service_is_installed_started_at_boot_and_uninstalled(manager, backhaul, daemon, store, tmp_path):
     before = backhaul.json("service", "status", code=3)
     assert (before["installed"], before["enabled"], before["lingering"]) == (False, False, False)
@@ -31,7 +36,7 @@ def test_the_service_is_installed_started_at_boot_and_uninstalled(manager, backh
     assert (status["installed"], status["enabled"], status["state"]) == (True, True, "inactive")
 
     manager.reload()
-    until((tmp_path / "arguments").exists, "the start")
+    until(lambda: is_filled(tmp_path / "arguments"), "the start")
     assert backhaul.json("service", "status")["state"] == "active"
     assert (tmp_path / "arguments").read_text().splitlines() == ["--store", str(store)]
 
@@ -55,7 +60,7 @@ def test_the_daemon_gets_the_stores_path_whatever_it_holds(manager, backhaul, da
     folder.mkdir()
     unit = backhaul.json("service", "install", "--store", folder / name, BACKHAUL_DAEMON=str(daemon))["unit"]
     manager("systemctl", "--user", "start", unit)
-    until((tmp_path / "arguments").exists, "the start")
+    until(lambda: is_filled(tmp_path / "arguments"), "the start")
     assert (tmp_path / "arguments").read_text().splitlines() == ["--store", str(folder / name)]
     manager("systemctl", "--user", "stop", unit)
     backhaul("service", "uninstall", "--store", folder / name)
@@ -111,7 +116,7 @@ def test_without_systemd_a_line_for_cron_is_printed(tmp_path, daemon):
     # What cron does with a percent sign (crontab(5)), and then a shell with the rest.
     command = line.removeprefix("@reboot ").replace("\\%", "%")
     with subprocess.Popen(["sh", "-c", f"exec {command}"]) as process:
-        until((tmp_path / "arguments").exists, "the start")
+        until(lambda: is_filled(tmp_path / "arguments"), "the start")
         process.kill()
     assert (tmp_path / "arguments").read_text().splitlines() == ["--store", str(store)]
     assert not (tmp_path / ".config").exists()

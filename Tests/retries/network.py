@@ -58,6 +58,10 @@ class Network:
     def plug(self):
         self.here(f"ip addr replace {HERE}/24 dev cable && ip link set cable up")
 
+    def lead_everywhere(self):
+        """The servers' side is the way to all other networks, too."""
+        self.here(f"ip route replace default via {THERE} dev cable")
+
     def unplug(self):
         self.here("ip link set cable down")
 
@@ -68,10 +72,18 @@ class Network:
 
     def there(self, body):
         """Calls something in a thread of the servers' namespace; its sockets belong there, and so do its threads."""
+        return self._call(self._there, body)
+
+    def inside(self, body):
+        """The same in the hosts' namespace."""
+        return self._call(self._here, body)
+
+    @staticmethod
+    def _call(keeper, body):
         result = []
 
         def run():
-            namespace = os.open(f"/proc/{self._there}/ns/net", os.O_RDONLY)
+            namespace = os.open(f"/proc/{keeper}/ns/net", os.O_RDONLY)
             try:
                 if ctypes.CDLL(None, use_errno=True).setns(namespace, CLONE_NEWNET) == 0:
                     result.append(body())

@@ -6,7 +6,7 @@ from email.utils import formatdate
 import pytest
 
 import backhaul
-from backhaul import Next, Policy, Reason, RetryErrors, Status, TaskState
+from backhaul import Next, Policy, Reason, Request, RetryErrors, Status, TaskState
 from hosts.host import until
 from servers.behaviour import Behaviour, retry_after
 from servers.content import Content, sha256_of
@@ -73,9 +73,11 @@ def test_a_bad_answer_is_tried_again_where_the_host_wants_it(host, misbehaving, 
     nonsense = [Behaviour(raw=b"nonsense\r\n\r\n")]
     one = host()
     one.session(**SOON)
-    one.download(misbehaving.serve("/no", CONTENT, nonsense), downloads / "no", key="no")
-    one.download(misbehaving.serve("/yes", CONTENT, nonsense), downloads / "yes", key="yes",
-                 policy=Policy(retry_errors=RetryErrors.BAD_RESPONSE))
+    # Together, so that there is one round.
+    one.enqueue([
+        Request(misbehaving.serve("/no", CONTENT, nonsense), downloads / "no", key="no"),
+        Request(misbehaving.serve("/yes", CONTENT, nonsense), downloads / "yes", key="yes",
+                policy=Policy(retry_errors=RetryErrors.BAD_RESPONSE))])
     ends = {event.key: event for event in one.wait_for()[:2]}
     assert (ends["no"].status, ends["no"].attempts) == (Status.BAD_RESPONSE, 1)
     assert (ends["yes"].state, ends["yes"].attempts) == (TaskState.SUCCEEDED, 2)

@@ -8,7 +8,7 @@ from tree import BUILT, PROJECT, kept, sources, swift, targets
 
 # The one module that may import each library.
 OWNERS = {"CSQLite": "BackhaulStore", "CCurl": "BackhaulTransport", "CUV": "BackhaulLoop",
-          "CSystemd": "BackhaulUserManager", "CCrypto": "BackhaulDisk"}
+          "CSystemd": "BackhaulBus", "CCrypto": "BackhaulDisk"}
 # What comes with the language, for every module.
 LANGUAGE = {"Swift", "Glibc", "Synchronization"}
 # Modules of the C library behind Glibc: a file that imports one of these talks to C.

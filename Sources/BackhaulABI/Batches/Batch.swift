@@ -10,6 +10,11 @@ enum BatchContent: Sendable {
     case challenges([Challenge])
     case attempts([Attempt])
     case limits(EngineLimits)
+    case waits([Wait])
+    case conditions([ConditionInfo])
+    case holds([HoldInfo])
+    case networks([NetworkInfo])
+    case activities([ActivityInfo])
     case progress([Progress])
     case currentLaunch(CurrentLaunch?)
     case launches([LaunchInfo])
@@ -27,6 +32,11 @@ final class Batch: @unchecked Sendable {
         case challenges(UnsafePointer<bh_challenge>)
         case attempts(UnsafePointer<bh_attempt>)
         case limits(UnsafePointer<bh_limits>)
+        case waits(UnsafePointer<bh_wait>)
+        case conditions(UnsafePointer<bh_condition>)
+        case holds(UnsafePointer<bh_hold>)
+        case networks(UnsafePointer<bh_network>)
+        case activities(UnsafePointer<bh_activity>)
         case progress(UnsafePointer<bh_progress>)
         case currentLaunches(UnsafePointer<bh_launch>)
         case launches(UnsafePointer<bh_launch_info>)
@@ -63,6 +73,21 @@ final class Batch: @unchecked Sendable {
         case .limits(let limits):
             (count, more) = (1, false)
             items = .limits(Batch.lay([limits], in: &arena) { limits, _ in bh_limits(limits) })
+        case .waits(let waits):
+            (count, more) = (waits.count, false)
+            items = .waits(Batch.lay(waits, in: &arena) { bh_wait($0, in: &$1) })
+        case .conditions(let conditions):
+            (count, more) = (conditions.count, false)
+            items = .conditions(Batch.lay(conditions, in: &arena) { bh_condition($0, in: &$1) })
+        case .holds(let holds):
+            (count, more) = (holds.count, false)
+            items = .holds(Batch.lay(holds, in: &arena) { bh_hold($0, in: &$1) })
+        case .networks(let networks):
+            (count, more) = (networks.count, false)
+            items = .networks(Batch.lay(networks, in: &arena) { bh_network($0, in: &$1) })
+        case .activities(let activities):
+            (count, more) = (activities.count, false)
+            items = .activities(Batch.lay(activities, in: &arena) { bh_activity($0, in: &$1) })
         case .progress(let readings):
             (count, more) = (readings.count, false)
             items = .progress(Batch.lay(readings, in: &arena) { reading, _ in bh_progress(reading) })
@@ -122,6 +147,31 @@ final class Batch: @unchecked Sendable {
 
     func limits(at index: Int) -> UnsafePointer<bh_limits>? {
         guard case .limits(let items) = items else { return nil }
+        return item(items, index)
+    }
+
+    func wait(at index: Int) -> UnsafePointer<bh_wait>? {
+        guard case .waits(let items) = items else { return nil }
+        return item(items, index)
+    }
+
+    func condition(at index: Int) -> UnsafePointer<bh_condition>? {
+        guard case .conditions(let items) = items else { return nil }
+        return item(items, index)
+    }
+
+    func hold(at index: Int) -> UnsafePointer<bh_hold>? {
+        guard case .holds(let items) = items else { return nil }
+        return item(items, index)
+    }
+
+    func network(at index: Int) -> UnsafePointer<bh_network>? {
+        guard case .networks(let items) = items else { return nil }
+        return item(items, index)
+    }
+
+    func activity(at index: Int) -> UnsafePointer<bh_activity>? {
+        guard case .activities(let items) = items else { return nil }
         return item(items, index)
     }
 

@@ -18,6 +18,9 @@ extension bh_event {
             let room = arena.room(for: 1, of: bh_challenge.self)
             room.initialize(to: bh_challenge(open, in: &arena))
             challenge = UnsafePointer(room)
+        case .activity(let identifier):
+            kind = Int32(BH_EVENT_ACTIVITY)
+            activity = arena.place(identifier)
         case .groupFinished(let finished):
             kind = Int32(BH_EVENT_GROUP_FINISHED)
             group = arena.place(finished.name)

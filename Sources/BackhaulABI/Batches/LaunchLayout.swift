@@ -33,7 +33,8 @@ extension bh_launch {
         let room = arena.room(for: launch.sessions.count, of: bh_session_info.self)
         for (index, session) in launch.sessions.enumerated() {
             let info = bh_session_info(session, in: &arena)
-            reasons |= info.attention & UInt32(BH_ATTENTION_FINISHED | BH_ATTENTION_CHALLENGE)
+            reasons |=
+                info.attention & UInt32(BH_ATTENTION_FINISHED | BH_ATTENTION_CHALLENGE | BH_ATTENTION_ACTIVITY)
             (room + index).initialize(to: info)
         }
         sessions = UnsafePointer(room)

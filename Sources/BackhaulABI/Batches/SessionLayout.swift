@@ -10,6 +10,7 @@ extension bh_session_info {
         live_tasks = session.liveTasks
         events = session.events
         if session.events > 0 { attention |= UInt32(BH_ATTENTION_EVENTS) }
+        if session.hasActivity { attention |= UInt32(BH_ATTENTION_ACTIVITY) }
         if session.hasFinishedRound { attention |= UInt32(BH_ATTENTION_FINISHED) }
         invalidating = session.isInvalidating ? 1 : 0
         consumer = session.consumer
@@ -62,5 +63,10 @@ extension bh_session_configuration {
         client_key = arena.place(configuration.tls.clientKey)
         pinned_public_keys = arena.place(configuration.tls.pinnedPublicKeys)
         history_limit = configuration.historyLimit ?? UInt32.max
+        set(configuration.constraints, in: &arena)
+        slow_after_ms = configuration.slowAfterMilliseconds
+        slow_pause_ms = configuration.slowPauseMilliseconds
+        discretionary_if_launched = Int32(configuration.isDiscretionaryIfLaunched ? BH_YES : BH_NO)
+        (daily_budget, monthly_budget) = configuration.budget.fields
     }
 }

@@ -32,5 +32,9 @@ extension bh_task {
         body_size = task.bodySize
         ended_ms = task.endedMilliseconds
         path = arena.place(task.path)
+        earliest_start_ms = task.earliestStartMilliseconds ?? 0
+        latest_start_ms = task.latestStartMilliseconds ?? 0
+        expected_bytes_received = task.expectedBytesReceived ?? 0
+        expected_bytes_sent = task.expectedBytesSent ?? 0
     }
 }

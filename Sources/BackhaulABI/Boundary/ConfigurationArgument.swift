@@ -29,6 +29,12 @@ enum ConfigurationArgument {
         configuration.launchIfStoppedMilliseconds = given.launch_if_stopped_ms
         try readPolicy(given, into: &configuration)
         try readConnection(given, into: &configuration)
+        configuration.constraints = try ConstraintsArgument(given).read()
+        set(&configuration.slowAfterMilliseconds, given.slow_after_ms)
+        set(&configuration.slowPauseMilliseconds, given.slow_pause_ms)
+        configuration.isDiscretionaryIfLaunched = try choice(
+            given.discretionary_if_launched, "discretionary_if_launched", unless: false)
+        configuration.budget = NetworkArgument.budget(daily: given.daily_budget, monthly: given.monthly_budget)
         try SessionCheck.check(configuration)
         return configuration
     }

@@ -50,6 +50,17 @@ struct RequestArray {
 }
 
 enum RequestArgument {
+    /// Copies and checks one that is not in an array: it is as large as it says, and errors need no index.
+    static func one(_ request: UnsafePointer<bh_request>) throws(Failure) -> Request {
+        var array = try RequestArray(request, count: 1, stride: StructArgument.largestSize)
+        do throws(Failure) {
+            return try array.request(at: 0, isChecked: false)
+        } catch var failure {
+            failure.index = nil
+            throw failure
+        }
+    }
+
     /// Copies and checks the whole array.
     static func read(_ requests: UnsafePointer<bh_request>?, count: Int, stride: Int) throws(Failure) -> [Request] {
         var array = try RequestArray(requests, count: count, stride: stride)
@@ -66,6 +77,7 @@ enum RequestArgument {
 
 /// Copies requests of one call, which share what is looked up once: the umask and the destinations' directories.
 private struct RequestReader {
+    private var intake = RequestIntake()
     private var destinations = DestinationChecker()
     private lazy var standardMode = 0o666 & ~FileCreationMask.current()
 
@@ -88,7 +100,7 @@ private struct RequestReader {
             Destination(
                 path: isDirectory ? Destination.directoryPath($0) : $0, directoryDevice: 0, directoryInode: 0)
         }
-        if !isChecked { _ = try RequestIntake.check(request) }
+        if !isChecked { try intake.check(request) }
         // Last, because it asks the file system.
         if let path {
             // What lies there may be the file of the task that has the key already.

@@ -23,7 +23,9 @@ enum RequestOptionsArgument {
         given.method != nil || given.group != nil || given.checksum != nil || given.expected_size != 0
             || given.body_file != nil || given.body != nil || given.body_size != 0 || given.parts != nil
             || given.part_count != 0 || given.body_source != 0 || given.refresh != 0 || given.expires_ms != 0
-            || given.policy != nil || given.flags & ~UInt32(BH_REQUEST_STARTS_SUSPENDED) != 0
+            || given.policy != nil || given.earliest_start_ms != 0 || given.latest_start_ms != 0
+            || given.expected_bytes_received != 0 || given.expected_bytes_sent != 0
+            || given.flags & ~UInt32(BH_REQUEST_STARTS_SUSPENDED) != 0
     }
 
     static func read(_ given: bh_request) throws(Failure) -> RequestOptions {
@@ -45,6 +47,10 @@ enum RequestOptionsArgument {
         options.isOnlyIfChanged = given.flags & UInt32(BH_REQUEST_IF_CHANGED) != 0
         options.isNamedByServer = given.flags & UInt32(BH_REQUEST_NAMED_BY_SERVER) != 0
         options.ignoresDigests = given.flags & UInt32(BH_REQUEST_IGNORES_DIGESTS) != 0
+        options.earliestStartMilliseconds = PolicyArgument.unlessZero(given.earliest_start_ms)
+        options.latestStartMilliseconds = PolicyArgument.unlessZero(given.latest_start_ms)
+        options.expectedBytesReceived = PolicyArgument.unlessZero(given.expected_bytes_received)
+        options.expectedBytesSent = PolicyArgument.unlessZero(given.expected_bytes_sent)
         options.policy = try PolicyArgument.read(given.policy)
         return options
     }

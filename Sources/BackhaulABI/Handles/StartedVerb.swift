@@ -91,6 +91,11 @@ final class StartedVerb: Sendable {
         case (.batch, .challenges(let challenges)): return .batch(.challenges(challenges))
         case (.batch, .attempts(let attempts)): return .batch(.attempts(attempts))
         case (.batch, .limits(let limits)): return .batch(.limits(limits))
+        case (.batch, .waits(let waits)): return .batch(.waits(waits))
+        case (.batch, .conditions(let conditions)): return .batch(.conditions(conditions))
+        case (.batch, .holds(let holds)): return .batch(.holds(holds))
+        case (.batch, .networks(let networks)): return .batch(.networks(networks))
+        case (.batch, .activities(let activities)): return .batch(.activities(activities))
         case (.oneTask, .tasks(let tasks, _)):
             guard tasks.count == 1 else { throw Failure(.notFound, "the session has no such task") }
             return .batch(.tasks(tasks, more: false))

@@ -31,7 +31,7 @@ extension CommandHandler {
                 return (.done, try transaction.failTasks(of: challenge, in: session, now: now))
             }
             try transaction.write(response, life, to: challenge, origin, of: session)
-            return (.done, try transaction.freeTasks(of: challenge, in: session))
+            return (.done, try transaction.freeTasks(of: challenge, in: session, now: now))
         }, then: { core, change in
             guard let change, let challenge = answered.withLock({ $0 }) else { return }
             if response == .refuse {

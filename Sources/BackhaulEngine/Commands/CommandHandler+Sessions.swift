@@ -41,26 +41,19 @@ extension CommandHandler {
     func closeSession(_ handle: HandleID) {
         guard let client = connection.hello?.client else { return connection.reply(sequence, .done) }
         let (id, sequence, application) = (connection.id, sequence, connection.application ?? "")
-        guard let attached = connection.detach(handle) else {
-            // Of an engine that is gone: what the handle claimed there is in the store.
-            return core.store({ (transaction) throws(Failure) in
-                try transaction.releaseHandle(client: client, handle: handle)
-            }, then: { core, result in
-                core.answer(id, sequence, result.map { _ in .done })
-                if case .success(let identifier?) = result {
-                    core.tryWaiting(NamedSession(application: application, identifier: identifier))
-                }
-            })
+        // Not attached here: of an engine that is gone, but what it has claimed there is in the store.
+        if let attached = connection.detach(handle) {
+            let address = HandleAddress(connection: id, handle: handle)
+            core.progressWatches[address] = nil
+            if core.consumers[attached.session] == address { core.consumers[attached.session] = nil }
         }
-        let name = NamedSession(application: application, identifier: attached.identifier)
-        let address = HandleAddress(connection: id, handle: handle)
-        core.progressWatches[address] = nil
-        if core.consumers[attached.session] == address { core.consumers[attached.session] = nil }
         core.store({ (transaction) throws(Failure) in
-            try transaction.releaseHandle(client: client, handle: handle, session: attached.session)
+            try transaction.releaseHandle(client: client, handle: handle)
         }, then: { core, result in
-            core.answer(id, sequence, result.map { .done })
-            core.tryWaiting(name)
+            core.answer(id, sequence, result.map { _ in .done })
+            if case .success(let identifier?) = result {
+                core.tryWaiting(NamedSession(application: application, identifier: identifier))
+            }
         })
     }
 

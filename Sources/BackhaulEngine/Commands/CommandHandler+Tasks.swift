@@ -8,9 +8,10 @@ extension CommandHandler {
     func enqueue(_ requests: [Request], into session: SessionID) throws(Failure) {
         var checked: [(Request, Origin)] = []
         checked.reserveCapacity(requests.count)
+        var intake = RequestIntake()
         for (index, request) in requests.enumerated() {
             do {
-                checked.append((request, try RequestIntake.check(request)))
+                checked.append((request, try intake.check(request)))
                 if let configuration = core.sessions[session] { try RequestCheck.check(request, in: configuration) }
                 if let destination = request.destination { try core.checkIsOutsideStore(destination) }
             } catch {
@@ -24,7 +25,7 @@ extension CommandHandler {
     }
 
     /// Asks the disk about each directory once, unless client and engine are one process. A refusal names the request.
-    private func inspect(_ requests: [Request], then: @escaping @Sendable (CommandHandler) -> Void) {
+    func inspect(_ requests: [Request], then: @escaping @Sendable (CommandHandler) -> Void) {
         guard !connection.isLocal else { return then(self) }
         var seen: Set<DirectoryIdentity> = []
         var positions: [Int] = []
@@ -62,16 +63,24 @@ extension CommandHandler {
         let hasPriority = items.contains { $0.0.priority > 0 }
         core.lookAtCalendar()
         let now = core.calendarMilliseconds
-        let lanes = Lock(Set<LaneID>())
+        let clock = EngineCore.readClock()
+        let isLaunched =
+            connection.hello?.launch != nil && core.sessions[session]?.isDiscretionaryIfLaunched == true
+        let enqueued = Lock(EnqueuedTasks())
         let aliases = aliases(of: items)
         once({ (transaction) throws(Failure) in
-            let applied = try transaction.enqueue(session: session, items, aliases: aliases, now: now)
-            lanes.withLock { $0 = applied.lanes }
+            let applied = try transaction.enqueue(
+                session: session, items, aliases: aliases, now: now, clock: clock, isLaunched: isLaunched)
+            enqueued.withLock { $0 = applied }
             try with(transaction, applied.results)
             return (.enqueued(applied.results), nil)
         }, then: { core, _ in
             CrashPoint.afterEnqueue.reach()
-            core.tasksWait(in: lanes.withLock { $0 }, reload: hasPriority)
+            let enqueued = enqueued.withLock { $0 }
+            core.learn(enqueued.constraints)
+            core.tasksWait(in: enqueued.lanes, reload: hasPriority)
+            core.due(at: enqueued.nextDue)
+            core.latestStart(at: enqueued.nextLatestStart)
         }, settle: settle)
     }
 
@@ -112,7 +121,7 @@ extension CommandHandler {
                 bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
         }, then: { core, result in
             core.answer(id, sequence, result.map { listing in
-                let tasks = listing.tasks.map { core.withConnectivity(core.withProgress($0), of: session) }
+                let tasks = zip(listing.tasks, listing.places).map { core.explained($0, $1, of: session) }
                 let fitting = Wire.countThatFits(tasks)
                 return .tasks(Array(tasks.prefix(fitting)), more: listing.more || fitting < tasks.count)
             })
@@ -125,7 +134,8 @@ extension CommandHandler {
         let calendar = core.calendarMilliseconds
         once({ (transaction) throws(Failure) in
             let change = try transaction.control(
-                session, control, selection, running: running, now: Clock.wallMilliseconds, calendar: calendar)
+                session, control, selection, running: running, now: Clock.wallMilliseconds, calendar: calendar,
+                bootMilliseconds: Clock.bootMilliseconds)
             return (.count(UInt64(change.count)), change)
         }, then: { core, change in
             guard let change else { return }
@@ -135,8 +145,13 @@ extension CommandHandler {
             case .resume:
                 core.tryUnconnected(change.lanes)
                 core.apply(change)
+                core.due(at: change.nextDue)
             case .setRate(let rate):
                 core.setRate(rate, of: change.tasks)
+                core.apply(change)
+            case .setConstraints:
+                core.restated(change.restated)
+                core.tasksWait(in: change.lanes, reload: true)
                 core.apply(change)
             case .setPriority(let priority):
                 for id in change.tasks { core.runners[id]?.task.request.priority = priority }

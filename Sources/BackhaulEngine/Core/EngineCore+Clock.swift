@@ -33,6 +33,9 @@ extension EngineCore {
             core.calendarOffset = reading.wall - reading.boot
             for id in core.ready.keys { core.ready[id]?.enqueuedMilliseconds += jump }
             for runner in core.runners.values { runner.task.enqueuedMilliseconds += jump }
+            core.lookAtActivities()
+            // Earliest starts are times on the wall.
+            if jump != 0 { core.releaseDue() }
         })
     }
 }

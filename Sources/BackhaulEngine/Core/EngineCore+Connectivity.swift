@@ -13,6 +13,8 @@ struct Unconnected {
     var watch: Watch?
     var routes: RouteWatch?
     var timer: LoopTimer?
+    /// Since a lane has been without a way, until its server answers.
+    var rows: [LaneID: WaitRow] = [:]
     /// When the timer is for a change of the network.
     var hasChanged = false
     /// Whether names could be looked up, and when that was found.
@@ -41,6 +43,10 @@ extension EngineCore {
     func holdUnconnected(_ lane: LaneID) -> Int64 {
         unconnected.lanes.insert(lane)
         schedule.setHeld(lane, true)
+        if unconnected.rows[lane] == nil, let session = lanes[lane]?.session {
+            let hold = Hold(.connectivity, WaitReason.connectivity.text ?? "")
+            unconnected.rows[lane] = begin(WaitScope(session, lane: lane), hold).row
+        }
         watchRoutes()
         if let timer = unconnected.timer, timer.isRunning { return timer.millisecondsLeft }
         startLookTimer(unconnected.pacing.untilLook)
@@ -91,6 +97,11 @@ extension EngineCore {
         planPump()
     }
 
+    /// A server of this lane has answered.
+    func hasWay(_ lane: LaneID) {
+        if let row = unconnected.rows.removeValue(forKey: lane) { end(row) }
+    }
+
     /// Nothing is held and watched for any more.
     func stopWaitingForWays() {
         unconnected.timer?.stop()
@@ -107,17 +118,5 @@ extension EngineCore {
     func tryUnconnected(_ lanes: Set<LaneID>) {
         for lane in lanes where unconnected.lanes.remove(lane) != nil { schedule.setHeld(lane, false) }
         if unconnected.lanes.isEmpty, unconnected.watch != nil { stopWaitingForWays() }
-    }
-
-    /// Those that wait for a task before them, which waits for the network, wait for the network.
-    func withConnectivity(_ info: TaskInfo, of session: SessionID) -> TaskInfo {
-        guard info.reason == .turn, !unconnected.lanes.isEmpty, let origin = try? WebAddress.origin(of: info.url)
-        else { return info }
-        let held = unconnected.lanes.lazy.compactMap { [self] in lanes[$0] }
-        guard held.contains(where: { $0.session == session && $0.origin == origin }) else { return info }
-        var info = info
-        info.reason = .connectivity
-        info.reasonText = info.reason.text
-        return info
     }
 }

@@ -22,4 +22,43 @@ extension EngineCore {
             run(task, holdsTurn: false)
         }
     }
+
+    // MARK: Of those that are held back
+
+    /// Tasks of the session are held, perhaps for longer than their time.
+    func noteHeld(_ session: SessionID) {
+        if deferral.endsToFind.isEmpty {
+            loop.afterThisTurn { [unowned self] in
+                let sessions = deferral.endsToFind
+                deferral.endsToFind = []
+                for session in sessions { findEndOfTime(of: session) }
+            }
+        }
+        deferral.endsToFind.insert(session)
+    }
+
+    private func findEndOfTime(of session: SessionID) {
+        store({ (transaction) throws(Failure) in try transaction.nextEndOfTime(session) }, then: { core, result in
+            guard case .success(let end) = result else { return }
+            core.deferral.endsOfTime[session] = end
+            core.planLook()
+        })
+    }
+
+    /// They need neither a turn nor good conditions to end.
+    func endHeldOverdue() {
+        let now = calendarMilliseconds
+        for (session, end) in deferral.endsOfTime where end <= now {
+            deferral.endsOfTime[session] = nil
+            store({ (transaction) throws(Failure) in
+                try transaction.overdue(of: session, limit: Self.overdueLimit, now: now)
+            }, then: { core, result in
+                for task in (try? result.get()) ?? [] where core.runners[task.id] == nil {
+                    if core.ready.removeValue(forKey: task.id) != nil { core.schedule.drop(task.id, in: task.lane) }
+                    core.run(task, holdsTurn: false)
+                }
+                core.noteHeld(session)
+            })
+        }
+    }
 }

@@ -28,6 +28,7 @@ extension EngineCore {
 
     /// Tells the connected clients of the application at the end of this turn, once for all events of the turn.
     func announce(_ change: Change) {
+        lookAtActivities(of: change.tasks)
         guard change.newestEvent > .zero else { return }
         if change.needsHost { launches.look(at: change.application) }
         if unannounced.isEmpty { loop.afterThisTurn { [unowned self] in announceAll() } }

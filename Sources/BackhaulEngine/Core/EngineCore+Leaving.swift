@@ -22,11 +22,14 @@ extension EngineCore {
 
     func leaveIfNothingIsLeft() {
         guard !hasFailed, !isLeaving, LeaveDecision.mayLeave(leaveFacts()) else { return }
-        store({ (transaction) throws(Failure) in try transaction.tasksWait() }, then: { core, result in
+        store({ (transaction) throws(Failure) in
+            (tasks: try transaction.tasksWait(), activities: try transaction.hasActivities())
+        }, then: { core, result in
             // A store that cannot be read for now is asked again at the next occasion, by this or a later daemon.
-            guard case .success(let tasksWait) = result else { return core.considerLeaving() }
+            guard case .success(let waiting) = result else { return core.considerLeaving() }
             var facts = core.leaveFacts()
-            facts.tasksWait = tasksWait
+            facts.tasksWait = waiting.tasks
+            facts.activitiesWait = waiting.activities
             if !core.hasFailed, !core.isLeaving, LeaveDecision.mayLeave(facts) { core.leave() }
         })
     }

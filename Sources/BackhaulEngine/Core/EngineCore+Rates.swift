@@ -59,6 +59,10 @@ extension EngineCore {
 extension TaskRunner {
     /// Whether a byte may be taken or sent now. When not, `goOn` is called when it may.
     func mayMove() -> Bool {
+        if core.networkUsage.isSpent, mayBeDeferred, core.reach(of: task) != .thisMachine {
+            core.networkUsage.stopped.insert(task.id)
+            return false
+        }
         guard !core.rates.isUnlimited else { return true }
         if core.rates.mayMove(task.id, of: task.session, now: core.loop.now) { return true }
         core.planRates()
@@ -76,7 +80,7 @@ extension TaskRunner {
 
     var waitsForRate: Bool { core.rates.isWaiting(task.id) }
 
-    fileprivate func goOn() {
+    func goOn() {
         // It was us who were silent.
         lastByte = core.loop.now
         transfer?.resume()

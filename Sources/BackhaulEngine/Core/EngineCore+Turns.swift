@@ -85,32 +85,7 @@ extension EngineCore {
     /// A network that is faster than the disk must not fill the memory: nothing more starts until it has caught up.
     var diskIsBehind: Bool { bytesToWrite > Self.bytesToWriteLimit || runners.count >= Self.runnerLimit }
 
-    func load(_ lane: LaneID, _ limit: Int) {
-        var known = Set(ready.values.filter { $0.lane == lane }.map(\.id))
-        for runner in runners.values where runner.task.lane == lane { known.insert(runner.task.id) }
-        let passedOver = known
-        store({ (transaction) throws(Failure) in
-            try transaction.waitingTasks(lane: lane, limit: limit, afterKnown: passedOver)
-        }, then: { core, result in
-            guard let found = try? result.get() else {
-                // The store cannot read for now: it is asked again with the next look at what is due.
-                core.schedule.loaded(lane, [], isAll: false)
-                core.due(at: Clock.bootMilliseconds + 1_000)
-                return
-            }
-            let tasks = found.filter { core.runners[$0.id] == nil && core.ready[$0.id] == nil }
-            let (startable, parked) = core.divide(tasks)
-            for task in startable { core.ready[task.id] = task }
-            let urgent = Set(startable.lazy.filter { $0.request.priority >= Limits.priorityNow }.map(\.id))
-            let givenUp = core.schedule.loaded(
-                lane, startable.map(\.id), urgent: urgent, isAll: found.count < limit)
-            for id in givenUp { core.ready[id] = nil }
-            core.park(parked)
-            core.planPump()
-        })
-    }
-
-    func run(_ task: StoredTask, holdsTurn: Bool, isProbe: Bool = false) {
+    func run(_ task: StoredTask, holdsTurn: Bool, isProbe: Bool = false, probe: ProbeKind? = nil) {
         guard let configuration = sessions[task.session] else {
             if holdsTurn { schedule.released(task.lane) }
             if isProbe { schedule.endedProbe(task.lane) }
@@ -121,6 +96,7 @@ extension EngineCore {
             ? UploadRunner(task: task, configuration: configuration, core: self, holdsTurn: holdsTurn)
             : DownloadRunner(task: task, configuration: configuration, core: self, holdsTurn: holdsTurn)
         runner.isProbe = isProbe
+        runner.probe = probe
         runners[task.id] = runner
         if let rate = task.request.options.policy.bytesPerSecond { setRate(rate, of: .task(task.id)) }
         if !tickerRuns {
@@ -134,10 +110,15 @@ extension EngineCore {
     func finished(_ runner: TaskRunner) {
         guard runners[runner.task.id] === runner else { return }
         runners[runner.task.id] = nil
+        // While it is known on which network.
+        countMoved()
         rates.end(runner.task.id)
         // Before others that were loaded meanwhile.
         if runner.gaveWay { tasksWait(in: [runner.task.lane], reload: true) }
         taskLeft(runner)
+        if case .throughput? = runner.probe { endThroughputProbe(of: runner) }
+        if runners.isEmpty { planPruning() }
+        considerSleep()
         runner.leaveCredentials()
         if runner.head != nil { unconnected.pacing.connected() }
         if runner.wasCancelled { sweepLeftovers() }
@@ -152,7 +133,10 @@ extension EngineCore {
         guard tickerRuns else { return }
         lookAtCalendar()
         for runner in Array(runners.values) { runner.tick() }
+        countMoved()
         endOverdue()
+        measureThroughput()
+        prune()
         ticker?.start(milliseconds: 1_000)
     }
 

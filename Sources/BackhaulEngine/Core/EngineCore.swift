@@ -24,6 +24,7 @@ final class EngineCore {
     /// How often in a row a task was sent again at once.
     var immediateRepeats: [TaskID: UInt32] = [:]
     var unconnected = Unconnected()
+    var deferral = Deferral()
     var lastLookForOverdue: Int64 = 0
     var directoryAliases = DirectoryAliases()
     /// What tasks missed that found their file system full.
@@ -92,6 +93,8 @@ final class EngineCore {
     var progressTimer: LoopTimer?
     /// Who receives the events of each session.
     var consumers: [SessionID: HandleAddress] = [:]
+    var activities = Activities()
+    var networkUsage = NetworkUsage()
     var lastAttempt: UInt64 = 0
     var rates = Rates()
     var rateTimer: LoopTimer?
@@ -118,6 +121,7 @@ final class EngineCore {
         restTimer = loop.timer { [unowned self] in rest() }
         rateTimer = loop.timer { [unowned self] in releaseRates() }
         watchStore()
+        loop.whenClockJumps { [unowned self] in clockWasSet() }
         do {
             server = try SocketServer(directory: services.directory, loop: loop, core: self)
         } catch {
@@ -136,7 +140,10 @@ final class EngineCore {
                 lanes: try transaction.lanesWithWaitingTasks(), sealed: try transaction.tasksWithIntent(),
                 challenges: try transaction.openChallenges(), kept: try transaction.keptAnswers(),
                 nextDue: try transaction.nextDue(),
-                launches: try transaction.launches(), limits: try transaction.limits())
+                latestStart: try transaction.nextLatestStart(), constraints: try transaction.allConstraints(),
+                waits: try transaction.openWaits(),
+                launches: try transaction.launches(), limits: try transaction.limits(),
+                networks: (try transaction.networks(), try transaction.usage()))
         }, then: { core, result in
             switch result {
             case .success(let opening): core.opened(opening)
@@ -153,44 +160,35 @@ final class EngineCore {
         var challenges: [(session: SessionID, challenge: Challenge)]
         var kept: [(session: SessionID, answer: KeptAnswer)]
         var nextDue: Int64?
+        var latestStart: Int64?
+        var constraints: [StoredConstraints]
+        var waits: [OpenWait]
         var launches: [StoredLaunch]
         var limits: EngineLimits
+        var networks: (said: [NetworkSettings], used: [ByteUsage.Entry])
     }
 
     private func opened(_ opening: Opening) {
         tag = opening.tag
         limits(opening.limits)
+        opened(opening.networks.said, opening.networks.used)
         for session in opening.sessions { remember(session.configuration, of: session.id) }
+        learn(opening.constraints)
+        inherit(opening.waits)
         learn(opening.kept)
         learn(opening.challenges)
         // Sealed before a crash: they only need their name, and take nobody's turn.
         for task in opening.sealed where runners[task.id] == nil { run(task, holdsTurn: false) }
         for lane in opening.lanes { add(lane, reload: false) }
         due(at: opening.nextDue)
+        latestStart(at: opening.latestStart)
         pump()
         sweepLeftovers()
         sweepBodiesAtStart()
         launches.opened(opening.launches)
+        lookAtActivities()
         considerLeaving()
         noteWork()
-    }
-
-    func remember(_ configuration: SessionConfiguration, of session: SessionID) {
-        sessions[session] = configuration
-        keepCookies(configuration.cookies, of: session)
-        schedule.setLimits(
-            .init(
-                perLane: Int(configuration.connectionsPerOrigin), perSession: Int(configuration.maximumRunningTasks)),
-            of: session)
-        setRate(configuration.bytesPerSecond, of: .session(session))
-    }
-
-    func forget(_ session: SessionID) {
-        sessions[session] = nil
-        setRate(nil, of: .session(session))
-        credentials[session] = nil
-        cookies[session] = nil
-        schedule.forget(session: session)
     }
 
     /// The engine cannot go on. Clients are told; whoever holds it stops it.
@@ -217,6 +215,7 @@ final class EngineCore {
         isLeaving = true
         self.whenLeft = whenLeft
         saveCookies()
+        saveUsage()
         for runner in Array(runners.values) { runner.take(.leave) }
         leaveIfDone()
     }
@@ -240,9 +239,12 @@ final class EngineCore {
         progressTimer?.stop()
         restTimer?.stop()
         rateTimer?.stop()
+        activities.timer?.stop()
+        networkUsage.timer?.stop()
         cookieTimer?.stop()
         storeWatch?.cancel()
         stopWaitingForWays()
+        closeConditions()
         launches.close()
         services.outbox.close()
     }

@@ -10,13 +10,16 @@ extension DownloadRunner {
         switch conclusion {
         case .succeeded:
             CrashPoint.afterPlace.reach()
+            noteUplink(nil)
             var outcome = Outcome(state: .succeeded, path: location.destination.path + (machine.fileName ?? ""))
             outcome.size = machine.size ?? machine.offset
             outcome.checksum = machine.checksum
             // Of a file that was placed the answer was recorded with the intent.
             if machine.isUnchanged, let head { outcome.answer = AnswerSummary(head) }
             end(outcome, with: recordVersion())
-        case .failed(let failure): end(Outcome(state: .failed, failure: failure))
+        case .failed(let failure):
+            noteUplink(failure)
+            end(Outcome(state: .failed, failure: failure))
         case .retry(let failure, let reason, let retryAfter, let fromZero):
             var failed = FailedAttempt(failure)
             failed.reason = reason

@@ -16,11 +16,14 @@ extension DownloadRunner: TransferDelegate {
 
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
         if machine.phase == .receivingErrorBody {
-            collectErrorBody(bytes)
+            collect(bytes, into: &errorBody, atMost: Limits.errorBodySize)
+            core.noteMoved(bytes.byteCount, by: task)
+            handle(.received(count: bytes.byteCount))
             return .go
         }
         guard machine.wantsBytes, mayMove() else { return .pause }
         moved(bytes.byteCount)
+        core.noteMoved(bytes.byteCount, by: task)
         lastByte = core.loop.now
         rate.add(bytes.byteCount)
         if buffer.isEmpty {
@@ -32,19 +35,5 @@ extension DownloadRunner: TransferDelegate {
         return .go
     }
 
-    func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
-        noteEnd(of: transfer)
-        switch end {
-        case .complete, .refused: handle(.transferComplete)
-        case .failed(let failure, let isTransient, let circumstances):
-            self.circumstances = circumstances
-            handle(.transferFailed(failure, isTransient: isTransient))
-        }
-    }
-
-    private func collectErrorBody(_ bytes: RawSpan) {
-        let room = Limits.errorBodySize - errorBody.count
-        bytes.withUnsafeBytes { errorBody.append(contentsOf: $0.prefix(room)) }
-        handle(.received(count: bytes.byteCount))
-    }
+    func transferEnded(_ transfer: Transfer, _ end: TransferEnd) { take(ended(transfer, end)) }
 }

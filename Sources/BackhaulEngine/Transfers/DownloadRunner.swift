@@ -31,15 +31,19 @@ final class DownloadRunner: TaskRunner {
     }
 
     override var isFinishing: Bool { machine.isFinishing }
+    override var hasAllBytes: Bool { machine.phase == .receiving && machine.size == machine.offset }
     override var head: ResponseHead? { machine.head }
     override var receivedInAttempt: UInt64 { machine.bytesReceived }
     override var furthest: UInt64 { machine.furthest }
     override var madeProgress: Bool { machine.madeProgress }
     override var bytesAtStake: UInt64 { machine.checkpoint == nil ? machine.offset : 0 }
 
-    override func overlay(_ info: TaskInfo) -> TaskInfo { live(info) }
-    override var reading: Progress { liveReading }
-    override var lastReading: Progress { readingAfterwards }
+    override var file: (offset: UInt64, size: UInt64?)? { (machine.offset, machine.size) }
+    override var takesBytes: Bool { machine.wantsBytes }
+    override var finishing: String? {
+        if machine.isFinishing { return "all bytes are here and are being made durable" }
+        return machine.phase == .lookingForFile ? "the file that is there is being verified" : nil
+    }
 
     override func take(_ event: RunnerEvent) {
         switch event {
@@ -50,6 +54,8 @@ final class DownloadRunner: TaskRunner {
         case .leave: handle(.leave)
         case .expire(let failure): handle(.expire(failure))
         case .tick: handle(.tick)
+        case .transferComplete: handle(.transferComplete)
+        case .transferFailed(let failure, let isTransient): handle(.transferFailed(failure, isTransient: isTransient))
         }
     }
 

@@ -15,6 +15,8 @@ struct CredentialRepeats {
 extension TaskRunner {
     /// What the answer asks for becomes `demand`; one that asks for nothing proves the answers that were sent.
     func noteCredentials(_ head: ResponseHead, _ transfer: Transfer) {
+        core.hasWay(task.lane)
+        if head.status != 511, elsewhere(head) == nil { core.noteUplink(task, .answered) }
         if !transfer.acceptedAnswers.isEmpty { core.accepted(transfer.acceptedAnswers, task) }
         guard demand == nil, let asked = question(head, transfer) else {
             core.credentialRepeats[task.id] = nil

@@ -12,6 +12,9 @@ extension TaskRunner {
         failed.surelyNotProcessed = circumstances.surelyNotProcessed
         failed.wentAway = circumstances.wentAway
         failed.hasNoWay = core.hasNoWay(to: task, failed.failure, circumstances)
+        // Without a route it is known what is missing, and the kernel tells when it is there.
+        if !failed.hasNoWay { noteUplink(failed.failure) }
+        failed.isOfUplink = core.isUplinkHeld(for: task)
         failed.madeProgress = madeProgress
         failed.fruitless = task.attemptsWithoutProgress
         failed.immediate = core.immediateRepeats[task.id] ?? 0
@@ -33,6 +36,10 @@ extension TaskRunner {
         case .whenThereIsSpace(let milliseconds):
             wait = milliseconds
             attempt.wait(milliseconds, for: .diskFull)
+        case .whenUplinkLeads:
+            left = (.waiting, .portal)
+            attempt.attempt = self.attempt(.stopped, failure: failed.failure)
+            return record(attempt)
         case .whenConnected:
             attempt.attempts = task.attempts
             // After the look that all are given, so that it is not made twice.

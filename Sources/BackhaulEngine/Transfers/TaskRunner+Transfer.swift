@@ -24,7 +24,7 @@ extension TaskRunner {
         request.secrets = refreshedSecrets
         request.looksUpAgain = task.attempts > 0
         request.method = task.request.method
-        request.canBeRepeated = policy.retriesUnsafeMethods || HTTPMethod.isIdempotent(task.request.method)
+        request.canBeRepeated = policy.mayRepeat(task.request.method)
         // How the server takes the request is not known: the body is better asked for before it is sent in vain.
         if isProbe, let size = feed?.size, size >= Self.probedBodySize { request.expectation = .always }
         if isLimited, request.httpVersion == .standard { request.httpVersion = .http1 }

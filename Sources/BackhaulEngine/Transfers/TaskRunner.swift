@@ -19,6 +19,8 @@ enum RunnerEvent: Equatable {
     case expire(Failure)
     /// Once a second.
     case tick
+    case transferComplete
+    case transferFailed(Failure, isTransient: Bool)
 }
 
 /// One attempt of a task: what a download and an upload have in common. A class, so that both are ended, tried again
@@ -59,6 +61,12 @@ class TaskRunner {
     var recordedAttempt: Attempt?
     private(set) var wasCancelled = false
     private(set) var gaveWay = false
+    /// It is held back, and on its way out.
+    var isDeferred = false
+    /// Started to find something out, although its like are held back.
+    var probe: ProbeKind?
+    /// By the loop's clock.
+    let began: Int64
     /// What it is when it runs no more.
     var left: (TaskState, WaitReason) = (.suspended, .suspended)
 
@@ -69,12 +77,15 @@ class TaskRunner {
         policy = TransferPolicy(configuration, task.request.options.policy)
         self.core = core
         self.holdsTurn = holdsTurn
-        lastByte = core.loop.now
+        began = core.loop.now
+        lastByte = began
     }
 
     // MARK: What each kind says of itself
 
     var isFinishing: Bool { false }
+    /// The body is here, and only its end is to be told.
+    var hasAllBytes: Bool { false }
     /// Of the answer, when it has come.
     var head: ResponseHead? { nil }
     /// Body bytes of this attempt.
@@ -86,15 +97,18 @@ class TaskRunner {
     func take(_ event: RunnerEvent) {}
     /// What would have to be moved once more, should it stop now.
     var bytesAtStake: UInt64 { bodySent }
-    /// Lays live progress over what the row says.
-    func overlay(_ info: TaskInfo) -> TaskInfo { info }
-    var reading: Progress {
-        Progress(
-            task: task.id, state: .running, reason: .none, offset: 0, size: nil,
-            bytesPerSecond: rate.bytesPerSecond)
-    }
-    /// When it runs no more.
-    var lastReading: Progress { reading }
+    /// Of the file that is made: how much is here, and how much it will be.
+    var file: (offset: UInt64, size: UInt64?)? { nil }
+    /// Of the request's body, where it is what the task is about.
+    var body: (sent: UInt64, size: UInt64?)? { nil }
+    /// The sentence for what is done when no more bytes are waited for.
+    var finishing: String? { nil }
+    /// Nothing has been heard of the server.
+    var isUnanswered: Bool { head == nil }
+    /// Bytes that come can be taken now.
+    var takesBytes: Bool { true }
+    /// What a silent server has done.
+    var silentWord: String { "sent nothing" }
 
     // MARK: What all do
 
@@ -119,7 +133,7 @@ class TaskRunner {
         take(.leave)
     }
 
-    var mayGiveWay: Bool { holdsTurn && !isFinishing && !gaveWay && !wasCancelled }
+    var mayGiveWay: Bool { holdsTurn && !isFinishing && !gaveWay && !wasCancelled && !isDeferred }
 
     var candidate: LeastImportant.Candidate {
         LeastImportant.Candidate(
@@ -156,7 +170,7 @@ class TaskRunner {
         attempt.failure = failure
         attempt.httpStatus = head?.status ?? 0
         attempt.offset = requestOffset
-        attempt.endOffset = reading.offset
+        attempt.endOffset = file?.offset ?? 0
         attempt.metrics = metrics
         attempt.metrics.responseBodyBytes = max(metrics.responseBodyBytes, receivedInAttempt)
         let url = head?.finalURL ?? secrets.redacted(metrics.url)
@@ -178,14 +192,32 @@ class TaskRunner {
     func noteSent(_ count: Int) {
         lastByte = core.loop.now
         rate.add(count)
+        core.noteMoved(count, by: task)
     }
 
     /// The transfer is over: what it has sent stays.
-    func noteEnd(of transfer: Transfer) {
+    private func noteEnd(of transfer: Transfer) {
         sentBefore &+= transfer.bytesSent
         sentOfLast = transfer.bodySent
         noteMetrics(of: transfer)
         self.transfer = nil
+    }
+
+    /// What the end of its transfer is to the runner.
+    func ended(_ transfer: Transfer, _ end: TransferEnd) -> RunnerEvent {
+        noteEnd(of: transfer)
+        switch end {
+        case .complete, .refused: return .transferComplete
+        case .failed(let failure, let isTransient, let circumstances):
+            self.circumstances = circumstances
+            return .transferFailed(failure, isTransient: isTransient)
+        }
+    }
+
+    /// Keeps the first bytes of a body.
+    func collect(_ bytes: RawSpan, into body: inout [UInt8], atMost limit: Int) {
+        let room = max(0, limit - body.count)
+        bytes.withUnsafeBytes { body.append(contentsOf: $0.prefix(room)) }
     }
 
     func stopTransfer() {
@@ -193,9 +225,6 @@ class TaskRunner {
         noteEnd(of: transfer)
         transfer.cancel()
     }
-
-    /// What it is, to those who watch, when it runs no more.
-    var stateAfterwards: (TaskState, WaitReason) { wasCancelled ? (.cancelled, .none) : left }
 
     func releaseTurn() {
         guard holdsTurn else { return }

@@ -17,9 +17,10 @@ final class UploadRunner: TaskRunner {
     override var isFinishing: Bool { machine.isFinishing }
     override var head: ResponseHead? { machine.head }
     override var receivedInAttempt: UInt64 { machine.bytesReceived }
-    override func overlay(_ info: TaskInfo) -> TaskInfo { live(info) }
-    override var reading: Progress { liveReading }
-    override var lastReading: Progress { readingAfterwards }
+    override var body: (sent: UInt64, size: UInt64?)? { (bodySent, feed?.size) }
+    override var finishing: String? { machine.isFinishing ? "the answer is here and is being recorded" : nil }
+    override var isUnanswered: Bool { head == nil && bodySent == 0 }
+    override var silentWord: String { "taken and sent nothing" }
 
     override func take(_ event: RunnerEvent) {
         switch event {
@@ -30,6 +31,8 @@ final class UploadRunner: TaskRunner {
         case .leave: handle(.leave)
         case .expire(let failure): handle(.expire(failure))
         case .tick: break
+        case .transferComplete: handle(.transferComplete)
+        case .transferFailed(let failure, let isTransient): handle(.transferFailed(failure, isTransient: isTransient))
         }
     }
 
@@ -55,7 +58,7 @@ final class UploadRunner: TaskRunner {
         }
     }
 
-    private var mayRepeat: Bool { policy.retriesUnsafeMethods || HTTPMethod.isIdempotent(task.request.method) }
+    private var mayRepeat: Bool { policy.mayRepeat(task.request.method) }
 
     private var lostWithItsEngine: Failure {
         Failure(
@@ -95,13 +98,16 @@ final class UploadRunner: TaskRunner {
     private func conclude(_ conclusion: UploadMachine.Conclusion) {
         switch conclusion {
         case .succeeded:
+            noteUplink(nil)
             var outcome = Outcome(state: .succeeded)
             if let head { outcome.answer = AnswerSummary(head) }
             outcome.answer.responseBody =
                 responseBody.isEmpty
                 ? nil : secrets.redacted(responseBody, isCut: responseBody.count >= Limits.responseBodySize)
             end(outcome)
-        case .failed(let failure): end(Outcome(state: .failed, failure: failure))
+        case .failed(let failure):
+            noteUplink(failure)
+            end(Outcome(state: .failed, failure: failure))
         case .retry(let failure, let retryAfter):
             var failed = FailedAttempt(failure)
             failed.retryAfterSeconds = retryAfter
@@ -132,6 +138,7 @@ extension UploadRunner: TransferDelegate {
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
         guard mayMove() else { return .pause }
         moved(bytes.byteCount)
+        core.noteMoved(bytes.byteCount, by: task)
         lastByte = core.loop.now
         rate.add(bytes.byteCount)
         switch machine.phase {
@@ -143,18 +150,5 @@ extension UploadRunner: TransferDelegate {
         return .go
     }
 
-    func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
-        noteEnd(of: transfer)
-        switch end {
-        case .complete, .refused: handle(.transferComplete)
-        case .failed(let failure, let isTransient, let circumstances):
-            self.circumstances = circumstances
-            handle(.transferFailed(failure, isTransient: isTransient))
-        }
-    }
-
-    private func collect(_ bytes: RawSpan, into body: inout [UInt8], atMost limit: Int) {
-        let room = max(0, limit - body.count)
-        bytes.withUnsafeBytes { body.append(contentsOf: $0.prefix(room)) }
-    }
+    func transferEnded(_ transfer: Transfer, _ end: TransferEnd) { take(ended(transfer, end)) }
 }

@@ -19,7 +19,7 @@ public enum CalendarJump {
     /// A clock that is slewed, or set again and again, is not moved.
     public static let tolerance: Int64 = 10_000
     /// 2020-01-01. No calendar that was ever set says less.
-    static let neverSet: Int64 = 1_577_836_800_000
+    public static let neverSet: Int64 = 1_577_836_800_000
 
     /// Milliseconds by which the calendar has jumped between the two readings; 0: it went on.
     public static func between(_ former: ClockReading, _ now: ClockReading) -> Int64 {

@@ -10,6 +10,8 @@ public enum LeaveDecision {
         public var isCleaning = false
         /// A task waits that would start without anybody's command, now or after a delay.
         public var tasksWait = false
+        /// An activity is set, whose next window opens at some time.
+        public var activitiesWait = false
         /// A launched host is watched, or an application is to be launched, now or after a delay.
         public var launchesWait = false
 

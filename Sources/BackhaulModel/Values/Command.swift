@@ -36,6 +36,15 @@ public enum Command: Equatable, Sendable {
     case history(HandleID, after: TaskID, maximum: UInt32)
     case setLimits(EngineLimits)
     case limits
+    case waits(HandleID, TaskID)
+    case conditions
+    /// Of all sessions of the store.
+    case holds
+    case setNetwork(NetworkSettings)
+    case networks
+    case setActivity(HandleID, Activity)
+    case removeActivity(HandleID, identifier: String)
+    case activities(HandleID)
 }
 
 public enum Acknowledgement: Equatable, Sendable {
@@ -63,6 +72,11 @@ public enum Reply: Equatable, Sendable {
     case challenges([Challenge])
     case attempts([Attempt])
     case limits(EngineLimits)
+    case waits([Wait])
+    case conditions([ConditionInfo])
+    case holds([HoldInfo])
+    case networks([NetworkInfo])
+    case activities([ActivityInfo])
 }
 
 /// What the engine tells a client without having been asked.

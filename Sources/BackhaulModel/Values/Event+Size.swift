@@ -4,6 +4,7 @@ extension Event {
         switch kind {
         case .sessionFinished: return 64
         case .groupFinished(let group): return 64 + group.name.utf8.count
+        case .activity(let identifier): return 64 + identifier.utf8.count
         case .challenge(let challenge):
             return 128 + (challenge?.space.origin.utf8.count ?? 0) + (challenge?.space.realm?.utf8.count ?? 0)
         case .taskEnded(let task):

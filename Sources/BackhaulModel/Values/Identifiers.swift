@@ -12,6 +12,12 @@ public struct TaskID: RawRepresentable, Hashable, Comparable, Sendable {
     public static let zero = TaskID(rawValue: 0)
 }
 
+/// Row number of a lane in its store; never used twice.
+public struct LaneID: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt64
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
 /// Row number of an event in its store; grows in the order of commit, never used twice.
 public struct EventID: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt64

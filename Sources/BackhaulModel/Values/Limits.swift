@@ -41,6 +41,12 @@ public enum Limits {
     public static let priorityNow: Int32 = 101
     public static let redirects: UInt32 = 100
     public static let history: UInt32 = 100_000
+    /// Waits of one task that are listed.
+    public static let waitCount = 1_000
+    /// Activities of one session.
+    public static let activityCount = 1_000
+    /// Different constraints that tasks of one session may state.
+    public static let constraintsCount = 1_000
     /// Attempts of one task that are listed.
     public static let attemptCount = 100
 }

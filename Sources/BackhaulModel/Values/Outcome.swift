@@ -46,6 +46,8 @@ public struct Event: Equatable, Sendable {
         /// Nil when it was answered meanwhile.
         case challenge(Challenge?)
         case groupFinished(FinishedGroup)
+        /// The identifier of one that is due and has no request.
+        case activity(String)
     }
     public var id: EventID
     public var round: UInt64

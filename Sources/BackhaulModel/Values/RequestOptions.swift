@@ -149,6 +149,13 @@ public struct RequestOptions: Equatable, Sendable {
     public var isNamedByServer = false
     /// `BH_REQUEST_IGNORES_DIGESTS`
     public var ignoresDigests = false
+    /// Unix milliseconds; nil: at once.
+    public var earliestStartMilliseconds: Int64?
+    /// Unix milliseconds from which on no preset's wishes are waited for; nil: they are.
+    public var latestStartMilliseconds: Int64?
+    /// Upper bounds, for budgets; nil: not known.
+    public var expectedBytesReceived: UInt64?
+    public var expectedBytesSent: UInt64?
     public var policy = TaskPolicy()
 
     public init() {}

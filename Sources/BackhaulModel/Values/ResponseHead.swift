@@ -27,12 +27,16 @@ public struct ResponseHead: Equatable, Sendable {
     }
 
     /// The value of the first field of this name, names compared without case (RFC 9110, section 5.1).
-    public func value(_ name: String) -> String? {
-        let size = name.utf8.count
-        return fields.first {
-            $0.name.utf8.count == size
-                && $0.name.utf8.elementsEqual(name.utf8, by: { $0.asciiLowercase == $1.asciiLowercase })
-        }?.value
+    public func value(_ name: String) -> String? { fields.first { $0.isNamed(name) }?.value }
+
+    /// The values of all fields of this name.
+    func values(_ name: String) -> [String] { fields.filter { $0.isNamed(name) }.map(\.value) }
+}
+
+extension HeaderField {
+    fileprivate func isNamed(_ name: String) -> Bool {
+        self.name.utf8.count == name.utf8.count
+            && self.name.utf8.elementsEqual(name.utf8, by: { $0.asciiLowercase == $1.asciiLowercase })
     }
 }
 

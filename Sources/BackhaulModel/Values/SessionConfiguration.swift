@@ -38,6 +38,15 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var tls = TLSConfiguration()
     /// How many ended tasks are remembered; nil: none.
     public var historyLimit: UInt32? = 1_000
+    public var constraints = Constraints()
+    /// How long less than `minimumBytesPerSecond` came before a pause.
+    public var slowAfterMilliseconds: UInt32 = 60_000
+    /// Before the first probe.
+    public var slowPauseMilliseconds: UInt32 = 300_000
+    /// Tasks that a launched host enqueues are discretionary, too.
+    public var isDiscretionaryIfLaunched = false
+    /// On any one network.
+    public var budget = ByteBudget()
 
     public init(identifier: String) { self.identifier = identifier }
 }
@@ -103,6 +112,8 @@ public struct SessionInfo: Equatable, Sendable {
     /// The newest committed event, acknowledged or not; zero when there was none.
     public var newestEvent: EventID
     public var openChallenges: UInt64 = 0
+    /// Whether an activity that is due is among the events.
+    public var hasActivity = false
     /// Unix milliseconds since when the consumer's process is seen to be stopped, or 0.
     public var consumerStoppedMilliseconds: Int64 = 0
     /// Handles that wait to consume.

@@ -35,6 +35,18 @@ public enum WaitReason: Int32, Sendable, CaseIterable {
     case credential = 8
     case connectivity = 9
     case rate = 10
+    case power = 11
+    case battery = 12
+    case heat = 13
+    case pressure = 14
+    case metered = 15
+    case network = 16
+    case throughput = 17
+    case earliestStart = 18
+    case quietHours = 19
+    case budget = 20
+    case sleep = 21
+    case portal = 22
 }
 
 /// A task as listings show it: `bh_task`.
@@ -70,6 +82,11 @@ public struct TaskInfo: Equatable, Sendable {
     public var endedMilliseconds: Int64 = 0
     /// Where the file of a succeeded download lies.
     public var path: String?
+    /// Unix milliseconds.
+    public var earliestStartMilliseconds: Int64?
+    public var latestStartMilliseconds: Int64?
+    public var expectedBytesReceived: UInt64?
+    public var expectedBytesSent: UInt64?
 
     public init(
         id: TaskID, round: UInt64, state: TaskState, reason: WaitReason, reasonText: String?,
@@ -120,4 +137,6 @@ public enum TaskControl: Equatable, Sendable {
     case setPriority(Int32)
     /// Bytes per second of each; nil: no limit.
     case setRate(UInt64?)
+    /// In the place of what each has stated.
+    case setConstraints(Constraints)
 }

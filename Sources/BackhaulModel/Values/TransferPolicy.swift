@@ -47,6 +47,7 @@ public struct TaskPolicy: Equatable, Sendable {
     public var maximumRedirects: UInt32?
     public var maximumSize: UInt64?
     public var bytesPerSecond: UInt64?
+    public var constraints = Constraints()
 
     public init() {}
 }

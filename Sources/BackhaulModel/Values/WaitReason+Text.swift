@@ -3,15 +3,27 @@ extension WaitReason {
     public var text: String? {
         switch self {
         case .none: nil
-        case .turn: "other tasks run before it"
+        case .turn: "other transfers run before it"
         case .suspended: "it is suspended until it is resumed"
         case .retry: "the last attempt failed, and the next waits for its time"
         case .connecting: "the server has not answered yet"
         case .stalled: "the server sends nothing"
         case .finishing: "all bytes are here and are being made durable"
-        case .credential: "a server or proxy asks for a credential, and its challenge is not answered"
+        case .credential: "a server or proxy asks for a login, and nobody has answered yet"
         case .connectivity: "there is no way to the server, and changes of the network are waited for"
         case .rate: "its bytes per second are used up for the moment"
+        case .power: "it waits for external power"
+        case .battery: "it waits until the battery has more charge"
+        case .heat: "it waits until the machine is cooler"
+        case .pressure: "it waits until the machine has less to do"
+        case .metered: "it waits for an unmetered network"
+        case .network: "it waits for a network of another kind"
+        case .throughput: "too little came from the server, and it is tried again after a pause"
+        case .earliestStart: "it waits for its earliest start"
+        case .quietHours: "it waits until the quiet hours are over"
+        case .budget: "the bytes that may be moved on this network are used up"
+        case .sleep: "the machine is about to sleep"
+        case .portal: "all servers fail in the same way: a portal asks for a login, or the uplink is dead"
         case .diskFull: "the file system is full, and is looked at again after a while"
         }
     }

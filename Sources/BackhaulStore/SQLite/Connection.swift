@@ -104,6 +104,12 @@ final class Connection {
     func first<Result>(
         _ query: Query, _ values: Value..., read: (inout Row) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
+        try first(query, values, read: read)
+    }
+
+    func first<Result>(
+        _ query: Query, _ values: [Value], read: (inout Row) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
         var result: Result?
         try step(query, values) { row throws(Failure) in
             result = try read(&row)

@@ -48,6 +48,7 @@ struct Row {
     mutating func eventID() -> EventID { EventID(rawValue: number()) }
     mutating func challengeID() -> ChallengeID { ChallengeID(rawValue: number()) }
     mutating func launchID() -> LaunchID { LaunchID(rawValue: number()) }
+    mutating func constraintsID() -> ConstraintsID { ConstraintsID(rawValue: number()) }
     mutating func laneID() -> LaneID { LaneID(rawValue: number()) }
     mutating func optionalGroupID() -> GroupID? { optionalInteger().map { GroupID($0) } }
 

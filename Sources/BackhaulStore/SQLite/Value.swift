@@ -24,5 +24,6 @@ enum Value {
     static func id(_ id: ChallengeID) -> Value { .number(id.rawValue) }
     static func id(_ id: LaunchID) -> Value { .number(id.rawValue) }
     static func id(_ id: LaneID) -> Value { .number(id.rawValue) }
+    static func id(_ id: ConstraintsID) -> Value { .number(id.rawValue) }
     static func id(_ id: GroupID) -> Value { .integer(id.rawValue) }
 }

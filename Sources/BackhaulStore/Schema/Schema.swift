@@ -7,7 +7,7 @@ enum Schema {
     static let applicationID: Int64 = 0x4248_5331
 
     /// Step N brings a database of version N to version N + 1.
-    static let migrations = [first, second, third]
+    static let migrations = [first, second, third, fourth]
 
     /// Lives with the connection, in memory.
     static let temporary = """

@@ -9,7 +9,10 @@ enum ConfigurationColumns {
         "retries_unsafe_methods", "retry_statuses", "accepted_statuses", "http_version", "redirects",
         "maximum_redirects", "maximum_size", "headers", "bytes_per_second", "proxy", "proxy_user", "proxy_password",
         "no_proxy", "cookies", "minimum_tls", "client_certificate", "client_key", "pinned_public_keys",
-        "history_limit",
+        "history_limit", "preset", "requires_external_power", "requires_unmetered", "networks",
+        "minimum_battery_percent", "maximum_thermal_state", "maximum_cpu_pressure_percent",
+        "maximum_io_pressure_percent", "maximum_memory_pressure_percent", "minimum_bytes_per_second", "quiet_hours",
+        "slow_after_ms", "slow_pause_ms", "discretionary_if_launched", "daily_budget", "monthly_budget",
     ]
 
     static let names = columns.joined(separator: ", ")
@@ -54,11 +57,52 @@ enum ConfigurationColumns {
             .optional(configuration.tls.clientKey),
             .optional(configuration.tls.pinnedPublicKeys),
             .optional(configuration.historyLimit),
+        ] + values(configuration.constraints) + [
+            .number(configuration.slowAfterMilliseconds),
+            .number(configuration.slowPauseMilliseconds),
+            .flag(configuration.isDiscretionaryIfLaunched),
+            .bits(configuration.budget.daily),
+            .bits(configuration.budget.monthly),
+        ]
+    }
+}
+
+extension ConfigurationColumns {
+    /// From `preset` to `quiet_hours`.
+    static func values(_ constraints: Constraints) -> [Value] {
+        [
+            .optional(constraints.preset?.rawValue),
+            .optional(constraints.requiresExternalPower.map { $0 ? 1 : 0 }),
+            .optional(constraints.requiresUnmetered.map { $0 ? 1 : 0 }),
+            .optional(constraints.networks?.rawValue),
+            .optional(constraints.minimumBatteryPercent),
+            .optional(constraints.maximumThermalState?.rawValue),
+            .optional(constraints.maximumCPUPressurePercent),
+            .optional(constraints.maximumIOPressurePercent),
+            .optional(constraints.maximumMemoryPressurePercent),
+            .bits(constraints.minimumBytesPerSecond),
+            .optional(constraints.quietHours?.text),
         ]
     }
 }
 
 extension Row {
+    mutating func constraints() -> Constraints {
+        var constraints = Constraints()
+        constraints.preset = optionalNumber().flatMap(ConstraintPreset.init)
+        constraints.requiresExternalPower = optionalInteger().map { $0 != 0 }
+        constraints.requiresUnmetered = optionalInteger().map { $0 != 0 }
+        constraints.networks = optionalNumber().map(NetworkKinds.init)
+        constraints.minimumBatteryPercent = optionalNumber()
+        constraints.maximumThermalState = optionalNumber().flatMap(ThermalState.init)
+        constraints.maximumCPUPressurePercent = optionalNumber()
+        constraints.maximumIOPressurePercent = optionalNumber()
+        constraints.maximumMemoryPressurePercent = optionalNumber()
+        constraints.minimumBytesPerSecond = optionalBits()
+        constraints.quietHours = optionalText().flatMap(QuietHours.init)
+        return constraints
+    }
+
     /// The identifier and `ConfigurationColumns.names`.
     mutating func configuration() throws(Failure) -> SessionConfiguration {
         var configuration = SessionConfiguration(identifier: text())
@@ -94,6 +138,11 @@ extension Row {
         configuration.tls.clientKey = optionalText()
         configuration.tls.pinnedPublicKeys = optionalText()
         configuration.historyLimit = optionalNumber()
+        configuration.constraints = constraints()
+        configuration.slowAfterMilliseconds = number()
+        configuration.slowPauseMilliseconds = number()
+        configuration.isDiscretionaryIfLaunched = flag()
+        configuration.budget = ByteBudget(daily: optionalBits(), monthly: optionalBits())
         return configuration
     }
 }

@@ -143,9 +143,12 @@ extension Transaction {
 
     // MARK: Answers
 
-    /// Closes the challenge; its tasks wait for their turn.
-    public func freeTasks(of challenge: Challenge, in session: SessionID) throws(Failure) -> Change {
+    /// Closes the challenge; its tasks wait for their turn. `now`: to be remembered as the end of their wait.
+    public func freeTasks(
+        of challenge: Challenge, in session: SessionID, now: Int64? = nil
+    ) throws(Failure) -> Change {
         let lanes = try lanesWaiting(for: challenge.id, freed: false)
+        if let now { try recordAnswered(challenge, in: session, now: now) }
         try connection.run(Self.free, .id(challenge.id))
         try close(challenge.id, of: session)
         var change = try change(in: session)

@@ -8,7 +8,12 @@ extension Transaction {
     public func adopt(_ now: ClockReading) throws(Failure) -> Int64 {
         let former = try connection.first(Self.selectClock) { row throws(Failure) in row.text() }
         let jump = former.flatMap(ClockReading.init(text:)).map { CalendarJump.between($0, now) } ?? 0
-        if jump != 0 { try connection.run(Self.moveTasks, .integer(jump)) }
+        if jump != 0 {
+            try connection.run(Self.moveTasks, .integer(jump))
+            try connection.run(Self.moveWaits, .integer(jump))
+            try moveActivities(by: jump, now: now.wall)
+        }
+        try rescheduleStarts(now, all: jump != 0)
         try connection.run(Self.writeClock, .text(now.text))
         return jump
     }
@@ -17,7 +22,15 @@ extension Transaction {
     private static let writeClock = Query("INSERT OR REPLACE INTO meta (key, value) VALUES ('clock', ?)")
     private static let moveTasks = Query(
         """
-        UPDATE tasks SET enqueued_ms = enqueued_ms + ?1, suspended_since_ms = suspended_since_ms + ?1 WHERE state <= 3
+        UPDATE tasks SET enqueued_ms = enqueued_ms + ?1, suspended_since_ms = suspended_since_ms + ?1,
+            own_end_ms = own_end_ms + ?1
+        WHERE state <= 3
+        """)
+    // So that they stay within the lives of the tasks that have waited.
+    private static let moveWaits = Query(
+        """
+        UPDATE waits SET began_ms = began_ms + ?1, ended_ms = ended_ms + ?1
+        WHERE session_id IN (SELECT id FROM sessions WHERE live_tasks > 0)
         """)
 
     /// When the resource time-out of a row of `tasks` that is not suspended is over, by the calendar of its ages.

@@ -3,11 +3,12 @@ public import BackhaulModel
 extension Transaction {
     /// Cancels, suspends, resumes or reprioritises the live tasks of the selection. Tasks with a recorded intent are
     /// passed over: they are ending. So are those that already are as asked for; a resume also sends delayed ones to
-    /// their next attempt, but not those that wait for a credential. `running`: which of the waiting rows run at
-    /// this moment, for selections by state. `calendar`: now, by the calendar of the rows' ages; nil: `now`.
+    /// their next attempt, but not those that wait for a credential or for their earliest start. `running`: which of
+    /// the waiting rows run at this moment, for selections by state. `calendar`: now, by the calendar of the rows'
+    /// ages; nil: `now`. `bootMilliseconds`: the same moment on the clock of this boot.
     public func control(
         _ session: SessionID, _ control: TaskControl, _ selection: TaskSelection, running: Set<TaskID>, now: Int64,
-        calendar: Int64? = nil
+        calendar: Int64? = nil, bootMilliseconds: Int64 = 0
     ) throws(Failure) -> Change {
         var change = try change(in: session)
         try select(selection, of: session, running: running, which: tasksChanged(by: control))
@@ -15,7 +16,15 @@ extension Transaction {
         change.count = UInt64(change.tasks.count)
         if change.count > 0 {
             change.lanes = try lanesOfSelectedTasks()
+            if case .setConstraints(let constraints) = control {
+                change.restated = try restateSelectedTasks(constraints, of: session)
+            }
             try apply(control, to: session, count: Int64(change.tasks.count), now: now, calendar: calendar ?? now)
+            if control == .resume,
+                try delayStartsOfSelectedTasks(bootMilliseconds: bootMilliseconds, now: now)
+            {
+                change.nextDue = try nextDue()
+            }
             change.closedChallenges = try closeChallengesWithoutTasks(session)
             let after = try self.change(in: session)
             change.newestEvent = after.newestEvent
@@ -30,6 +39,7 @@ extension Transaction {
     public func invalidate(_ session: SessionID, cancelTasks: Bool, now: Int64) throws(Failure) -> Change {
         var change = try change(in: session)
         try connection.run(Self.invalidate, .id(session))
+        try connection.run(Self.removeActivities, .id(session))
         if cancelTasks { change = try control(session, .cancel, TaskSelection(), running: [], now: now) }
         change.sessionRemoved = try removeIfOver(session)
         return change
@@ -50,7 +60,7 @@ extension Transaction {
         case .suspend: LiveTasks(waiting: true)
         case .resume: LiveTasks(delayed: true, suspended: true)
         case .setPriority(let priority): LiveTasks(waiting: true, suspended: true, priorityOtherThan: priority)
-        case .setRate: LiveTasks(waiting: true, suspended: true)
+        case .setRate, .setConstraints: LiveTasks(waiting: true, suspended: true)
         }
     }
 
@@ -59,11 +69,14 @@ extension Transaction {
     ) throws(Failure) {
         switch control {
         case .suspend: try connection.run(Self.suspend, .integer(calendar))
-        case .resume: try connection.run(Self.resume, .integer(calendar))
+        case .resume:
+            try recordSuspensionsOfSelectedTasks(session, count: Int(clamping: count), now: calendar)
+            try connection.run(Self.resume, .integer(calendar))
         case .setPriority(let priority):
             try connection.run(Self.setPriority, .number(priority))
             if priority >= Limits.priorityNow { try connection.run(Self.endDelays) }
         case .setRate(let rate): try setRateOfSelectedTasks(rate)
+        case .setConstraints: break
         case .cancel:
             let groups = try groupsOfSelectedTasks(endingAs: .cancelled)
             try connection.run(Self.cancel, .integer(now), .number(Status.cancelled.rawValue))
@@ -82,12 +95,13 @@ extension Transaction {
     private static let resume = Query(
         """
         UPDATE tasks SET state = 1, due_boot_ms = NULL, due_reason = 0,
-            suspended_ms = suspended_ms + ifnull(max(0, ? - suspended_since_ms), 0), suspended_since_ms = NULL
+            suspended_ms = suspended_ms + ifnull(max(0, ?1 - suspended_since_ms), 0),
+            own_end_ms = own_end_ms + ifnull(max(0, ?1 - suspended_since_ms), 0), suspended_since_ms = NULL
         WHERE id IN selected
         """)
-    // Not of those that wait for a credential.
+    // Not of those that wait for a credential or for their earliest start.
     private static let endDelays = Query(
-        "UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE id IN selected AND due_reason <> 8")
+        "UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE id IN selected AND due_reason NOT IN (8, 18)")
     private static let setPriority = Query("UPDATE tasks SET priority = ? WHERE id IN selected")
     private static let cancel = Query(
         """
@@ -103,6 +117,7 @@ extension Transaction {
         ORDER BY selected.id
         """)
     private static let invalidate = Query("UPDATE sessions SET invalidating = 1 WHERE id = ?")
+    private static let removeActivities = Query("DELETE FROM activities WHERE session_id = ?")
     private static let selectIfOver = Query(
         "SELECT 1 FROM sessions WHERE id = ? AND invalidating = 1 AND live_tasks = 0 AND events_waiting = 0")
     private static let remove = Query("DELETE FROM sessions WHERE id = ?")

@@ -14,27 +14,31 @@ extension Transaction {
         guard outcome.state.hasEnded else {
             throw Failure(.internal, "a task cannot end as \(outcome.state); please report it")
         }
-        let ended = try connection.first(
-            Self.endTask, .id(task), .number(outcome.state.rawValue), .integer(now), .number(outcome.attempts),
-            .bits(outcome.bytesReceived), .bits(outcome.size), .number(outcome.answer.httpStatus),
-            .number(outcome.failure?.status.rawValue ?? 0), .number(outcome.failure?.domain.rawValue ?? 0),
-            .integer(outcome.failure?.detail ?? 0), .optional(outcome.failure?.message), .optional(outcome.path),
-            .text(keptFile(task)), .bits(outcome.bytesSent)
-        ) { row throws(Failure) in
+        let ended = try connection.first(Self.selectLive, .id(task)) { row throws(Failure) in
             (session: row.sessionID(), lane: row.laneID(), round: row.bits(), challenge: row.optionalInteger(),
                 group: row.optionalGroupID())
         }
         guard let ended else { return nil }
+        try connection.run(
+            Self.endTask, .id(task), .number(outcome.state.rawValue), .integer(now), .number(outcome.attempts),
+            .bits(outcome.bytesReceived), .bits(outcome.size), .number(outcome.answer.httpStatus),
+            .number(outcome.failure?.status.rawValue ?? 0), .number(outcome.failure?.domain.rawValue ?? 0),
+            .integer(outcome.failure?.detail ?? 0), .optional(outcome.failure?.message), .optional(outcome.path),
+            .text(keptFile(task)), .bits(outcome.bytesSent))
         if let attempt { try record(attempt) }
         try writeAnswer(task, outcome.answer, outcome.checksum)
         try connection.run(Self.deleteCheckpoint, .id(task))
         try connection.run(Self.deleteIntent, .id(task))
         let leavesBodies = try leaveBodies(of: task, hasSucceeded: outcome.state == .succeeded)
         try connection.run(Self.insertEvent, .id(ended.session), .id(task), .bits(ended.round), .integer(now))
-        let previous = readsEvents ? try change(in: ended.session).newestEvent : .zero
-        try settle(ended.session, ended: 1, groups: ended.group.map { [GroupEnds($0, outcome.state)] } ?? [], now: now)
-        let closed = try closeIfUnused(ended.challenge, of: ended.session)
         var change = try change(in: ended.session)
+        let previous = change.newestEvent
+        let groups = ended.group.map { [GroupEnds($0, outcome.state)] } ?? []
+        if let settled = try settle(ended.session, ended: 1, groups: groups, now: now) {
+            change.newestEvent = settled.newestEvent
+            change.needsHost = settled.isRoundOver
+        }
+        change.closedChallenges = try closeIfUnused(ended.challenge, of: ended.session)
         if readsEvents {
             change.previousEvent = previous
             change.events = try poll(ended.session, after: previous, maximum: 3).events
@@ -43,14 +47,16 @@ extension Transaction {
         change.leavesBodies = leavesBodies
         change.lanes = [ended.lane]
         change.count = 1
-        change.closedChallenges = closed
         return change
     }
 
     /// The counters of the session and its groups after `ended` of its tasks got their events; the ends of groups, and
-    /// of its round, of which none is left.
-    func settle(_ session: SessionID, ended: Int64, groups: [GroupEnds], now: Int64) throws(Failure) {
-        guard ended > 0 else { return }
+    /// of its round, of which none is left. Nil when nothing has ended.
+    @discardableResult
+    func settle(
+        _ session: SessionID, ended: Int64, groups: [GroupEnds], now: Int64
+    ) throws(Failure) -> (newestEvent: EventID, isRoundOver: Bool)? {
+        guard ended > 0 else { return nil }
         var newest = connection.lastInsertedRow
         var events = ended
         for group in groups {
@@ -58,14 +64,15 @@ extension Transaction {
             newest = event
             events += 1
         }
-        let round = try connection.first(
-            Self.countEnds, .id(session), .integer(ended), .integer(events), .integer(newest)
-        ) { row throws(Failure) in
+        try connection.run(Self.countEnds, .id(session), .integer(ended), .integer(events), .integer(newest))
+        let round = try connection.first(Self.selectRound, .id(session)) { row throws(Failure) in
             (live: row.integer(), number: row.bits())
         }
-        guard let round, round.live == 0 else { return }
+        guard let round, round.live == 0 else { return (EventID(rawValue: UInt64(clamping: newest)), false) }
         try connection.run(Self.insertFinished, .id(session), .bits(round.number), .integer(now))
-        try connection.run(Self.closeRound, .id(session), .integer(connection.lastInsertedRow))
+        newest = connection.lastInsertedRow
+        try connection.run(Self.closeRound, .id(session), .integer(newest))
+        return (EventID(rawValue: UInt64(clamping: newest)), true)
     }
 
     /// A change of nothing yet, with the session's names and newest event.
@@ -91,6 +98,9 @@ extension Transaction {
             .optional(checksum?.text))
     }
 
+    // Not by RETURNING, for which SQLite opens a table in memory each time.
+    private static let selectLive = Query(
+        "SELECT session_id, lane_id, round, challenge_id, group_id FROM tasks WHERE id = ? AND ended_ms IS NULL")
     // `path` is stored only when it is neither the destination nor the kept file: both are known without it.
     private static let endTask = Query(
         """
@@ -98,7 +108,7 @@ extension Transaction {
             http_status = iif(?7 = 0, http_status, ?7),
             status = ?8, error_domain = ?9, error_detail = ?10, error_message = ?11, due_boot_ms = NULL, due_reason = 0,
             path = nullif(?12, ifnull(destination, ?13)), bytes_sent = max(bytes_sent, ?14)
-        WHERE id = ?1 AND ended_ms IS NULL RETURNING session_id, lane_id, round, challenge_id, group_id
+        WHERE id = ?1
         """)
     private static let insertAnswer = Query(
         """
@@ -112,8 +122,9 @@ extension Transaction {
     private static let countEnds = Query(
         """
         UPDATE sessions SET live_tasks = live_tasks - ?2, events_waiting = events_waiting + ?3, newest_event = ?4
-        WHERE id = ?1 RETURNING live_tasks, round
+        WHERE id = ?1
         """)
+    private static let selectRound = Query("SELECT live_tasks, round FROM sessions WHERE id = ?")
     private static let insertFinished = Query(
         "INSERT INTO events (session_id, task_id, kind, round, time_ms) VALUES (?, NULL, 2, ?, ?)")
     private static let closeRound = Query(

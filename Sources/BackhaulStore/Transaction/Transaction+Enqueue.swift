@@ -5,14 +5,21 @@ extension Transaction {
     /// one, also when it was acknowledged as succeeded in a round whose end is not. The first enqueue after a round has
     /// ended begins the next.
     ///
-    /// Returns what became of each, in order, and the lanes that got tasks which may run. Throws, with the position in
-    /// the chunk as `index`: keyConflict, naming the field that differs; destinationInUse, naming the other task;
-    /// destinationExists. Else notFound, invalidated or what SQLite reports. `aliases`: other paths of the requests'
-    /// destinations, by position.
+    /// `now`: by the calendar of the rows' ages; `clock`: of the wall and the boot, for earliest and latest starts.
+    /// `isLaunched`: by a launched host, whose session asks for such tasks to be discretionary. `aliases`: other paths
+    /// of the requests' destinations, by position.
+    ///
+    /// Throws, with the position in the chunk as `index`: keyConflict, naming the field that differs;
+    /// destinationInUse, naming the other task; destinationExists. Else notFound, tooMany, invalidated or what SQLite
+    /// reports.
     public func enqueue(
-        session: SessionID, _ requests: [(Request, Origin)], aliases: [Int: [String]] = [:], now: Int64
-    ) throws(Failure) -> (results: [Enqueued], lanes: Set<LaneID>) {
+        session: SessionID, _ requests: [(Request, Origin)], aliases: [Int: [String]] = [:], now: Int64,
+        clock: ClockReading? = nil, isLaunched: Bool = false
+    ) throws(Failure) -> EnqueuedTasks {
         let round = try roundForEnqueue(session)
+        var terms = EnqueueTerms(
+            session: session, round: round, now: now, clock: clock ?? ClockReading(wall: now, boot: 0, bootID: ""),
+            isLaunched: isLaunched)
         var results: [Enqueued] = []
         results.reserveCapacity(requests.count)
         var lanes: [Origin: LaneID] = [:]
@@ -33,7 +40,7 @@ extension Transaction {
             }
             guard let lane = last?.lane else { continue }
             let group = try groups.find(request) { (name) throws(Failure) in try findOrMakeGroup(name, of: session) }
-            if let task = try insert(request, session, lane, group, round: round, now: now) {
+            if let task = try insert(request, lane, group, &terms) {
                 try refuseOccupied(request, index: UInt64(results.count))
                 for alias in aliases[results.count] ?? [] { try refuseTaken(alias, index: UInt64(results.count)) }
                 added += 1
@@ -49,7 +56,10 @@ extension Transaction {
         for (group, added) in groups.added { try count(added, into: group) }
         // Made for requests that found their task.
         try removeEmptyGroups(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
-        return (results, laneOfWaiting)
+        return EnqueuedTasks(
+            results: results, lanes: laneOfWaiting, constraints: terms.newConstraints,
+            nextDue: terms.hasDelayed ? try nextDue() : nil,
+            nextLatestStart: terms.hasLatestStart ? try nextLatestStart() : nil)
     }
 
     private func roundForEnqueue(_ session: SessionID) throws(Failure) -> UInt64 {
@@ -63,16 +73,18 @@ extension Transaction {
 
     /// Nil when another task has the key or the destination.
     private func insert(
-        _ request: Request, _ session: SessionID, _ lane: LaneID, _ group: GroupID?, round: UInt64, now: Int64
+        _ request: Request, _ lane: LaneID, _ group: GroupID?, _ terms: inout EnqueueTerms
     ) throws(Failure) -> TaskID? {
         let state = request.startsSuspended ? TaskState.suspended : .waiting
+        let constraints = try constraints(of: request, &terms)
         try connection.run(
-            Self.insertTask, .id(session), .id(lane), .bits(round), .number(state.rawValue), .number(request.priority),
-            .integer(now), .optional(request.idempotencyKey), .optional(request.destination?.path),
-            .number(request.kind.rawValue), request.startsSuspended ? .integer(now) : .null,
-            group.map { .id($0) } ?? .null)
+            Self.insertTask, .id(terms.session), .id(lane), .bits(terms.round), .number(state.rawValue),
+            .number(request.priority), .integer(terms.now), .optional(request.idempotencyKey),
+            .optional(request.destination?.path), .number(request.kind.rawValue),
+            request.startsSuspended ? .integer(terms.now) : .null, group.map { .id($0) } ?? .null, .id(constraints))
         guard connection.changes == 1 else { return nil }
         let id = connection.lastInsertedRow
+        if request.hasOptions { try writeTimes(of: request, to: id, &terms) }
         try connection.run(
             Self.insertRequest, .integer(id), .text(request.url), .bits(request.destination?.directoryDevice),
             .bits(request.destination?.directoryInode), .number(request.ifExists.rawValue), .number(request.priority),
@@ -129,8 +141,8 @@ extension Transaction {
     private static let insertTask = Query(
         """
         INSERT INTO tasks (session_id, lane_id, round, state, priority, enqueued_ms, idempotency_key, destination,
-            task_kind, suspended_since_ms, group_id)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            task_kind, suspended_since_ms, group_id, constraints_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
         """)
     private static let insertRequest = Query(
         """

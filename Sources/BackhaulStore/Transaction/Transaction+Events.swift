@@ -95,7 +95,8 @@ extension Transaction {
 
     private static let select = Query(
         """
-        SELECT events.id, events.round, time_ms, events.kind, events.challenge_id, group_name, events.succeeded,
+        SELECT events.id, events.round, time_ms, events.kind, events.challenge_id,
+            ifnull(group_name, activity), events.succeeded,
             events.failed, events.cancelled, tasks.id, url, idempotency_key, user_data, task_kind, groups.name,
             state, destination, attempts, bytes_received, \(Row.outcomeColumns)
         FROM events LEFT JOIN tasks ON tasks.id = events.task_id LEFT JOIN requests ON requests.task_id = tasks.id
@@ -145,6 +146,7 @@ extension Row {
         case 4:
             let group = FinishedGroup(name: text(), succeeded: bits(), failed: bits(), cancelled: bits())
             return (Event(id: id, round: round, timeMilliseconds: time, kind: .groupFinished(group)), nil)
+        case 5: return (Event(id: id, round: round, timeMilliseconds: time, kind: .activity(text())), nil)
         default: return (Event(id: id, round: round, timeMilliseconds: time, kind: .sessionFinished), nil)
         }
         var task = EndedTask(

@@ -69,13 +69,16 @@ extension Transaction {
         """
         INSERT OR REPLACE INTO history (task_id, session_id, round, state, kind, url, destination, path,
             idempotency_key, user_data, group_name, priority, status, error_domain, error_detail, error_message,
-            http_status, attempts, size, enqueued_ms, ended_ms)
+            http_status, attempts, size, enqueued_ms, ended_ms, constraints_id, lane_id, earliest_start_ms,
+            latest_start_ms, expected_bytes_received, expected_bytes_sent)
         SELECT tasks.id, tasks.session_id, tasks.round, state, task_kind, url, destination,
             iif(state = 4, ifnull(path, destination), NULL), idempotency_key, user_data,
             (SELECT name FROM groups WHERE groups.id = group_id), tasks.priority, status, error_domain, error_detail,
-            error_message, http_status, attempts, size, enqueued_ms, ended_ms
+            error_message, http_status, attempts, size, enqueued_ms, ended_ms, constraints_id, lane_id,
+            earliest_start_ms, request_options.latest_start_ms, expected_bytes_received, expected_bytes_sent
         FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = events.task_id
             CROSS JOIN requests ON requests.task_id = tasks.id
+            LEFT JOIN request_options ON has_options AND request_options.task_id = tasks.id
         ORDER BY selected.id DESC LIMIT ?
         """)
     private static let older = """
@@ -87,7 +90,8 @@ extension Transaction {
     private static let select = Query(
         """
         SELECT task_id, round, state, kind, url, destination, path, idempotency_key, user_data, group_name, priority,
-            status, error_domain, error_detail, error_message, http_status, attempts, size, enqueued_ms, ended_ms
+            status, error_domain, error_detail, error_message, http_status, attempts, size, enqueued_ms, ended_ms,
+            earliest_start_ms, latest_start_ms, expected_bytes_received, expected_bytes_sent
         FROM history WHERE session_id = ? AND task_id > ? ORDER BY task_id LIMIT ?
         """)
 }
@@ -110,6 +114,7 @@ extension Row {
             failure: failure, httpStatus: httpStatus, attempts: attempts, offset: size, size: size, bytesPerSecond: 0,
             enqueuedMilliseconds: integer())
         info.endedMilliseconds = integer()
+        info.readStarts(&self)
         info.kind = kind
         info.path = path
         info.group = group

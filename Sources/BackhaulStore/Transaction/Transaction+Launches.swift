@@ -162,6 +162,7 @@ extension Transaction {
     private static let isWaiting = """
         sessions.application = ?1 AND sends_launch_events = 1
             AND (EXISTS (SELECT 1 FROM events WHERE events.session_id = sessions.id AND kind = 2)
+                OR EXISTS (SELECT 1 FROM events WHERE events.session_id = sessions.id AND kind = 5)
                 OR EXISTS (SELECT 1 FROM challenges WHERE challenges.session_id = sessions.id AND told = 0))
         """
     private static let selectWaiting = Query(
@@ -180,6 +181,7 @@ extension Transaction {
         INSERT OR IGNORE INTO launched_sessions
         SELECT id, sessions.application,
             NOT EXISTS (SELECT 1 FROM events WHERE events.session_id = sessions.id AND kind = 2)
+            AND NOT EXISTS (SELECT 1 FROM events WHERE events.session_id = sessions.id AND kind = 5)
             AND NOT EXISTS (SELECT 1 FROM challenges
                 WHERE challenges.session_id = sessions.id AND told = 0 AND failures = 0)
         FROM sessions JOIN launches ON launches.application = sessions.application

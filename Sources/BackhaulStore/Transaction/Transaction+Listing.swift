@@ -17,7 +17,8 @@ extension Transaction {
         identifier, round, live_tasks, events_waiting,
         EXISTS (SELECT 1 FROM events WHERE session_id = sessions.id AND kind = 2),
         invalidating, created_ms, newest_event,
-        (SELECT count(*) FROM challenges WHERE session_id = sessions.id), process_id, start_time, boot_id
+        (SELECT count(*) FROM challenges WHERE session_id = sessions.id),
+        EXISTS (SELECT 1 FROM events WHERE session_id = sessions.id AND kind = 5), process_id, start_time, boot_id
         """
     private static let consumer = """
         LEFT JOIN consumers ON consumers.session_id = sessions.id LEFT JOIN clients ON clients.id = client_id
@@ -34,6 +35,7 @@ extension Row {
             identifier: text(), round: number(), liveTasks: number(), events: number(), hasFinishedRound: flag(),
             isInvalidating: flag(), consumer: 0, createdMilliseconds: integer(), newestEvent: eventID())
         info.openChallenges = number()
+        info.hasActivity = flag()
         let process = process()
         // Without a consumer the columns are NULL, and no process has the number 0.
         if process.processID != 0, process.isAlive { info.consumer = Int64(process.processID) }

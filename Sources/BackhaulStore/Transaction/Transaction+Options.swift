@@ -2,10 +2,13 @@ internal import BackhaulModel
 
 /// What few requests have, in tables of its own.
 extension Transaction {
-    func insertOptions(_ options: RequestOptions, of task: Int64) throws(Failure) {
+    /// Whose requests: their tables have the same columns.
+    enum RequestOwner { case tasks, activities }
+
+    func insertOptions(_ options: RequestOptions, of owner: Int64, in table: RequestOwner = .tasks) throws(Failure) {
         let policy = options.policy
         let values: [Value] = [
-            .integer(task),
+            .integer(owner),
             .optional(options.method),
             .optional(options.group),
             .optional(options.checksum?.text),
@@ -15,6 +18,10 @@ extension Transaction {
             .flag(options.isOnlyIfChanged),
             .flag(options.isNamedByServer),
             .flag(options.ignoresDigests),
+            .optional(options.earliestStartMilliseconds),
+            .optional(options.latestStartMilliseconds),
+            .bits(options.expectedBytesReceived),
+            .bits(options.expectedBytesSent),
             .optional(policy.maximumAttempts),
             .optional(policy.firstRetryDelayMilliseconds),
             .optional(policy.longestRetryDelayMilliseconds),
@@ -34,8 +41,9 @@ extension Transaction {
             .bits(options.body?.size),
             .optional(options.bodyBytes),
         ]
+        guard table == .tasks else { return try connection.run(Self.insertOfActivity, values) }
         try connection.run(Self.insertOptions, values)
-        for (position, part) in options.bodyParts.enumerated() { try insert(part, of: task, at: position) }
+        for (position, part) in options.bodyParts.enumerated() { try insert(part, of: owner, at: position) }
     }
 
     /// Nil when the task has none.
@@ -43,9 +51,22 @@ extension Transaction {
         let found = try connection.first(Self.selectOptions, .id(task)) { row throws(Failure) in row.options() }
         guard let found else { return nil }
         var options = found.options
+        if found.constraints != .session { options.policy.constraints = try constraints(found.constraints).stated }
         guard let source = found.source else { return options }
         let parts = try connection.all(Self.selectParts, .id(task)) { row throws(Failure) in row.bodyPart() }
         options.body = RequestBody(source, found.bytes, parts)
+        return options
+    }
+
+    /// Nil when its request has none.
+    func options(ofActivity activity: ActivityID) throws(Failure) -> RequestOptions? {
+        let found = try connection.first(Self.selectOfActivity, .number(activity.rawValue)) { row throws(Failure) in
+            row.options()
+        }
+        guard let found else { return nil }
+        var options = found.options
+        if found.constraints != .session { options.policy.constraints = try constraints(found.constraints).stated }
+        if let bytes = found.bytes { options.body = .bytes(bytes) }
         return options
     }
 
@@ -59,16 +80,25 @@ extension Transaction {
 
     private static let columns = """
         method, "group", checksum, expected_size, refresh, expires_ms, if_changed, named_by_server, ignores_digests,
+        earliest_start_ms, latest_start_ms, expected_bytes_received, expected_bytes_sent,
         maximum_attempts, first_retry_delay_ms, longest_retry_delay_ms, retry_jitter_percent, retry_errors,
         retries_unsafe_methods, retry_statuses, accepted_statuses, request_timeout_ms, resource_timeout_ms,
         http_version, redirects, maximum_redirects, maximum_size, bytes_per_second, body_source, body_size, body
         """
-    private static let insertOptions = Query(
+    private static let marks = Array(repeating: "?", count: 32).joined(separator: ", ")
+    private static let insertOptions = Query("INSERT INTO request_options (task_id, \(columns)) VALUES (\(marks))")
+    private static let insertOfActivity = Query(
+        "INSERT INTO activity_options (activity_id, \(columns)) VALUES (\(marks))")
+    private static let selectOfActivity = Query(
         """
-        INSERT INTO request_options (task_id, \(columns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        SELECT (SELECT constraints_id FROM activities WHERE activities.id = activity_id), \(columns)
+        FROM activity_options WHERE activity_id = ?
         """)
-    private static let selectOptions = Query("SELECT \(columns) FROM request_options WHERE task_id = ?")
+    private static let selectOptions = Query(
+        """
+        SELECT (SELECT constraints_id FROM tasks WHERE tasks.id = task_id), \(columns) FROM request_options
+        WHERE task_id = ?
+        """)
     private static let insertPart = Query(
         """
         INSERT INTO body_parts (task_id, position, name, file, device, inode, size, modified_ns, value, file_name,
@@ -144,8 +174,11 @@ extension RequestBody {
 }
 
 extension Row {
-    fileprivate mutating func options() -> (options: RequestOptions, source: BodySource?, bytes: [UInt8]?) {
+    fileprivate mutating func options() -> (
+        options: RequestOptions, source: BodySource?, bytes: [UInt8]?, constraints: ConstraintsID
+    ) {
         var options = RequestOptions()
+        let constraints = constraintsID()
         options.method = optionalText()
         options.group = optionalText()
         options.checksum = optionalText().flatMap(Checksum.init)
@@ -155,6 +188,10 @@ extension Row {
         options.isOnlyIfChanged = flag()
         options.isNamedByServer = flag()
         options.ignoresDigests = flag()
+        options.earliestStartMilliseconds = optionalInteger()
+        options.latestStartMilliseconds = optionalInteger()
+        options.expectedBytesReceived = optionalBits()
+        options.expectedBytesSent = optionalBits()
         options.policy.maximumAttempts = optionalNumber()
         options.policy.firstRetryDelayMilliseconds = optionalNumber()
         options.policy.longestRetryDelayMilliseconds = optionalNumber()
@@ -172,7 +209,7 @@ extension Row {
         options.policy.bytesPerSecond = optionalBits()
         let source: BodySource? = optionalNumber().flatMap(BodySource.init)
         skip(1)
-        return (options, source, optionalBlob())
+        return (options, source, optionalBlob(), constraints)
     }
 
     fileprivate mutating func bodyPart() -> BodyPart {

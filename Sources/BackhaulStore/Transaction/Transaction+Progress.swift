@@ -76,14 +76,12 @@ extension Transaction {
         attempts: UInt32 = 0, bytesReceived: UInt64 = 0, attempt: Attempt? = nil
     ) throws(Failure) -> Bool {
         try connection.run(
+            Self.writeReceived, .id(task), .number(attempts), .bits(bytesReceived), .number(answer.httpStatus))
+        guard connection.changes == 1 else { return false }
+        try connection.run(
             Self.writeIntent, .id(task), .bits(intent.device), .bits(intent.inode), .bits(intent.size),
             .optional(intent.name))
-        guard connection.changes == 1 else { return false }
         if let attempt { try record(attempt) }
-        if answer.httpStatus != 0 {
-            try connection.run(
-                Self.writeReceived, .id(task), .number(attempts), .bits(bytesReceived), .number(answer.httpStatus))
-        }
         try writeAnswer(task, answer, checksum)
         return true
     }
@@ -133,11 +131,12 @@ extension Transaction {
         """)
     private static let selectNextDue = Query("SELECT min(due_boot_ms) FROM tasks WHERE due_boot_ms IS NOT NULL")
     private static let writeIntent = Query(
-        """
-        INSERT OR REPLACE INTO intents (task_id, device, inode, size, file_name)
-        SELECT id, ?2, ?3, ?4, ?5 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
-        """)
+        "INSERT OR REPLACE INTO intents (task_id, device, inode, size, file_name) VALUES (?, ?, ?, ?, ?)")
     private static let writeReceived = Query(
-        "UPDATE tasks SET attempts = ?2, bytes_received = ?3, http_status = ?4 WHERE id = ?1")
+        """
+        UPDATE tasks SET attempts = max(attempts, ?2), bytes_received = max(bytes_received, ?3),
+            http_status = iif(?4 = 0, http_status, ?4)
+        WHERE id = ?1 AND ended_ms IS NULL
+        """)
     private static let clearIntent = Query("DELETE FROM intents WHERE task_id = ?")
 }

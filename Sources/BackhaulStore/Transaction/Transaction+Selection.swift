@@ -87,7 +87,7 @@ extension Transaction {
     private static let condition = """
         session_id = ?1 AND state IN (1, 3)
         AND iif(state = 3, ?4, iif(?2 = ?3, ?2, iif(id IN running, ?3, ?2)))
-        AND iif(state = 3, ?7, ?5 OR (?6 AND due_boot_ms IS NOT NULL AND due_reason <> 8))
+        AND iif(state = 3, ?7, ?5 OR (?6 AND due_boot_ms IS NOT NULL AND due_reason NOT IN (8, 18)))
         AND (?8 IS NULL OR priority <> ?8)
         AND NOT EXISTS (SELECT 1 FROM intents WHERE task_id = id)
         """

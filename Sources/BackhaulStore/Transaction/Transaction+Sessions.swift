@@ -66,7 +66,7 @@ extension Transaction {
         try trimHistory(session, toConfigured: true)
     }
 
-    /// Those with live tasks or unacknowledged events: what an engine has to know when it starts.
+    /// Those with live tasks, unacknowledged events or activities: what an engine has to know when it starts.
     public func activeSessions() throws(Failure) -> [(
         id: SessionID, application: String, configuration: SessionConfiguration
     )] {
@@ -140,6 +140,7 @@ extension Transaction {
     private static let selectActive = Query(
         """
         SELECT id, application, identifier, \(ConfigurationColumns.names) FROM sessions
-        WHERE live_tasks > 0 OR events_waiting > 0 ORDER BY id
+        WHERE live_tasks > 0 OR events_waiting > 0 OR EXISTS (SELECT 1 FROM activities WHERE session_id = sessions.id)
+        ORDER BY id
         """)
 }

@@ -4,17 +4,18 @@ public import BackhaulModel
 extension Transaction {
     /// The selected tasks with greater ids, by id, up to `maximum`, ended ones too until their event is acknowledged.
     /// Ends early, with `more`, when they have `Limits.chunkSize` bytes together. `running`: which of the waiting rows
-    /// run at this moment. `bootMilliseconds` and `now` are the same moment on two clocks.
+    /// run at this moment. `bootMilliseconds` and `now` are the same moment on two clocks. `places`: what the tasks are
+    /// held back with, one for each.
     public func taskInfos(
         _ session: SessionID, _ selection: TaskSelection, after: TaskID, maximum: Int, running: Set<TaskID>,
         bootMilliseconds: Int64, now: Int64
-    ) throws(Failure) -> (tasks: [TaskInfo], more: Bool) {
+    ) throws(Failure) -> (tasks: [TaskInfo], places: [TaskPlace], more: Bool) {
         var page = Page(maximum: min(max(0, maximum), Limits.batchCount))
         let moment = Moment(running: running, bootMilliseconds: bootMilliseconds, now: now)
         var group: GroupID?
         if let name = selection.group {
             group = try self.group(name, of: session)
-            if group == nil { return ([], false) }
+            if group == nil { return ([], [], false) }
         }
         if let ids = selection.enumerated(running: running) {
             for id in ids.sorted() where id > after {
@@ -34,11 +35,12 @@ extension Transaction {
             }
             try clearSelection()
         }
-        return (page.tasks, page.more)
+        return (page.tasks, page.places, page.more)
     }
 
     private struct Page {
         var tasks: [TaskInfo] = []
+        var places: [TaskPlace] = []
         var more = false
         let maximum: Int
         var room = Limits.chunkSize
@@ -56,10 +58,12 @@ extension Transaction {
         _ id: TaskID, to page: inout Page, _ session: SessionID, _ selection: TaskSelection, _ moment: Moment
     ) throws(Failure) -> Bool {
         let keptFile = keptFile
-        let info = try connection.first(Self.select, .id(id), .id(session)) { row throws(Failure) in
-            row.taskInfo(at: moment, keptFile: keptFile)
+        let found = try connection.first(Self.select, .id(id), .id(session)) { row throws(Failure) in
+            let place = TaskPlace(
+                lane: row.laneID(), constraints: row.constraintsID(), expectedSize: row.optionalBits())
+            return (info: row.taskInfo(at: moment, keptFile: keptFile), place: place)
         }
-        guard let info, selection.states.contains(TaskStates(info.state)),
+        guard let (info, place) = found, selection.states.contains(TaskStates(info.state)),
             selection.group.map({ ($0.utf8.elementsEqual((info.group ?? "").utf8)) }) ?? true
         else { return true }
         guard page.tasks.count < page.maximum, page.room > 0 else {
@@ -68,6 +72,7 @@ extension Transaction {
         }
         page.room -= 200 + info.url.utf8.count + (info.destinationPath?.utf8.count ?? 0) + (info.userData?.count ?? 0)
         page.tasks.append(info)
+        page.places.append(place)
         return true
     }
 
@@ -91,17 +96,18 @@ extension Transaction {
         """)
     private static let select = Query(
         """
-        SELECT tasks.id, round, state, due_boot_ms, due_reason,
+        SELECT lane_id, constraints_id, expected_size, tasks.id, round, state, due_boot_ms, due_reason,
             EXISTS (SELECT 1 FROM intents WHERE intents.task_id = tasks.id),
             url, destination, idempotency_key, user_data, tasks.priority, status, error_domain, error_detail,
             error_message, http_status, attempts, synced_offset, checkpoints.size, tasks.size, enqueued_ms,
             task_kind, groups.name, ended_ms, path,
-            (SELECT body_size FROM request_options WHERE request_options.task_id = tasks.id),
-            challenges.kind, origin, has_realm, realm, challenges.task_id
+            body_size, challenges.kind, origin, has_realm, realm, challenges.task_id,
+            earliest_start_ms, request_options.latest_start_ms, expected_bytes_received, expected_bytes_sent
         FROM tasks JOIN requests ON requests.task_id = tasks.id
             LEFT JOIN checkpoints ON checkpoints.task_id = tasks.id
             LEFT JOIN challenges ON challenges.id = challenge_id AND due_reason = 8
             LEFT JOIN groups ON groups.id = group_id
+            LEFT JOIN request_options ON has_options AND request_options.task_id = tasks.id
         WHERE tasks.id = ? AND tasks.session_id = ?
         """)
 }
@@ -159,6 +165,7 @@ extension Row {
             offset: state == .succeeded ? sizeOfEnded : syncedOffset,
             size: state == .succeeded ? sizeOfEnded : sizeOfWhole, bytesPerSecond: 0, enqueuedMilliseconds: enqueued)
         info.kind = kind
+        info.readStarts(&self)
         info.bodySize = bodySize
         if state == .succeeded { info.bodySent = bodySize }
         info.group = group

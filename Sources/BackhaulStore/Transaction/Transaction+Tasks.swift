@@ -3,18 +3,13 @@ public import BackhaulModel
 /// Live tasks as the engine runs them.
 extension Transaction {
     /// Those of the lane that may run now, in the order of their turn: higher priority first, then older. Tasks in
-    /// `known` are passed over and do not count towards `limit`.
+    /// `known` are passed over and do not count towards `limit`; those with constraints that are `held` are left out.
     public func waitingTasks(
-        lane: LaneID, limit: Int, afterKnown known: Set<TaskID> = []
+        lane: LaneID, limit: Int, afterKnown known: Set<TaskID> = [], notOf held: Set<ConstraintsID> = []
     ) throws(Failure) -> [StoredTask] {
         guard limit > 0 else { return [] }
         // From the index alone first: those that are passed over cost little.
-        var ids: [TaskID] = []
-        try connection.eachWhile(Self.selectTurns, .id(lane)) { row throws(Failure) in
-            let id = row.taskID()
-            if !known.contains(id) { ids.append(id) }
-            return ids.count < limit
-        }
+        let ids = try turns(of: lane, limit: limit, afterKnown: known, notOf: held)
         var tasks: [StoredTask] = []
         tasks.reserveCapacity(ids.count)
         for id in ids {
@@ -43,7 +38,7 @@ extension Transaction {
         return found
     }
 
-    private func storedTask(_ id: TaskID) throws(Failure) -> StoredTask? {
+    func storedTask(_ id: TaskID) throws(Failure) -> StoredTask? {
         try connection.first(Self.selectTask, .id(id)) { row throws(Failure) in try storedTask(&row) }
     }
 
@@ -55,11 +50,6 @@ extension Transaction {
         if let refreshed = task.refreshed { task.request = refreshed.applied(to: task.request) }
         return task
     }
-
-    private static let selectTurns = Query(
-        """
-        SELECT id FROM tasks WHERE lane_id = ? AND state = 1 AND due_boot_ms IS NULL ORDER BY priority DESC, id
-        """)
 
     /// 0, for "not known", for what was enqueued in another boot: a file system may get another number at each.
     private static let device = """
@@ -73,7 +63,7 @@ extension Transaction {
         entity_tag, last_modified, checkpoints.final_url, checkpoints.size, synced_offset, boot_id, digest,
         content_encoding, checkpoints.file_name,
         intents.device, intents.inode, intents.size, intents.file_name, furthest_offset, suspended_ms,
-        challenge_id, bytes_sent, mismatches, is_under_way
+        challenge_id, bytes_sent, mismatches, is_under_way, constraints_id
         """
     private static let tables = """
         tasks JOIN requests ON requests.task_id = tasks.id JOIN lanes ON lanes.id = lane_id
@@ -121,6 +111,7 @@ extension Row {
         task.bytesSent = bits()
         task.hadMismatch = flag()
         task.isUnderWay = flag()
+        task.constraints = constraintsID()
         return (task, hasOptions)
     }
 

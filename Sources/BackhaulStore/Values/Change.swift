@@ -19,12 +19,16 @@ public struct Change: Equatable, Sendable {
     public var lanes: Set<LaneID> = []
     /// Acknowledged tasks whose kept file nobody claimed: the files are to be removed.
     public var removedKept: [TaskID] = []
+    /// Of tasks that state something else now.
+    public var restated = RestatedTasks()
     /// Files of request bodies are to be removed.
     public var leavesBodies = false
     /// Files of request bodies are to be given back.
     public var returnsBodies = false
     /// Open no more, because no task waits for them.
     public var closedChallenges: [ChallengeID] = []
+    /// When the next delayed task is due, in milliseconds of the boot clock, where the change has delayed any.
+    public var nextDue: Int64?
     /// The session had been invalidated, and this was the last that it had.
     public var sessionRemoved = false
     /// Tasks changed or events removed.

@@ -26,6 +26,8 @@ public struct StoredTask: Equatable, Sendable {
     public var furthestOffset: UInt64
     /// How long it was suspended.
     public var suspendedMilliseconds: Int64
+    /// What it has stated for itself.
+    public var constraints = ConstraintsID.session
     /// What it waits for, or the last that it did wait for.
     public var challenge: ChallengeID?
     /// What the host has given instead of what has expired; `request` has it already.

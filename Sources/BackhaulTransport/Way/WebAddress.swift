@@ -14,7 +14,7 @@ public enum WebAddress {
         guard size <= Limits.urlSize else {
             throw invalid("the URL has \(size) bytes; at most \(Limits.urlSize) are allowed")
         }
-        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+        guard url.utf8.allSatisfy(isClean) else {
             throw invalid("the URL contains a space or a control character; write it percent-encoded")
         }
         // curl takes "https:///a" and "https:/a" for "https://a".
@@ -22,8 +22,11 @@ public enum WebAddress {
         guard rest.starts(with: "//".utf8) || rest.isEmpty, !rest.starts(with: "///".utf8) else {
             throw invalid("the URL has not two slashes before the name of its server")
         }
-        return try read(url, relativeTo: nil, flags: 0).origin
+        return try read(url, relativeTo: nil, flags: 0) { _, origin in origin }
     }
+
+    /// Neither a space nor a control character.
+    static func isClean(_ byte: UInt8) -> Bool { byte > 0x20 && byte != 0x7F }
 
     /// Where a Location field leads (RFC 9110, section 10.2.2). Spaces and bytes outside of ASCII, which servers send
     /// although they may not, are percent-encoded.
@@ -32,22 +35,28 @@ public enum WebAddress {
         guard location.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw invalid("it contains a control character")
         }
-        return try read(location, relativeTo: base, flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE))
+        return try read(
+            location, relativeTo: base, flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE)
+        ) { (handle, origin) throws(Failure) in
+            guard let url = part(handle, CURLUPART_URL) else { throw invalid("it cannot be written as a URL") }
+            return (url, origin)
+        }
     }
 
-    private static func read(
-        _ text: String, relativeTo base: String?, flags: UInt32
-    ) throws(Failure) -> (url: String, origin: Origin) {
+    private static func read<Result>(
+        _ text: String, relativeTo base: String?, flags: UInt32,
+        _ result: (OpaquePointer, Origin) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         guard let handle = curl_url() else { throw Failure(.outOfResources, "no memory is left to read a URL") }
         defer { curl_url_cleanup(handle) }
         if let base { _ = curl_url_set(handle, CURLUPART_URL, base, 0) }
-        let result = curl_url_set(handle, CURLUPART_URL, text, flags)
+        let code = curl_url_set(handle, CURLUPART_URL, text, flags)
         // A part of the text that looks like a scheme is worth more in the message than curl's "unsupported scheme".
-        if result == CURLUE_UNSUPPORTED_SCHEME { throw unsupported(String(text.prefix { $0 != ":" })) }
-        guard result == CURLUE_OK else {
-            throw invalid("the URL cannot be read: \(String(cString: curl_url_strerror(result)))")
+        if code == CURLUE_UNSUPPORTED_SCHEME { throw unsupported(String(text.prefix { $0 != ":" })) }
+        guard code == CURLUE_OK else {
+            throw invalid("the URL cannot be read: \(String(cString: curl_url_strerror(code)))")
         }
-        guard let scheme = part(handle, CURLUPART_SCHEME), let url = part(handle, CURLUPART_URL) else {
+        guard let scheme = part(handle, CURLUPART_SCHEME) else {
             throw invalid("the URL has no scheme; begin it with https:// or http://")
         }
         guard scheme == "https" || scheme == "http" else { throw unsupported(scheme) }
@@ -63,7 +72,7 @@ public enum WebAddress {
         else {
             throw invalid("the URL has no valid port; ports are 1 to 65535")
         }
-        return (url, Origin(scheme: scheme, server: lowercase(name), port: port))
+        return try result(handle, Origin(scheme: scheme, server: lowercase(name), port: port))
     }
 
     /// For messages: what stands between "//" and "@" may be a password, whoever wrote it.

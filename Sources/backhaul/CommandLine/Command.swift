@@ -40,10 +40,11 @@ protocol Command {
 enum Commands {
     static var all: [any Command.Type] {
         [
-            Get.self, Put.self, Add.self, Wait.self, Tasks.self, Info.self, Attempts.self, History.self, Events.self,
-            Sessions.self, Configure.self, Limits.self, Cancel.self, Suspend.self, Resume.self, Priority.self,
-            Rate.self, Claim.self, Challenges.self, Respond.self, Launches.self, Register.self, Unregister.self,
-            Complete.self, Service.self, Doctor.self,
+            Get.self, Put.self, Add.self, Wait.self, Tasks.self, Why.self, Info.self, Attempts.self, History.self,
+            Events.self, Sessions.self, Configure.self, Conditions.self, Networks.self, Activities.self, Limits.self,
+            Cancel.self, Suspend.self, Resume.self, Priority.self, Rate.self, Constrain.self, Claim.self,
+            Challenges.self, Respond.self, Launches.self, Register.self, Unregister.self, Complete.self, Service.self,
+            Doctor.self,
         ]
     }
 

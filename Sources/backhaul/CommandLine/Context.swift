@@ -107,10 +107,17 @@ struct Context {
 
     /// Another command on the same session, as it can be typed.
     func command(_ name: String, _ operands: String...) -> String {
-        var words = ["backhaul", name] + operands
+        command(words: [name] + operands)
+    }
+
+    func command(words given: [String]) -> String {
+        var words = ["backhaul"] + given
         if isEmbedded { words.append("--embedded") }
         if let daemon { words += ["--daemon", daemon] }
         if let store { words += ["--store", store] }
+        guard given.first.flatMap(Commands.named)?.description.usesSession != false else {
+            return words.map(Text.quoted).joined(separator: " ")
+        }
         if applicationName != "backhaul" { words += ["--application", applicationName] }
         if isSessionNamed || sessionName != Context.defaultSession { words += ["--session", sessionName] }
         return words.map(Text.quoted).joined(separator: " ")

@@ -1,6 +1,9 @@
+import CBackhaul
+
 /// Numbers with units, in the spellings of curl.
 extension Arguments {
-    /// Bytes: "500k", "1.5M", "2G", in powers of 1,024, as `curl --limit-rate`. 0 stands for no limit.
+    /// Bytes: "500k", "1.5M", "2G", in powers of 1,024, as `curl --limit-rate`; "2GB" in powers of 1,000, as data plans
+    /// are sold. 0 stands for no limit.
     func bytes(_ name: String) throws(CommandError) -> UInt64? {
         guard let text = value(name) else { return nil }
         guard let bytes = Arguments.bytes(text) else {
@@ -10,18 +13,58 @@ extension Arguments {
     }
 
     static func bytes(_ text: String) -> UInt64? {
-        let units: [Character: Double] = [
-            "k": 1024, "m": 1_048_576, "g": 1_073_741_824, "t": 1_099_511_627_776, "p": 1_125_899_906_842_624,
-        ]
-        var digits = text[...]
-        var factor = 1.0
-        if let last = digits.last, let unit = units[Character(last.lowercased())] {
+        var digits = text.lowercased()[...]
+        var base = 1024.0
+        var needsUnit = false
+        if digits.hasSuffix("b") {
             digits.removeLast()
-            factor = unit
+            if digits.hasSuffix("i") { digits.removeLast() } else { base = 1000 }
+            needsUnit = true
         }
-        if factor == 1 { return UInt64(digits) }
+        guard let last = digits.last, let power = Array("kmgtp").firstIndex(of: last) else {
+            return needsUnit ? nil : UInt64(digits)
+        }
+        var factor = 1.0
+        for _ in 0...power { factor *= base }
+        return number(digits.dropLast(), factor)
+    }
+
+    private static func number(_ digits: Substring, _ factor: Double) -> UInt64? {
         guard isPlain(digits), let number = Double(digits) else { return nil }
         return UInt64(exactly: (number * factor).rounded())
+    }
+
+    /// Bytes of a day or month: nil when not given, 0 for no budget, BH_BUDGET_NOTHING for one of no byte. A bare 0
+    /// could mean either.
+    func budget(_ name: String) throws(CommandError) -> UInt64? {
+        switch value(name) {
+        case nil: return nil
+        case "none": return 0
+        case "nothing": return UInt64.max
+        case .some(let text):
+            guard let bytes = Arguments.bytes(text), bytes > 0, bytes < UInt64.max else {
+                throw .usage(
+                    "--\(name) takes bytes, such as 500MB or 2G, 'none' for no limit, or 'nothing' for not a byte; not "
+                        + "'\(text)'.")
+            }
+            return bytes
+        }
+    }
+
+    /// "yes" and "no" as BH_YES and BH_NO; '' as BH_DEFAULT.
+    func yesOrNo(_ name: String) throws(CommandError) -> Int32? {
+        switch value(name) {
+        case nil: return nil
+        case "": return Int32(BH_DEFAULT)
+        case "yes": return Int32(BH_YES)
+        case "no": return Int32(BH_NO)
+        case .some(let text): throw .usage("--\(name) takes 'yes' or 'no', not '\(text)'.")
+        }
+    }
+
+    /// A percentage; 0 stands for none.
+    func percent(_ name: String) throws(CommandError) -> UInt32? {
+        try number(name, in: 0...100).map { UInt32($0) }
     }
 
     /// Seconds as milliseconds: "90", "0.5".

@@ -70,6 +70,7 @@ struct Events: Command {
         if event.isChallenge {
             return id + "challenge  " + Text.visible(event.challenge?.sentence ?? "answered meanwhile")
         }
+        if event.isActivity { return id + "due        activity " + Text.visible(event.activity ?? "") }
         if event.isEndOfGroup {
             return id + "finished   group " + Text.visible(event.group ?? "") + ": \(event.groupSucceeded) succeeded, "
                 + "\(event.groupFailed) failed, \(event.groupCancelled) cancelled"

@@ -32,7 +32,7 @@ struct Info: Command {
     }
 
     /// In the history when its end was acknowledged.
-    private static func find(
+    static func find(
         _ id: UInt64, _ session: Session, _ context: Context
     ) throws(CommandError) -> TaskRecord {
         do {
@@ -58,6 +58,8 @@ struct Info: Command {
             ("attempts", String(task.attempts)), ("priority", String(task.priority)),
         ]
         if let reason = task.reasonText { fields.insert(("why", reason), at: 2) }
+        if task.earliestStart != 0 { fields.append(("earliest start", Text.appointment(task.earliestStart))) }
+        if task.latestStart != 0 { fields.append(("latest start", Text.appointment(task.latestStart))) }
         if task.nextAttempt != 0 { fields.append(("next attempt", Text.time(until: task.nextAttempt))) }
         if task.rate > 0 { fields.append(("rate", Text.size(task.rate) + "/s")) }
         if let error = task.errorMessage { fields.append(("last error", error)) }
@@ -65,6 +67,6 @@ struct Info: Command {
         if let group = task.group { fields.append(("group", group)) }
         if let path = task.path { fields.append(("file", path)) }
         if let key = task.key { fields.append(("key", key)) }
-        return fields.map { Text.padded($0.0 + ":", columns: 14) + Text.visible($0.1) } + [""]
+        return fields.map { Text.padded($0.0 + ":", columns: 16) + Text.visible($0.1) } + [""]
     }
 }

@@ -53,18 +53,19 @@ struct Tasks: Command {
         }
         return row(
             String(task.id), state, Text.size(task.done), task.total.map { Text.size($0) } ?? "?",
-            Text.visible(task.url + (retry(task).map { " (\($0))" } ?? "")))
+            Text.visible(task.url + (remark(task).map { " (\($0))" } ?? "")))
     }
 
-    /// Why a try failed, and when the next is.
-    private static func retry(_ task: TaskRecord) -> String? {
-        guard !task.hasEnded, Int(task.reason) == BH_REASON_RETRY else { return nil }
-        let next = task.nextAttempt > 0 ? "next try \(Text.time(until: task.nextAttempt))" : nil
-        return [task.errorMessage ?? task.reasonText, next].compactMap { $0 }.joined(separator: "; ")
+    /// Why a try failed, or what the machine lacks, and when the next try or look is.
+    private static func remark(_ task: TaskRecord) -> String? {
+        let isRetry = Int(task.reason) == BH_REASON_RETRY
+        guard !task.hasEnded, isRetry || Int(task.reason) >= BH_REASON_POWER else { return nil }
+        let text = isRetry ? task.errorMessage ?? task.reasonText : task.reasonText
+        return [text, WaitWords.next(task)].compactMap { $0 }.joined(separator: "; ")
     }
 
     private static func row(_ id: String, _ state: String, _ done: String, _ size: String, _ url: String) -> String {
-        Text.padded(left: id, columns: 6) + "  " + Text.padded(state, columns: 20) + Text.padded(left: done, columns: 9)
+        Text.padded(left: id, columns: 6) + "  " + Text.padded(state, columns: 25) + Text.padded(left: done, columns: 9)
             + Text.padded(left: size, columns: 10) + "  " + url
     }
 }

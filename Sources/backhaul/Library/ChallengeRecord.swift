@@ -48,6 +48,19 @@ struct ChallengeRecord {
         return text
     }
 
+    /// Whether a user name and a password would be sent so that others on the way could read them.
+    var isReadable: Bool { origin.hasPrefix("http://") && Int(schemes) & BH_SCHEME_BASIC != 0 }
+
+    /// What is asked for: `http://example.org asks for a user name and a password (for what it calls "Staff")`
+    var demand: String {
+        if isRefresh { return sentence }
+        let who = (Int(kind) == BH_CHALLENGE_PROXY ? "the proxy " : "") + origin
+        let what = takesPassword ? "a user name and a password" : takesToken ? "a token" : "a login"
+        let area = realm.map { " (for what it calls \"\($0)\")" } ?? ""
+        return failures == 0
+            ? "\(who) asks for \(what)\(area)" : "\(who) did not take the answer, and asks again for \(what)\(area)"
+    }
+
     var json: JSON {
         .object([
             ("id", .unsigned(id)), ("kind", .string(Names.challengeKind(kind))),

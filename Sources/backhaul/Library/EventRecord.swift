@@ -41,6 +41,8 @@ struct EventRecord {
     let bytesSent: UInt64
     let responseBody: [UInt8]?
     let taskKind: Int32
+    /// The identifier of the activity that is due.
+    let activity: String?
 
     init(_ event: bh_event) {
         id = event.id
@@ -76,12 +78,14 @@ struct EventRecord {
         bytesSent = event.bytes_sent
         responseBody = bytes(event.response_body, event.response_body_size)
         taskKind = event.task_kind
+        activity = text(event.activity)
     }
 
     var isEndOfTask: Bool { Int(kind) == BH_EVENT_TASK_ENDED }
     var isEndOfRound: Bool { Int(kind) == BH_EVENT_SESSION_FINISHED }
     var isEndOfGroup: Bool { Int(kind) == BH_EVENT_GROUP_FINISHED }
     var isChallenge: Bool { Int(kind) == BH_EVENT_CHALLENGE }
+    var isActivity: Bool { Int(kind) == BH_EVENT_ACTIVITY }
     var succeeded: Bool { Int(state) == BH_TASK_SUCCEEDED }
 
     var json: JSON {
@@ -90,6 +94,7 @@ struct EventRecord {
             ("time_ms", .integer(time)),
         ]
         if isChallenge { return .object(common + [("challenge", challenge?.json ?? .null)]) }
+        if isActivity { return .object(common + [("activity", .optional(activity))]) }
         if isEndOfGroup {
             return .object(
                 common + [

@@ -17,7 +17,11 @@ enum Names {
                 (BH_REASON_RETRY, "retry"), (BH_REASON_CONNECTING, "connecting"), (BH_REASON_STALLED, "stalled"),
                 (BH_REASON_FINISHING, "finishing"), (BH_REASON_DISK_FULL, "disk_full"),
                 (BH_REASON_CREDENTIAL, "credential"), (BH_REASON_CONNECTIVITY, "connectivity"),
-                (BH_REASON_RATE, "rate"),
+                (BH_REASON_RATE, "rate"), (BH_REASON_POWER, "power"), (BH_REASON_BATTERY, "battery"),
+                (BH_REASON_HEAT, "heat"), (BH_REASON_PRESSURE, "pressure"), (BH_REASON_METERED, "metered"),
+                (BH_REASON_NETWORK, "network"), (BH_REASON_THROUGHPUT, "throughput"),
+                (BH_REASON_EARLIEST_START, "earliest_start"), (BH_REASON_QUIET_HOURS, "quiet_hours"),
+                (BH_REASON_BUDGET, "budget"), (BH_REASON_SLEEP, "sleep"), (BH_REASON_PORTAL, "portal"),
             ])
     }
 
@@ -36,6 +40,7 @@ enum Names {
             [
                 (BH_EVENT_TASK_ENDED, "task_ended"), (BH_EVENT_SESSION_FINISHED, "session_finished"),
                 (BH_EVENT_CHALLENGE, "challenge"), (BH_EVENT_GROUP_FINISHED, "group_finished"),
+                (BH_EVENT_ACTIVITY, "activity"),
             ])
     }
 
@@ -73,6 +78,38 @@ enum Names {
         ("follow", BH_REDIRECTS_FOLLOW), ("same_origin", BH_REDIRECTS_SAME_ORIGIN), ("none", BH_REDIRECTS_NONE),
     ]
 
+    static let presets = [
+        ("none", BH_PRESET_DEFAULT), ("discretionary", BH_PRESET_DISCRETIONARY), ("overnight", BH_PRESET_OVERNIGHT),
+    ]
+
+    static let networks = [
+        ("ethernet", BH_NETWORK_ETHERNET), ("wifi", BH_NETWORK_WIFI), ("cellular", BH_NETWORK_CELLULAR),
+        ("bluetooth", BH_NETWORK_BLUETOOTH), ("tunnel", BH_NETWORK_TUNNEL), ("other", BH_NETWORK_OTHER),
+    ]
+
+    /// Above the last of them nothing runs, whatever is allowed.
+    static let heatLimits = [
+        ("nominal", BH_THERMAL_NOMINAL), ("fair", BH_THERMAL_FAIR), ("serious", BH_THERMAL_SERIOUS),
+    ]
+
+    static let qualities = [
+        ("background", BH_QUALITY_BACKGROUND), ("utility", BH_QUALITY_UTILITY),
+        ("user_initiated", BH_QUALITY_USER_INITIATED),
+    ]
+
+    static func condition(_ value: Int32) -> String {
+        name(
+            value,
+            [
+                (BH_CONDITION_EXTERNAL_POWER, "external_power"), (BH_CONDITION_BATTERY, "battery"),
+                (BH_CONDITION_THERMAL_STATE, "thermal_state"), (BH_CONDITION_CPU_PRESSURE, "cpu_pressure"),
+                (BH_CONDITION_IO_PRESSURE, "io_pressure"), (BH_CONDITION_MEMORY_PRESSURE, "memory_pressure"),
+                (BH_CONDITION_NETWORK, "network"), (BH_CONDITION_METERED, "metered"),
+                (BH_CONDITION_CONNECTIVITY, "connectivity"), (BH_CONDITION_SLEEP, "sleep"),
+                (BH_CONDITION_THROUGHPUT, "throughput"),
+            ])
+    }
+
     static let cookies = [
         ("none", BH_COOKIES_NONE), ("memory", BH_COOKIES_MEMORY), ("persistent", BH_COOKIES_PERSISTENT),
     ]
@@ -101,6 +138,7 @@ enum Names {
             [
                 (BH_ATTENTION_EVENTS, "events"), (BH_ATTENTION_FINISHED, "finished"),
                 (BH_ATTENTION_CHALLENGE, "challenge"), (BH_ATTENTION_YIELD, "yield"),
+                (BH_ATTENTION_ACTIVITY, "activity"),
             ])
     }
 

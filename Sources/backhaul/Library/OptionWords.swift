@@ -6,6 +6,12 @@ enum OptionWords {
         ("redirects is BH_REDIRECTS_NONE", "--redirects is none"), ("resource_timeout_ms", "--max-time"),
         ("request_timeout_ms", "--request-timeout"), ("first_retry_delay_ms", "--retry-delay"),
         ("longest_retry_delay_ms", "--retry-max-delay"), ("choose embedded hosting", "give --embedded"),
+        ("earliest_start_ms", "--earliest-start"), ("latest_start_ms", "--latest-start"),
+        ("quiet_hours", "--quiet-hours"), ("minimum_battery_percent", "--minimum-battery"),
+        ("maximum_thermal_state", "--maximum-heat"), ("minimum_bytes_per_second", "--minimum-rate"),
+        ("slow_after_ms", "--slow-after"), ("slow_pause_ms", "--slow-pause"), ("interval_ms", "--every"),
+        ("tolerance_ms", "--tolerance"), ("first_ms", "--first"), ("month_starts_on", "--month-starts-on"),
+        ("if_exists BH_IF_EXISTS_REPLACE", "--if-exists replace"),
         ("the option `store`", "--store"), ("the option `daemon`", "--daemon"),
     ]
 

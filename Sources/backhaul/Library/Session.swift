@@ -3,8 +3,8 @@ import CBackhaul
 /// An attached session. Its handle is freed with it.
 final class Session {
     // Unsafe: an opaque handle of the library, never dereferenced here.
-    private var handle: OpaquePointer?
-    private let signals: Signals
+    private(set) var handle: OpaquePointer?
+    let signals: Signals
 
     init(_ handle: OpaquePointer?, signals: Signals) {
         self.handle = handle
@@ -129,6 +129,7 @@ final class Session {
         case resume
         case priority(Int32)
         case rate(UInt64)
+        case constraints(ConstraintOptions)
     }
 
     /// - Returns: how many tasks changed.
@@ -142,6 +143,8 @@ final class Session {
             case .resume: bh_tasks_resume_start(handle, &selection, out, error)
             case .priority(let value): bh_tasks_set_priority_start(handle, &selection, value, out, error)
             case .rate(let value): bh_tasks_set_rate_start(handle, &selection, value, out, error)
+            case .constraints(let constraints):
+                bh_tasks_set_constraints_start(handle, &selection, arena.array([constraints.policy(arena)]), out, error)
             }
         }
         try ticket.wait(signals)

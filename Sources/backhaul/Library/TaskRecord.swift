@@ -28,6 +28,11 @@ struct TaskRecord {
     let bodySize: UInt64
     let ended: Int64
     let path: String?
+    /// Unix times in milliseconds, or 0.
+    let earliestStart: Int64
+    let latestStart: Int64
+    let expectedReceived: UInt64
+    let expectedSent: UInt64
 
     init(_ task: bh_task) {
         id = task.id
@@ -55,6 +60,10 @@ struct TaskRecord {
         bodySize = task.body_size
         ended = task.ended_ms
         path = text(task.path)
+        earliestStart = task.earliest_start_ms
+        latestStart = task.latest_start_ms
+        expectedReceived = task.expected_bytes_received
+        expectedSent = task.expected_bytes_sent
     }
 
     var isUpload: Bool { Int(kind) == BH_TASK_KIND_UPLOAD }
@@ -81,6 +90,10 @@ struct TaskRecord {
             ("enqueued_ms", .integer(enqueued)), ("kind", .string(Names.taskKind(kind))), ("group", .optional(group)),
             ("body_sent", .unsigned(bodySent)), ("body_size", .unsigned(bodySize)),
             ("ended_ms", ended == 0 ? .null : .integer(ended)), ("path", .optional(path)),
+            ("earliest_start_ms", earliestStart == 0 ? .null : .integer(earliestStart)),
+            ("latest_start_ms", latestStart == 0 ? .null : .integer(latestStart)),
+            ("expected_bytes_received", expectedReceived == 0 ? .null : .unsigned(expectedReceived)),
+            ("expected_bytes_sent", expectedSent == 0 ? .null : .unsigned(expectedSent)),
         ])
     }
 }

@@ -92,6 +92,11 @@ struct Batch: ~Copyable {
     func engine() -> EngineRecord? { bh_batch_engine_at(pointer, 0).map { EngineRecord($0.pointee) } }
     func challenges() -> [ChallengeRecord] { items(bh_batch_challenge_at).map { ChallengeRecord($0) } }
     func attempts() -> [AttemptRecord] { items(bh_batch_attempt_at).map { AttemptRecord($0) } }
+    func waits() -> [WaitRecord] { items(bh_batch_wait_at).map { WaitRecord($0) } }
+    func conditions() -> [ConditionRecord] { items(bh_batch_condition_at).map { ConditionRecord($0) } }
+    func holds() -> [HoldRecord] { items(bh_batch_hold_at).map { HoldRecord($0) } }
+    func networks() -> [NetworkRecord] { items(bh_batch_network_at).map { NetworkRecord($0) } }
+    func activities() -> [ActivityRecord] { items(bh_batch_activity_at).map { ActivityRecord($0) } }
     func limits() -> bh_limits? { bh_batch_limits_at(pointer, 0)?.pointee }
     func launches() -> [LaunchRecord] { items(bh_batch_launch_info_at).map { LaunchRecord($0) } }
     func sessionsOfLaunch() -> [String] {

@@ -55,13 +55,16 @@ struct Transfer {
     var refresh: Int32 = 0
     var expires: Int64?
     var policy: PolicyOptions?
+    var start: StartOptions?
+    /// An activity makes it again and again: no two of them are the same transfer.
+    var isRepeated = false
 
     var replaces: Bool { ifExists == BH_IF_EXISTS_REPLACE }
 
     /// The destination names the transfer, so that the same command line again finds what it has handed over before.
     /// Longer paths than a key can hold do without, and so do uploads: the same again may be meant.
     var key: String? {
-        guard let destination else { return nil }
+        guard let destination, !isRepeated else { return nil }
         let key = isNamedByServer ? "into:" + destination + ":" + url : "file:" + destination
         return key.utf8.count <= 255 ? key : nil
     }
@@ -84,6 +87,7 @@ struct Transfer {
         request.body_source = bodySource
         request.refresh = refresh
         request.expires_ms = expires ?? 0
+        start?.change(&request)
         request.policy = arena.array(policy.map { [$0.policy(arena)] } ?? [])
         switch body {
         case nil: break

@@ -27,8 +27,9 @@ struct DownloadOptions {
     let transfers: [Transfer]
     private let session: SessionOptions
 
-    init(_ arguments: Arguments, startsSuspended: Bool = false) throws(CommandError) {
-        var urls = arguments.operands
+    /// - Parameter urls: Nil: the operands.
+    init(_ arguments: Arguments, urls given: [String]? = nil, startsSuspended: Bool = false) throws(CommandError) {
+        var urls = given ?? arguments.operands
         for file in arguments.all("input") { urls += try DownloadOptions.readURLs(file) }
         guard !urls.isEmpty else { throw .usage("There is no URL.") }
         let destinations = try DownloadOptions.destinations(arguments, urls)

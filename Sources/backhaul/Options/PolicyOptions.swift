@@ -23,7 +23,7 @@ struct PolicyOptions {
         OptionDescription("max-redirs", nil, "NUMBER", "how many are followed (20); 0: none"),
         OptionDescription("max-filesize", nil, "BYTES", "no larger file, as 500k, 10M or 2G"),
         OptionDescription("limit-rate", nil, "BYTES", "a second, both ways, as 500k, 10M or 2G"),
-    ]
+    ] + ConstraintOptions.descriptions
 
     private let attempts: UInt32?
     private let firstDelay: UInt32?
@@ -40,6 +40,7 @@ struct PolicyOptions {
     private let redirectCount: UInt32?
     private let largest: UInt64?
     private let rate: UInt64?
+    private let constraints: ConstraintOptions
 
     let isGiven: Bool
 
@@ -65,6 +66,7 @@ struct PolicyOptions {
         redirectCount = count == 0 ? nil : count.map { UInt32($0) }
         largest = try arguments.bytes("max-filesize")
         rate = try arguments.bytes("limit-rate")
+        constraints = try ConstraintOptions(arguments)
     }
 
     func policy(_ arena: CStringArena) -> bh_policy {
@@ -85,6 +87,7 @@ struct PolicyOptions {
         policy.maximum_redirects = redirectCount ?? 0
         policy.maximum_size = largest ?? 0
         policy.bytes_per_second = rate ?? 0
+        constraints.change(&policy, arena)
         return policy
     }
 
@@ -105,5 +108,6 @@ struct PolicyOptions {
         if let redirectCount { session.maximum_redirects = redirectCount }
         if let largest { session.maximum_size = largest }
         if let rate { session.bytes_per_second = rate }
+        constraints.change(&session, arena)
     }
 }

@@ -13,7 +13,7 @@ struct RequestOptions {
             "refresh", nil, "headers|url", "what expires: new ones are asked for as `challenges` shows"),
         OptionDescription("expires-in", nil, "SECONDS", "after which --refresh is asked for, before a 401 or 403"),
         OptionDescription("user", "u", "USER", "curl's word", isShown: false),
-    ]
+    ] + StartOptions.descriptions
 
     private let method: String?
     private let headers: [(name: String, value: String)]
@@ -22,6 +22,7 @@ struct RequestOptions {
     private let refresh: Int32
     private let expires: Int64?
     private let policy: PolicyOptions?
+    private let start: StartOptions
 
     init(_ arguments: Arguments) throws(CommandError) {
         if arguments.has("user") {
@@ -39,6 +40,7 @@ struct RequestOptions {
         refresh = try arguments.choice("refresh", [("headers", BH_REFRESH_HEADERS), ("url", BH_REFRESH_URL)]) ?? 0
         expires = try arguments.moment(after: "expires-in")
         if expires != nil && refresh == 0 { throw .usage("--expires-in goes with --refresh.") }
+        start = try StartOptions(arguments)
         let policy = try PolicyOptions(arguments)
         self.policy = policy.isGiven ? policy : nil
     }
@@ -57,6 +59,7 @@ struct RequestOptions {
         transfer.refresh = refresh
         transfer.expires = expires
         transfer.policy = policy
+        transfer.start = start
         return transfer
     }
 }

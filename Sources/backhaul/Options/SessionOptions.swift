@@ -25,6 +25,14 @@ struct SessionOptions {
         OptionDescription("connections", nil, "NUMBER", "to one origin at a time (6)"),
         OptionDescription("parallel-max", nil, "NUMBER", "transfers at a time (64)"),
         OptionDescription("history-limit", nil, "NUMBER", "ended transfers that `history` keeps (1000); 0: none"),
+        OptionDescription(
+            "daily-budget", nil, "BYTES|none|nothing", "that the session moves on any one network in a day (none)"),
+        OptionDescription("monthly-budget", nil, "BYTES|none|nothing", "the same, in a calendar month (none)"),
+        OptionDescription("slow-after", nil, "SECONDS", "of less than --minimum-rate, before the first pause (60)"),
+        OptionDescription("slow-pause", nil, "SECONDS", "the first such pause; it doubles, up to 12 times of it (300)"),
+        OptionDescription(
+            "discretionary-if-launched", nil, "yes|no",
+            "what a program hands over that was started for the session is --discretionary (no)"),
     ]
 
     private let certificates: String?
@@ -43,6 +51,11 @@ struct SessionOptions {
     private let connections: UInt32?
     private let runningTasks: UInt32?
     private let historyLimit: UInt32?
+    private let dailyBudget: UInt64?
+    private let monthlyBudget: UInt64?
+    private let slowAfter: UInt32?
+    private let slowPause: UInt32?
+    private let discretionaryIfLaunched: Int32?
 
     let isGiven: Bool
 
@@ -77,6 +90,12 @@ struct SessionOptions {
         connections = try arguments.number("connections", in: 1...256).map { UInt32($0) }
         runningTasks = try arguments.number("parallel-max", in: 1...1024).map { UInt32($0) }
         historyLimit = try arguments.number("history-limit", in: 0...100_000).map { $0 == 0 ? UInt32.max : UInt32($0) }
+        dailyBudget = try arguments.budget("daily-budget")
+        monthlyBudget = try arguments.budget("monthly-budget")
+        let day = 86_400.0
+        slowAfter = try arguments.milliseconds("slow-after", upTo: day).map { UInt32($0) }
+        slowPause = try arguments.milliseconds("slow-pause", upTo: day).map { UInt32($0) }
+        discretionaryIfLaunched = try arguments.yesOrNo("discretionary-if-launched")
     }
 
     /// - Parameter isNew: The session's, not a change of one: it asks for credentials unless it is told not to.
@@ -108,6 +127,11 @@ struct SessionOptions {
         if let connections { session.connections_per_origin = connections }
         if let runningTasks { session.maximum_running_tasks = runningTasks }
         if let historyLimit { session.history_limit = historyLimit }
+        if let dailyBudget { session.daily_budget = dailyBudget }
+        if let monthlyBudget { session.monthly_budget = monthlyBudget }
+        if let slowAfter { session.slow_after_ms = slowAfter }
+        if let slowPause { session.slow_pause_ms = slowPause }
+        if let discretionaryIfLaunched { session.discretionary_if_launched = discretionaryIfLaunched }
     }
 
     /// '' stands for none.

@@ -133,6 +133,21 @@ enum Text {
         "\(number) " + (number == 1 ? noun : plural ?? noun + "s")
     }
 
+    /// Rows of cells, the first of which are titles. Columns are as wide as their widest cell, and the last one ends
+    /// where it ends.
+    static func table(_ rows: [[String]]) -> [String] {
+        let cells = rows.map { $0.map(visible) }
+        let count = cells.map { $0.count }.max() ?? 0
+        let widths = (0..<count).map { column in
+            cells.map { $0.indices.contains(column) ? width($0[column]) : 0 }.max() ?? 0
+        }
+        return cells.map { row in
+            row.enumerated().map { column, cell in
+                column == row.count - 1 ? cell : padded(cell, columns: widths[column] + 2)
+            }.joined()
+        }
+    }
+
     static func hexadecimal(_ value: UInt32, digits: Int) -> String {
         let text = String(value, radix: 16)
         return String(repeating: "0", count: max(0, digits - text.count)) + text

@@ -41,6 +41,7 @@ final class Watch {
     private var hasToldOfConsumer = false
     private var desk: CredentialDesk
     private var failureNotes = FailureNotes()
+    private var waitNotes = WaitNotes()
 
     init(
         _ context: Context, _ application: Application, _ session: Session, isConsumer: Bool, scope: Scope,
@@ -140,6 +141,8 @@ final class Watch {
                     desk.challengeArrived()
                     // Told is acknowledged; the challenge stays open until it is answered.
                     if case .session = scope { acknowledged.append(event.id) }
+                } else if event.isActivity, case .session = scope {
+                    tell(of: event)
                 }
             }
             // The report first: when it fails, the events come again.
@@ -262,9 +265,8 @@ final class Watch {
             if remaining.count <= 1000 { selection.ids = remaining.sorted() }
         }
         let tasks = try session.tasks(selection, maximum: 256).tasks
-        for sentence in failureNotes.look(at: tasks) where context.output.progressTerminal == nil {
-            context.output.note(sentence)
-        }
+        let sentences = failureNotes.look(at: tasks) + waitNotes.look(at: tasks, context)
+        for sentence in sentences where context.output.progressTerminal == nil { context.output.note(sentence) }
     }
 
     private func becomeConsumer() throws(CommandError) {

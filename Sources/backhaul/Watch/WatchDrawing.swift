@@ -19,6 +19,13 @@ extension Watch {
                 : "\(place), and \(goesOn) in the background. Follow it with: \(context.waitCommand)")
     }
 
+    /// An activity that is due: its work is another's, who acknowledges it when it is done.
+    func tell(of event: EventRecord) {
+        context.output.note(
+            "Activity \(event.activity ?? "") is due, and its event is left to whoever does its work: "
+                + context.command("events"))
+    }
+
     func draw() throws(CommandError) {
         guard let terminal = context.output.progressTerminal else { return }
         let (columns, rows) = terminal.size

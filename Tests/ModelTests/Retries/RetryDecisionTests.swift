@@ -11,6 +11,8 @@ private let disk = Failure(.diskFailed, "EIO")
 private let full = Failure(.diskFull, "ENOSPC")
 private func status(_ code: Int64) -> Failure { Failure(.httpStatus, "status \(code)", domain: .http, detail: code) }
 
+private let portal = status(511)
+
 private let refusal = RetryDecision.end
 /// The delay after the first fruitless try, with all of its random part.
 private let first = RetryDecision.later(milliseconds: 1_000, fruitless: 1)
@@ -181,6 +183,28 @@ struct RetryDecisionTests {
         } policy: { $0.retryErrors = .lost },
     ])
     func connectivity(_ row: RetryRow) { check(row) }
+
+    @Test("Where the way to all servers is closed the task waits until one answers, and that is no try", arguments: [
+        RetryRow("dead uplink", connection, becomes: .whenUplinkLeads) { $0.isOfUplink = true },
+        RetryRow("as the last try", connection, becomes: .whenUplinkLeads) {
+            $0.isOfUplink = true
+            $0.fruitless = 2
+        } policy: { $0.maximumAttempts = 1 },
+        RetryRow("a portal's answer", portal, becomes: .whenUplinkLeads) { $0.isOfUplink = true },
+        RetryRow("a portal's answer to a POST", portal, becomes: .whenUplinkLeads) {
+            $0.isOfUplink = true
+            $0.method = "POST"
+        },
+        RetryRow("a POST that may have arrived", lost, becomes: refusal) {
+            $0.isOfUplink = true
+            $0.method = "POST"
+        },
+        RetryRow("where such an error is not to be tried again", connection, becomes: refusal) {
+            $0.isOfUplink = true
+        } policy: { $0.retryErrors = .lost },
+        RetryRow("511 of a server that is no portal", portal, becomes: refusal),
+    ])
+    func uplink(_ row: RetryRow) { check(row) }
 
     @Test("A full disk is a reason to wait, however long and often", arguments: [
         RetryRow("by default", full, becomes: .whenThereIsSpace(lookAgainMilliseconds: 5_000)) {

@@ -54,6 +54,14 @@ class Hands:
     def attach(self, identifier="gallery", **options):
         self.sessions.insert(0, self.application.attach(identifier, **options))
 
+    def turn_to(self, identifier):
+        """From now on methods go to this one of the open sessions."""
+        self.sessions.sort(key=lambda session: session.identifier != identifier)
+
+    def reconfigure(self, **fields):
+        """Changes these of the session, and leaves the others."""
+        self.sessions[0].update(dataclasses.replace(self.sessions[0].configuration(), **fields))
+
     def all_sessions(self):
         return self.application.sessions()
 
@@ -68,6 +76,18 @@ class Hands:
 
     def set_limits(self, limits):
         self.application.set_limits(limits)
+
+    def set_network(self, network):
+        self.application.set_network(network)
+
+    def networks(self):
+        return self.application.networks()
+
+    def conditions(self):
+        return self.application.conditions()
+
+    def holds(self):
+        return self.application.holds()
 
     def launches(self):
         return self.application.launches()

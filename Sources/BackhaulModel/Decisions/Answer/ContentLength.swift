@@ -31,14 +31,6 @@ enum ContentLength: Equatable {
     }
 }
 
-extension ResponseHead {
-    /// The values of all fields of this name.
-    func values(_ name: String) -> [String] {
-        fields.filter { $0.name.utf8.elementsEqual(name.utf8, by: { $0.asciiLowercase == $1.asciiLowercase }) }
-            .map(\.value)
-    }
-}
-
 extension Substring {
     /// Without optional white space (RFC 9110, section 5.6.3).
     fileprivate var trimmed: Substring {

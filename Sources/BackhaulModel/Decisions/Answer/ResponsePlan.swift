@@ -42,7 +42,8 @@ public enum ResponsePlan: Equatable, Sendable {
             let failure = Failure(
                 .httpStatus, "the server answered with status \(head.status)", domain: .http,
                 detail: Int64(head.status))
-            return terms.retriedStatuses.contains(head.status) ? .retry(failure, fromZero: false) : .fail(failure)
+            let isRetried = terms.retriedStatuses.contains(head.status) || failure.isOfPortal
+            return isRetried ? .retry(failure, fromZero: false) : .fail(failure)
         }
     }
 

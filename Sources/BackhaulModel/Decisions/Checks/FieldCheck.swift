@@ -1,6 +1,8 @@
 /// Checks that fields of several structs have in common. `name`: the field's in include/backhaul.h.
 enum FieldCheck {
-    static func range(_ value: UInt32, _ range: ClosedRange<UInt32>, _ name: String) throws(Failure) {
+    static func range<Number: FixedWidthInteger>(
+        _ value: Number, _ range: ClosedRange<Number>, _ name: String
+    ) throws(Failure) {
         guard range.contains(value) else {
             throw Failure(
                 .invalidArgument, "\(name) is \(value), outside of \(range.lowerBound) to \(range.upperBound)")

@@ -5,6 +5,7 @@ enum OptionsCheck {
         if let method = options.method { try check(method: method, options) }
         if let group = options.group { try check(group: group) }
         try PolicyCheck.check(options.policy)
+        try checkStarts(options)
         try checkBody(request, options)
         try checkFile(request, options)
         try checkRefresh(options)
@@ -127,6 +128,21 @@ enum OptionsCheck {
             throw invalid("expires_ms is given, but refresh is BH_REFRESH_NONE; say what expires")
         }
         guard expires > 0 else { throw invalid("expires_ms is \(expires), not a time after 1970") }
+    }
+
+    private static func checkStarts(_ options: RequestOptions) throws(Failure) {
+        for (time, name) in [
+            (options.earliestStartMilliseconds, "earliest_start_ms"),
+            (options.latestStartMilliseconds, "latest_start_ms"),
+        ] {
+            guard let time, time <= 0 else { continue }
+            throw invalid("\(name) is \(time), not a time after 1970")
+        }
+        if let earliest = options.earliestStartMilliseconds, let latest = options.latestStartMilliseconds,
+            latest < earliest
+        {
+            throw invalid("latest_start_ms is \(latest), before earliest_start_ms, \(earliest)")
+        }
     }
 
     private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }

@@ -22,6 +22,7 @@ enum PolicyCheck {
         }
         if let timeout = policy.resourceTimeoutMilliseconds { try checkResourceTimeout(timeout) }
         if let count = policy.maximumRedirects { try check(redirects: count, policy.redirects) }
+        try ConstraintsCheck.check(policy.constraints)
         if let accepted = policy.acceptedStatuses, let retried = policy.retryStatuses { try check(accepted, retried) }
     }
 
@@ -35,6 +36,7 @@ enum PolicyCheck {
         policy.requestTimeoutMilliseconds = session.requestTimeoutMilliseconds
         policy.resourceTimeoutMilliseconds = session.resourceTimeoutMilliseconds
         policy.maximumRedirects = session.maximumRedirects
+        policy.constraints = session.constraints
         // A list of statuses to accept may take one away from those that are tried again by default.
         policy.acceptedStatuses = session.acceptedStatuses
         if session.retryStatuses != .transient { policy.retryStatuses = session.retryStatuses }

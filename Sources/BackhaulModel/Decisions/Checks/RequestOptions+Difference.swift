@@ -12,7 +12,11 @@ extension RequestOptions {
         {
             return "flags"
         }
-        if policy != other.policy { return "policy" }
+        if earliestStartMilliseconds != other.earliestStartMilliseconds { return "earliest_start_ms" }
+        if latestStartMilliseconds != other.latestStartMilliseconds { return "latest_start_ms" }
+        if expectedBytesReceived != other.expectedBytesReceived { return "expected_bytes_received" }
+        if expectedBytesSent != other.expectedBytesSent { return "expected_bytes_sent" }
+        if policy.lasting != other.policy.lasting { return "policy" }
         return bodyFieldThatDiffers(from: other.body)
     }
 
@@ -39,5 +43,15 @@ extension FormPart {
         case (.value(let ours), .value(let theirs)): return ours == theirs
         default: return false
         }
+    }
+}
+
+extension TaskPolicy {
+    /// Without what a host, or a person, may have changed since the enqueue.
+    fileprivate var lasting: TaskPolicy {
+        var policy = self
+        policy.bytesPerSecond = nil
+        policy.constraints = .none
+        return policy
     }
 }

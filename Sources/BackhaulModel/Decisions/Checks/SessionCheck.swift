@@ -37,6 +37,8 @@ public enum SessionCheck {
         try FieldCheck.range(configuration.maximumRunningTasks, 1...Limits.runningTasks, "maximum_running_tasks")
         try PolicyCheck.check(configuration)
         let day = PolicyCheck.day
+        try FieldCheck.range(configuration.slowAfterMilliseconds, 1_000...day, "slow_after_ms")
+        try FieldCheck.range(configuration.slowPauseMilliseconds, 1_000...day, "slow_pause_ms")
         if configuration.launchIfStoppedMilliseconds > 0 {
             try FieldCheck.range(configuration.launchIfStoppedMilliseconds, 1...day, "launch_if_stopped_ms")
         }

@@ -12,6 +12,8 @@ public struct FailedAttempt: Equatable, Sendable {
     public var wentAway = false
     /// No route leads to the server, or its name cannot be looked up because no name server can be reached.
     public var hasNoWay = false
+    /// All origins fail in the same way (`UplinkWatch`): it is held until one of them answers.
+    public var isOfUplink = false
     /// This attempt made bytes durable that no earlier one had.
     public var madeProgress = false
     /// Tries in a row before this one that did not.
@@ -38,6 +40,8 @@ public enum RetryDecision: Equatable, Sendable {
     case whenThereIsSpace(lookAgainMilliseconds: Int64)
     /// There is no way to the server. It does not count as a try.
     case whenConnected
+    /// The way to all servers is closed. It does not count as a try.
+    case whenUplinkLeads
 
     /// Tries at once in a row: a server that refuses more than so many streams is one that fails.
     static let immediateLimit: UInt32 = 5
@@ -57,8 +61,10 @@ public enum RetryDecision: Equatable, Sendable {
         }
         // A stream that the server has not looked at (RFC 9113, section 8.7): no error that a policy is for.
         if attempt.isLeftUnseen, attempt.immediate < immediateLimit { return .atOnce }
-        guard policy.retries(attempt.failure) || attempt.isNewBeginning, policy.mayRepeat(attempt) else { return .end }
+        let isWanted = policy.retries(attempt.failure) || attempt.isNewBeginning || attempt.isOfPortal
+        guard isWanted, policy.mayRepeat(attempt) else { return .end }
         if attempt.hasNoWay { return .whenConnected }
+        if attempt.isOfUplink { return .whenUplinkLeads }
         if let maximum = policy.maximumAttempts, fruitless >= maximum { return .end }
         return .later(milliseconds: min(delay, remaining), fruitless: fruitless)
     }
@@ -71,6 +77,9 @@ extension FailedAttempt {
         failure.status == .connectionLost
             && wentAway && (surelyNotProcessed || HTTPMethod.isIdempotent(method))
     }
+
+    /// No answer of the server's, so nothing that a policy of statuses is for.
+    fileprivate var isOfPortal: Bool { isOfUplink && failure.isOfPortal }
 
     /// The bytes that were there turned out to be of no use, which is no fault of the request for them.
     fileprivate var isNewBeginning: Bool { fromZero && failure.status != .httpStatus }
@@ -98,10 +107,12 @@ extension TransferPolicy {
         (failure.status == .httpStatus || failure.status == .badResponse) && retries(failure)
     }
 
+    /// Whether a request of this method may be sent again although the server may have acted on it.
+    public func mayRepeat(_ method: String) -> Bool { retriesUnsafeMethods || HTTPMethod.isIdempotent(method) }
+
     /// A request whose effect may have happened is not sent twice, unless that does no harm.
     fileprivate func mayRepeat(_ attempt: FailedAttempt) -> Bool {
-        retriesUnsafeMethods || attempt.surelyNotProcessed || attempt.failure.tellsNotProcessed
-            || HTTPMethod.isIdempotent(attempt.method)
+        mayRepeat(attempt.method) || attempt.surelyNotProcessed || attempt.failure.tellsNotProcessed
     }
 
     /// `first_retry_delay_ms`, doubled with each try in a row up to `longest_retry_delay_ms`. `retry_jitter_percent` of
@@ -118,13 +129,16 @@ extension TransferPolicy {
 }
 
 extension Failure {
+    /// 511 Network Authentication Required, which no server gives but one that stands in its way (RFC 6585, section 6).
+    var isOfPortal: Bool { status == .httpStatus && domain == .http && detail == 511 }
+
     /// That no server has acted on the request can be told from the failure alone: there was no connection to send it
     /// over, or the status says so. 408: it had not come whole (RFC 9110, section 15.5.9); 421: the server is not the
     /// one (section 15.5.20); 425: it came too early (RFC 8470, section 5.2).
     fileprivate var tellsNotProcessed: Bool {
         switch status {
         case .nameNotResolved, .connectionFailed, .tlsFailed: true
-        case .httpStatus: detail == 408 || detail == 421 || detail == 425
+        case .httpStatus: detail == 408 || detail == 421 || detail == 425 || isOfPortal
         default: false
         }
     }

@@ -9,6 +9,7 @@ extension Schedule {
     }
 
     /// What to do next, or nil when nothing can be done now.
+    @specialized(where Lane == LaneID, Session == SessionID, Task == TaskID)
     public mutating func next() -> Step? {
         if let step = nextUrgent() { return step }
         var turn = 0

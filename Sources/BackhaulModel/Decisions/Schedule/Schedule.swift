@@ -188,6 +188,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     }
 
     /// A started task does not need its place any more.
+    @specialized(where Lane == LaneID, Session == SessionID, Task == TaskID)
     public mutating func released(_ lane: Lane) {
         guard let state = lanes[lane], state.running > 0 else { return }
         running -= 1

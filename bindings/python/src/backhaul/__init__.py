@@ -18,14 +18,18 @@ and what was not is never lost. The transfers go on without it, in Backhaul's da
 ``await session.start.download(…)``.
 """
 
+from ._activity import Activity, ActivityInfo
 from ._application import Application
 from ._attempt import Attempt
 from ._attention import AttentionStream
+from ._conditions import Condition, Hold, Network, Wait
 from ._configuration import Limits, SessionConfiguration
 from ._constants import (
     Attention,
     BodySource,
     ChallengeKind,
+    ConditionKind,
+    Connectivity,
     Cookies,
     Disposition,
     Domain,
@@ -34,7 +38,10 @@ from ._constants import (
     Hosting,
     IfExists,
     LaunchState,
+    NetworkKind,
     Next,
+    Preset,
+    QualityOfService,
     Reason,
     Redirects,
     Refresh,
@@ -45,6 +52,7 @@ from ._constants import (
     TLSVersion,
     TaskKind,
     TaskState,
+    ThermalState,
 )
 from ._errors import (
     AlreadyExists,
@@ -71,7 +79,7 @@ from ._event import Event
 from ._events import EventStream
 from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import version
-from ._numbers import HISTORY_NONE, PRIORITY_NOW
+from ._numbers import BUDGET_NOTHING, HISTORY_NONE, PRIORITY_NOW
 from ._progress import ProgressStream
 from ._reading import Events
 from ._requests import Enqueued, Part, Policy, Request
@@ -81,18 +89,24 @@ from ._tickets import Ticket
 from ._values import Challenge, Progress, SessionInfo, TaskInfo
 
 __all__ = [
+    "Activity",
+    "ActivityInfo",
     "AlreadyExists",
     "Application",
     "Attempt",
     "Attention",
     "AttentionStream",
     "AuthenticationRequired",
+    "BUDGET_NOTHING",
     "BackhaulError",
     "BodySource",
     "Challenge",
     "ChallengeKind",
     "Completed",
+    "Condition",
+    "ConditionKind",
     "Conflict",
+    "Connectivity",
     "Cookies",
     "DaemonUnavailable",
     "Disposition",
@@ -108,6 +122,7 @@ __all__ = [
     "Forked",
     "HISTORY_NONE",
     "HTTPVersion",
+    "Hold",
     "Hosting",
     "IfExists",
     "InUse",
@@ -119,13 +134,17 @@ __all__ = [
     "LaunchInfo",
     "LaunchState",
     "Limits",
+    "Network",
+    "NetworkKind",
     "Next",
     "NotFound",
     "PRIORITY_NOW",
     "Part",
     "Policy",
+    "Preset",
     "Progress",
     "ProgressStream",
+    "QualityOfService",
     "Reason",
     "Redirects",
     "Refresh",
@@ -144,9 +163,11 @@ __all__ = [
     "TaskInfo",
     "TaskKind",
     "TaskState",
+    "ThermalState",
     "Ticket",
     "Timeout",
     "TransferError",
+    "Wait",
     "WrongState",
     "version",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _writing
 from ._application_verbs import ApplicationVerbs
 from ._attention import AttentionStream, poll_attention
+from ._conditions import Condition, Hold, Network
 from ._configuration import Limits, SessionConfiguration
 from ._constants import Hosting, Role
 from ._ctypes import bh_application
@@ -134,6 +135,23 @@ class Application:
         """Sets the store's limits, durably and at once; ``dataclasses.replace(application.limits(), …)`` makes changed
         ones."""
         self.start.set_limits(limits).result(timeout)
+
+    def conditions(self, *, timeout: float | None = None) -> list[Condition]:
+        """What the engine sees now, one of each kind, read for this call if nothing depends on it."""
+        return self.start.conditions().result(timeout)
+
+    def holds(self, *, timeout: float | None = None) -> list[Hold]:
+        """What is held back now, in all sessions of the store."""
+        return self.start.holds().result(timeout)
+
+    def networks(self, *, timeout: float | None = None) -> list[Network]:
+        """Networks of which something was said or on which something was moved this month, and the current one."""
+        return self.start.networks().result(timeout)
+
+    def set_network(self, network: Network, *, timeout: float | None = None) -> None:
+        """Says whether a network is metered and how many bytes may be moved on it, durably and at once; a
+        ``Network`` with nothing but its name forgets what was said."""
+        self.start.set_network(network).result(timeout)
 
     def set_launch(self, command: LaunchCommand | None, *, timeout: float | None = None) -> None:
         """Registers the program that is run when sessions need their host and none is connected, durably and in place

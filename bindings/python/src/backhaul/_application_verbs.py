@@ -5,7 +5,15 @@ from __future__ import annotations
 from ctypes import byref, c_int32
 from typing import Any, Callable, TypeVar
 
-from . import _reading, _reading_transfers, _writing, _writing_transfers
+from . import (
+    _reading,
+    _reading_conditions,
+    _reading_transfers,
+    _writing,
+    _writing_conditions,
+    _writing_transfers,
+)
+from ._conditions import Condition, Hold, Network
 from ._configuration import Limits, SessionConfiguration
 from ._constants import Role, SessionDisposition
 from ._ctypes import bh_session
@@ -41,6 +49,24 @@ class ApplicationVerbs:
             library.bh_application_set_limits_start,
             self._application.pointer,
             byref(_writing_transfers.limits(limits)),
+        )
+
+    def conditions(self) -> Ticket[list[Condition]]:
+        return self._listing(_reading_conditions.conditions, library.bh_application_conditions_start)
+
+    def holds(self) -> Ticket[list[Hold]]:
+        return self._listing(_reading_conditions.holds, library.bh_application_holds_start)
+
+    def networks(self) -> Ticket[list[Network]]:
+        return self._listing(_reading_conditions.networks, library.bh_application_networks_start)
+
+    def set_network(self, network: Network) -> Ticket[None]:
+        return Ticket.start(
+            self._application,
+            wait_only,
+            library.bh_application_set_network_start,
+            self._application.pointer,
+            byref(_writing_conditions.network(network)),
         )
 
     def set_launch(self, command: LaunchCommand | None) -> Ticket[None]:

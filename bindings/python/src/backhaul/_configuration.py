@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ._constants import Cookies, HTTPVersion, Redirects, RetryErrors, TLSVersion
+from ._constants import (
+    Cookies,
+    HTTPVersion,
+    NetworkKind,
+    Preset,
+    Redirects,
+    RetryErrors,
+    ThermalState,
+    TLSVersion,
+)
 from ._types import Headers, Path
 
 
@@ -71,6 +80,36 @@ class SessionConfiguration:
     pinned_public_keys: str | None = None
     #: How many ended tasks ``history`` keeps; HISTORY_NONE: none.
     history_limit: int = 0
+    #: "discretionary" or "overnight": what it waits for when it can. A field that is set beside it takes its place.
+    preset: str | Preset | None = None
+    #: Whether it waits while the machine runs on battery.
+    requires_external_power: bool | None = None
+    #: Whether it waits while the network is metered.
+    requires_unmetered: bool | None = None
+    #: Kinds of network on which it runs; None: all.
+    networks: NetworkKind | None = None
+    #: Waits on battery with less, and then until it has 5 more; 1 to 100.
+    minimum_battery_percent: int = 0
+    #: "nominal", "fair" or "serious": waits while the machine is hotter.
+    maximum_thermal_state: str | ThermalState | None = None
+    #: Of the last ten seconds in which some process waited for a processor, a disk, memory; 1 to 100.
+    maximum_cpu_pressure_percent: int = 0
+    maximum_io_pressure_percent: int = 0
+    maximum_memory_pressure_percent: int = 0
+    #: When less has come for ``slow_after_ms``, from an origin or from all, it pauses and probes.
+    minimum_bytes_per_second: int = 0
+    #: Hours of local time in which it waits: "22:00-06:30", or "mon-fri 08:00-18:00, sat 10:00-14:00".
+    quiet_hours: str | None = None
+    slow_after_ms: int = 0
+    #: Before the first probe; doubles up to twelve times of it.
+    slow_pause_ms: int = 0
+    #: Whether tasks that a launched host enqueues are discretionary, as Apple treats those of an app in the background;
+    #: None: they are not.
+    discretionary_if_launched: bool | None = None
+    #: Bytes that it may move, both ways, on any one network in a day of local time; 0: no limit; BUDGET_NOTHING: none.
+    daily_budget: int = 0
+    #: The same, in a calendar month.
+    monthly_budget: int = 0
 
 
 @dataclass(frozen=True)

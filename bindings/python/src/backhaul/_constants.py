@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from enum import IntFlag
 
+from ._condition_constants import (
+    ConditionKind,
+    Connectivity,
+    NetworkKind,
+    Preset,
+    QualityOfService,
+    Reason,
+    ThermalState,
+)
 from ._open_enum import OpenEnum
 from ._transfer_constants import (
     BodySource,
@@ -22,6 +31,8 @@ __all__ = [
     "BodySource",
     "ChallengeKind",
     "Choice",
+    "ConditionKind",
+    "Connectivity",
     "Cookies",
     "Disposition",
     "Domain",
@@ -30,7 +41,10 @@ __all__ = [
     "Hosting",
     "IfExists",
     "LaunchState",
+    "NetworkKind",
     "Next",
+    "Preset",
+    "QualityOfService",
     "Reason",
     "Redirects",
     "Refresh",
@@ -43,6 +57,7 @@ __all__ = [
     "TLSVersion",
     "TaskKind",
     "TaskState",
+    "ThermalState",
 ]
 
 
@@ -173,6 +188,8 @@ class Attention(IntFlag):
     CHALLENGE = 4
     #: Another handle waits to consume the session: finish, complete and close.
     YIELD = 8
+    #: Among its events is one of an activity.
+    ACTIVITY = 16
 
 
 class Disposition(OpenEnum):
@@ -192,6 +209,8 @@ class EventKind(OpenEnum):
     CHALLENGE = 3
     #: The last live task of a group has ended.
     GROUP_FINISHED = 4
+    #: An activity without a request is due: do its work.
+    ACTIVITY = 5
 
 
 class ChallengeKind(OpenEnum):
@@ -246,22 +265,3 @@ class TaskState(OpenEnum):
     def has_ended(self) -> bool:
         """Whether nothing more will happen to the task."""
         return self in (TaskState.SUCCEEDED, TaskState.FAILED, TaskState.CANCELLED)
-
-
-class Reason(OpenEnum):
-    """Why a task is not moving."""
-
-    NONE = 0
-    TURN = 1
-    SUSPENDED = 2
-    RETRY = 3
-    CONNECTING = 4
-    STALLED = 5
-    FINISHING = 6
-    DISK_FULL = 7
-    #: Until its challenge is answered.
-    CREDENTIAL = 8
-    #: Until there is a route to the server: woken by changes of the network.
-    CONNECTIVITY = 9
-    #: Its bytes per second are used up for the moment.
-    RATE = 10

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from ctypes import POINTER, Structure, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
+from ._ctypes_conditions import bh_activity as bh_activity
+from ._ctypes_conditions import bh_condition as bh_condition
+from ._ctypes_conditions import bh_hold as bh_hold
+from ._ctypes_conditions import bh_network as bh_network
+from ._ctypes_conditions import bh_wait as bh_wait
+from ._ctypes_tasks import bh_progress as bh_progress
+from ._ctypes_tasks import bh_task as bh_task
+from ._ctypes_tasks import bh_task_selection as bh_task_selection
 from ._ctypes_transfers import bh_attempt as bh_attempt
 from ._ctypes_transfers import bh_header as bh_header
 from ._ctypes_transfers import bh_limits as bh_limits
@@ -191,6 +199,7 @@ class bh_event(Structure):
         ("response_body_size", c_size_t),
         ("task_kind", c_int32),
         ("reserved", c_int32),
+        ("activity", c_char_p),
     ]
 
 
@@ -205,63 +214,6 @@ class bh_response(Structure):
         ("url", c_char_p),
         ("expires_ms", c_int64),
         ("flags", c_uint32),
-    ]
-
-
-class bh_progress(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("task_id", c_uint64),
-        ("state", c_int32),
-        ("reason", c_int32),
-        ("offset", c_uint64),
-        ("size", c_uint64),
-        ("bytes_per_second", c_uint64),
-        ("body_sent", c_uint64),
-        ("body_size", c_uint64),
-    ]
-
-
-class bh_task(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("id", c_uint64),
-        ("round", c_uint64),
-        ("state", c_int32),
-        ("reason", c_int32),
-        ("reason_text", c_char_p),
-        ("next_attempt_ms", c_int64),
-        ("url", c_char_p),
-        ("destination", c_char_p),
-        ("idempotency_key", c_char_p),
-        ("user_data", c_void_p),
-        ("user_data_size", c_size_t),
-        ("priority", c_int32),
-        ("status", c_int32),
-        ("error_message", c_char_p),
-        ("http_status", c_int32),
-        ("attempts", c_uint32),
-        ("offset", c_uint64),
-        ("size", c_uint64),
-        ("bytes_per_second", c_uint64),
-        ("enqueued_ms", c_int64),
-        ("kind", c_int32),
-        ("reserved", c_int32),
-        ("group", c_char_p),
-        ("body_sent", c_uint64),
-        ("body_size", c_uint64),
-        ("ended_ms", c_int64),
-        ("path", c_char_p),
-    ]
-
-
-class bh_task_selection(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("ids", POINTER(c_uint64)),
-        ("id_count", c_size_t),
-        ("states", c_uint32),
-        ("group", c_char_p),
     ]
 
 
@@ -285,6 +237,11 @@ GROWING: tuple[type[Structure], ...] = (
     bh_task,
     bh_task_selection,
     bh_attempt,
+    bh_wait,
+    bh_condition,
+    bh_hold,
+    bh_network,
+    bh_activity,
 )
 
 #: Structs without a size of their own, whose layout never changes.

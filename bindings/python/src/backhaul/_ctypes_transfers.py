@@ -46,6 +46,23 @@ class bh_session_configuration(Structure):
         ("client_key", c_char_p),
         ("pinned_public_keys", c_char_p),
         ("history_limit", c_uint32),
+        ("preset", c_int32),
+        ("requires_external_power", c_int32),
+        ("requires_unmetered", c_int32),
+        ("networks", c_uint32),
+        ("minimum_battery_percent", c_uint32),
+        ("maximum_thermal_state", c_int32),
+        ("maximum_cpu_pressure_percent", c_uint32),
+        ("maximum_io_pressure_percent", c_uint32),
+        ("maximum_memory_pressure_percent", c_uint32),
+        ("minimum_bytes_per_second", c_uint64),
+        ("quiet_hours", c_char_p),
+        ("slow_after_ms", c_uint32),
+        ("slow_pause_ms", c_uint32),
+        ("discretionary_if_launched", c_int32),
+        ("reserved", c_uint32),
+        ("daily_budget", c_uint64),
+        ("monthly_budget", c_uint64),
     ]
 
 
@@ -78,6 +95,17 @@ class bh_policy(Structure):
         ("maximum_redirects", c_uint32),
         ("maximum_size", c_uint64),
         ("bytes_per_second", c_uint64),
+        ("preset", c_int32),
+        ("requires_external_power", c_int32),
+        ("requires_unmetered", c_int32),
+        ("networks", c_uint32),
+        ("minimum_battery_percent", c_uint32),
+        ("maximum_thermal_state", c_int32),
+        ("maximum_cpu_pressure_percent", c_uint32),
+        ("maximum_io_pressure_percent", c_uint32),
+        ("maximum_memory_pressure_percent", c_uint32),
+        ("minimum_bytes_per_second", c_uint64),
+        ("quiet_hours", c_char_p),
     ]
 
 
@@ -108,6 +136,10 @@ class bh_request(Structure):
         ("refresh", c_int32),
         ("expires_ms", c_int64),
         ("policy", POINTER(bh_policy)),
+        ("earliest_start_ms", c_int64),
+        ("latest_start_ms", c_int64),
+        ("expected_bytes_received", c_uint64),
+        ("expected_bytes_sent", c_uint64),
     ]
 
 

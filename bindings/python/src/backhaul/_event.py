@@ -22,7 +22,8 @@ class Acknowledging(Protocol):
 
 @dataclass(frozen=True)
 class Event:
-    """A durable fact addressed to the host: a task, group or round has ended, or a credential is asked for."""
+    """A durable fact addressed to the host: a task, group or round has ended, a credential is asked for, or an activity
+    is due."""
 
     #: Grows; never used twice in a store.
     id: int
@@ -78,6 +79,8 @@ class Event:
     response_body: bytes
     #: None for an event that is not of a task.
     task_kind: TaskKind | None
+    #: Of EventKind.ACTIVITY: its identifier.
+    activity: str | None
     _session: Acknowledging = field(repr=False, compare=False)
 
     @property
@@ -99,6 +102,11 @@ class Event:
     def is_challenge(self) -> bool:
         """Whether a server or proxy asks for a credential. To acknowledge it is not to answer it."""
         return self.kind is EventKind.CHALLENGE
+
+    @property
+    def is_activity(self) -> bool:
+        """Whether an activity without a request is due."""
+        return self.kind is EventKind.ACTIVITY
 
     @property
     def succeeded(self) -> bool:

@@ -6,19 +6,24 @@ from ctypes import POINTER, c_char_p, c_int, c_int32, c_size_t, c_uint32, c_uint
 from typing import Any
 
 from ._ctypes import (
+    bh_activity,
     bh_application,
     bh_application_options,
     bh_attempt,
     bh_batch,
     bh_challenge,
+    bh_condition,
     bh_engine_info,
     bh_enqueued,
     bh_error,
     bh_event,
+    bh_hold,
     bh_launch,
     bh_launch_command,
     bh_launch_info,
     bh_limits,
+    bh_network,
+    bh_policy,
     bh_progress,
     bh_request,
     bh_response,
@@ -28,6 +33,7 @@ from ._ctypes import (
     bh_task,
     bh_task_selection,
     bh_ticket,
+    bh_wait,
 )
 
 _error = POINTER(bh_error)
@@ -83,6 +89,11 @@ def _functions() -> dict[str, _Signature]:
         "bh_batch_engine_at": (POINTER(bh_engine_info), [bh_batch, c_size_t]),
         "bh_batch_attempt_at": (POINTER(bh_attempt), [bh_batch, c_size_t]),
         "bh_batch_limits_at": (POINTER(bh_limits), [bh_batch, c_size_t]),
+        "bh_batch_wait_at": (POINTER(bh_wait), [bh_batch, c_size_t]),
+        "bh_batch_condition_at": (POINTER(bh_condition), [bh_batch, c_size_t]),
+        "bh_batch_hold_at": (POINTER(bh_hold), [bh_batch, c_size_t]),
+        "bh_batch_network_at": (POINTER(bh_network), [bh_batch, c_size_t]),
+        "bh_batch_activity_at": (POINTER(bh_activity), [bh_batch, c_size_t]),
         "bh_batch_release": (None, [bh_batch]),
         "bh_ticket_wait": (c_int32, [bh_ticket, _milliseconds, _error]),
         "bh_ticket_session": (c_int32, [bh_ticket, _session, POINTER(c_int32), _error]),
@@ -122,9 +133,18 @@ def _functions() -> dict[str, _Signature]:
         "bh_tasks_resume": ([bh_session, _selection], [_count]),
         "bh_tasks_set_priority": ([bh_session, _selection, c_int32], [_count]),
         "bh_tasks_set_rate": ([bh_session, _selection, c_uint64], [_count]),
+        "bh_tasks_set_constraints": ([bh_session, _selection, POINTER(bh_policy)], [_count]),
         "bh_task_attempts": ([bh_session, c_uint64], [_batch]),
+        "bh_task_waits": ([bh_session, c_uint64], [_batch]),
         "bh_session_history": ([bh_session, c_uint64, c_size_t], [_batch]),
         "bh_task_claim": ([bh_session, c_uint64, c_char_p, c_int32], []),
+        "bh_application_conditions": ([bh_application], [_batch]),
+        "bh_application_holds": ([bh_application], [_batch]),
+        "bh_application_set_network": ([bh_application, POINTER(bh_network)], []),
+        "bh_application_networks": ([bh_application], [_batch]),
+        "bh_session_set_activity": ([bh_session, POINTER(bh_activity)], []),
+        "bh_session_remove_activity": ([bh_session, c_char_p], []),
+        "bh_session_activities": ([bh_session], [_batch]),
     }
     for name, (parameters, outputs) in verbs.items():
         functions[name], functions[name + "_start"] = _verb(parameters, outputs)

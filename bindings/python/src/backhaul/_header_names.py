@@ -10,6 +10,8 @@ from ._constants import (
     BodySource,
     ChallengeKind,
     Choice,
+    ConditionKind,
+    Connectivity,
     Cookies,
     Disposition,
     Domain,
@@ -18,7 +20,10 @@ from ._constants import (
     Hosting,
     IfExists,
     LaunchState,
+    NetworkKind,
     Next,
+    Preset,
+    QualityOfService,
     Reason,
     Redirects,
     Refresh,
@@ -31,6 +36,7 @@ from ._constants import (
     TLSVersion,
     TaskKind,
     TaskState,
+    ThermalState,
 )
 
 _PREFIXES: tuple[tuple[str, type[IntEnum] | type[IntFlag]], ...] = (
@@ -59,6 +65,12 @@ _PREFIXES: tuple[tuple[str, type[IntEnum] | type[IntFlag]], ...] = (
     ("BH_COOKIES_", Cookies),
     ("BH_", TLSVersion),
     ("BH_NEXT_", Next),
+    ("BH_PRESET_", Preset),
+    ("BH_THERMAL_", ThermalState),
+    ("BH_NETWORK_", NetworkKind),
+    ("BH_CONDITION_", ConditionKind),
+    ("BH_CONNECTIVITY_", Connectivity),
+    ("BH_QUALITY_", QualityOfService),
 )
 
 

@@ -72,7 +72,7 @@ class Launch:
     id: int
     #: How many in a row, this one included: 1 unless earlier ones did not complete.
     launches: int
-    #: Attention.FINISHED and Attention.CHALLENGE, as any of the sessions has.
+    #: Attention.FINISHED, CHALLENGE and ACTIVITY, as any of the sessions has.
     reasons: Attention
     #: All that are concerned and not completed yet, as they are now.
     sessions: tuple[SessionInfo, ...]
@@ -83,7 +83,7 @@ class EngineInfo:
     """Who runs the transfers of a store."""
 
     process_id: int
-    #: Of its library, such as "0.3.0".
+    #: Of its library, such as "0.4.0".
     version: str
     #: Hosting.DAEMON or Hosting.EMBEDDED.
     hosting: Hosting

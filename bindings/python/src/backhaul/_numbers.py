@@ -7,6 +7,8 @@ from __future__ import annotations
 PRIORITY_NOW = 101
 #: For ``SessionConfiguration.history_limit``: no ended task is remembered.
 HISTORY_NONE = 2**32 - 1
+#: For the budgets of sessions and networks: no byte may be moved.
+BUDGET_NOTHING = 2**64 - 1
 
 APPLICATION_OBSERVES = 1
 INVALIDATE_FINISH = 1

@@ -80,6 +80,7 @@ def _event(raw: bh_event, session: Acknowledging) -> Event:
         bytes_sent=raw.bytes_sent,
         response_body=data(raw.response_body, raw.response_body_size),
         task_kind=TaskKind(raw.task_kind) if raw.task_kind else None,
+        activity=text(raw.activity),
         _session=session,
     )
 
@@ -111,6 +112,10 @@ def _task(raw: bh_task) -> TaskInfo:
         body_size=raw.body_size,
         ended_ms=raw.ended_ms,
         path=text(raw.path),
+        earliest_start_ms=raw.earliest_start_ms,
+        latest_start_ms=raw.latest_start_ms,
+        expected_bytes_received=raw.expected_bytes_received or None,
+        expected_bytes_sent=raw.expected_bytes_sent or None,
     )
 
 

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from ._attempt import Attempt
 from ._configuration import Limits, SessionConfiguration
-from ._constants import Cookies, Domain, HTTPVersion, Next, Redirects, RetryErrors, Status, TLSVersion
+from ._constants import (
+    Cookies,
+    Domain,
+    HTTPVersion,
+    NetworkKind,
+    Next,
+    Preset,
+    Redirects,
+    RetryErrors,
+    Status,
+    ThermalState,
+    TLSVersion,
+)
 from ._copying import chosen, header_pairs, items, text, words
 from ._ctypes import bh_attempt, bh_limits, bh_session_configuration
 from ._handles import BatchHandle
@@ -46,6 +58,22 @@ def _configuration(raw: bh_session_configuration) -> SessionConfiguration:
         client_key=text(raw.client_key),
         pinned_public_keys=text(raw.pinned_public_keys),
         history_limit=raw.history_limit,
+        preset=Preset(raw.preset) if raw.preset else None,
+        requires_external_power=chosen(raw.requires_external_power),
+        requires_unmetered=chosen(raw.requires_unmetered),
+        networks=NetworkKind(raw.networks) if raw.networks else None,
+        minimum_battery_percent=raw.minimum_battery_percent,
+        maximum_thermal_state=ThermalState(raw.maximum_thermal_state) if raw.maximum_thermal_state else None,
+        maximum_cpu_pressure_percent=raw.maximum_cpu_pressure_percent,
+        maximum_io_pressure_percent=raw.maximum_io_pressure_percent,
+        maximum_memory_pressure_percent=raw.maximum_memory_pressure_percent,
+        minimum_bytes_per_second=raw.minimum_bytes_per_second,
+        quiet_hours=text(raw.quiet_hours),
+        slow_after_ms=raw.slow_after_ms,
+        slow_pause_ms=raw.slow_pause_ms,
+        discretionary_if_launched=chosen(raw.discretionary_if_launched),
+        daily_budget=raw.daily_budget,
+        monthly_budget=raw.monthly_budget,
     )
 
 

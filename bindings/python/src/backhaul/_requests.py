@@ -11,17 +11,21 @@ from ._constants import (
     Disposition,
     HTTPVersion,
     IfExists,
+    NetworkKind,
+    Preset,
     Redirects,
     Refresh,
     RetryErrors,
     Status,
+    ThermalState,
 )
 from ._types import Headers, Moment, Path
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How a task differs from its session. 0 or None: as the session's configuration says."""
+    """How a task differs from its session. 0 or None: as the session's configuration says. Of the fields from
+    ``preset`` on the stricter of session and task holds: a task cannot loosen what its session asks for."""
 
     #: Tries in a row without new durable bytes.
     maximum_attempts: int = 0
@@ -49,6 +53,26 @@ class Policy:
     maximum_size: int = 0
     #: Of this task, beside the session's limit; changed with ``set_rate``.
     bytes_per_second: int = 0
+    #: "discretionary" or "overnight": what it waits for when it can. A field that is set beside it takes its place.
+    preset: str | Preset | None = None
+    #: Whether it waits while the machine runs on battery.
+    requires_external_power: bool | None = None
+    #: Whether it waits while the network is metered.
+    requires_unmetered: bool | None = None
+    #: Kinds of network on which it runs; None: as the session.
+    networks: NetworkKind | None = None
+    #: Waits on battery with less, and then until it has 5 more; 1 to 100.
+    minimum_battery_percent: int = 0
+    #: "nominal", "fair" or "serious": waits while the machine is hotter.
+    maximum_thermal_state: str | ThermalState | None = None
+    #: Of the last ten seconds in which some process waited for a processor, a disk, memory; 1 to 100.
+    maximum_cpu_pressure_percent: int = 0
+    maximum_io_pressure_percent: int = 0
+    maximum_memory_pressure_percent: int = 0
+    #: When less has come for the session's ``slow_after_ms``, from an origin or from all, it pauses and probes.
+    minimum_bytes_per_second: int = 0
+    #: Hours of local time in which it waits: "22:00-06:30", or "mon-fri 08:00-18:00, sat 10:00-14:00".
+    quiet_hours: str | None = None
 
 
 @dataclass(frozen=True)
@@ -116,6 +140,14 @@ class Request:
     named_by_server: bool = False
     #: The server's Repr-Digest and Content-Digest are not verified.
     ignores_digests: bool = False
+    #: Before this it does not start.
+    earliest_start: Moment | None = None
+    #: From this on it waits for no preset's wishes any more, its session's included; not before ``earliest_start``.
+    latest_start: Moment | None = None
+    #: An upper bound in bytes, for budgets: it waits when less is left; None: ``expected_size``, or not known.
+    expected_bytes_received: int | None = None
+    #: The same; None: the body's size.
+    expected_bytes_sent: int | None = None
 
 
 class TransferOptions(TypedDict, total=False):
@@ -132,6 +164,10 @@ class TransferOptions(TypedDict, total=False):
     refresh: str | Refresh
     expires: Moment | None
     policy: Policy | None
+    earliest_start: Moment | None
+    latest_start: Moment | None
+    expected_bytes_received: int | None
+    expected_bytes_sent: int | None
 
 
 class DownloadOptions(TransferOptions, total=False):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ._activity import Activity, ActivityInfo
 from ._configuration import SessionConfiguration
 from ._constants import Role
 from ._errors import BackhaulError
@@ -166,6 +167,21 @@ class Session(SessionTasks):
             expires=expires,
         )
         verb.result(timeout)
+
+    # Activities
+
+    def set_activity(self, activity: Activity, *, timeout: float | None = None) -> None:
+        """Makes the activity, durably, or takes the place of the one with its identifier, whose next window stays
+        unless ``first`` or ``interval_ms`` is another. At most 1,000 in a session."""
+        self.start.set_activity(activity).result(timeout)
+
+    def remove_activity(self, identifier: str, *, timeout: float | None = None) -> None:
+        """Removes it; tasks that it has made go on. Raises NotFound."""
+        self.start.remove_activity(identifier).result(timeout)
+
+    def activities(self, *, timeout: float | None = None) -> list[ActivityInfo]:
+        """The session's activities by identifier."""
+        return self.start.activities().result(timeout)
 
     # Progress
 

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ._attempt import Attempt
+from ._conditions import Wait
 from ._constants import IfExists, TaskState
 from ._identity import Among, Identity
+from ._requests import Policy
 from ._session_verbs import PAGE, SessionVerbs
 from ._types import Path
 from ._values import TaskInfo
@@ -49,6 +51,11 @@ class SessionTasks:
         and the newest, at most 100. Raises NotFound."""
         return self.start.attempts(task).result(timeout)
 
+    def waits(self, task: Identity, *, timeout: float | None = None) -> list[Wait]:
+        """When and why a task that is listed or in the history has waited, oldest first; of many the newest 1,000.
+        Waits for a turn, for a rate and for an answer are too short and too many to be kept. Raises NotFound."""
+        return self.start.waits(task).result(timeout)
+
     def history(self, after: Identity = 0, *, timeout: float | None = None) -> Iterator[TaskInfo]:
         """Tasks whose event was acknowledged, by id, those after one, fetched in pages. The session keeps the newest,
         as many as its ``history_limit`` says."""
@@ -76,7 +83,8 @@ class SessionTasks:
     def resume(
         self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None, **among: Unpack[Among]
     ) -> int:
-        """Lets suspended tasks run and sends waiting ones to their next attempt at once. Returns how many changed."""
+        """Lets suspended tasks run and sends waiting ones to their next attempt at once, as far as the conditions allow
+        it; not before ``earliest_start``. Returns how many changed."""
         return self.start.resume(tasks, **among).result(timeout)
 
     def set_priority(
@@ -101,6 +109,19 @@ class SessionTasks:
         """Limits each of these tasks (None: all) to so many bytes per second, both ways, from now on; 0: to no less
         than the session and the engine. Returns how many changed."""
         return self.start.set_rate(bytes_per_second, tasks, **among).result(timeout)
+
+    def set_constraints(
+        self,
+        policy: Policy | None,
+        tasks: Iterable[Identity] | None = None,
+        *,
+        timeout: float | None = None,
+        **among: Unpack[Among],
+    ) -> int:
+        """What each of these tasks (None: all) demands of the conditions from now on, in the place of what it was
+        enqueued with: the fields of ``policy`` from ``preset`` on, its others left out; None: nothing. The session's
+        own demands stay. Returns how many changed."""
+        return self.start.set_constraints(policy, tasks, **among).result(timeout)
 
     def claim(
         self,

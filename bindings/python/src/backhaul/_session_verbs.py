@@ -6,8 +6,17 @@ from collections.abc import Iterable, Sequence
 from ctypes import byref, c_size_t, sizeof
 from typing import TYPE_CHECKING, Any, Callable, Protocol, TypeVar
 
-from . import _reading, _reading_transfers, _writing, _writing_transfers
+from . import (
+    _reading,
+    _reading_conditions,
+    _reading_transfers,
+    _writing,
+    _writing_conditions,
+    _writing_transfers,
+)
+from ._activity import Activity, ActivityInfo
 from ._attempt import Attempt
+from ._conditions import Wait
 from ._configuration import SessionConfiguration
 from ._constants import IfExists, TaskState
 from ._ctypes import bh_enqueued, bh_request
@@ -18,7 +27,7 @@ from ._handles import ApplicationHandle, SessionHandle, TicketHandle, call
 from ._identity import Among, Identity
 from ._library import library
 from ._numbers import INVALIDATE_CANCEL, INVALIDATE_FINISH
-from ._requests import DownloadOptions, Enqueued, Part, Request, TransferOptions
+from ._requests import DownloadOptions, Enqueued, Part, Policy, Request, TransferOptions
 from ._task import Controlling, Task
 from ._tickets import AnsweredTicket, Ticket, count_only, from_batch, wait_only
 from ._types import Headers, Moment, Path
@@ -162,6 +171,17 @@ class SessionVerbs:
         mode = INVALIDATE_CANCEL if cancel else INVALIDATE_FINISH
         return self._start(wait_only, library.bh_session_invalidate_start, mode)
 
+    def set_activity(self, activity: Activity) -> Ticket[None]:
+        value = _writing_conditions.activity(activity)
+        return self._start(wait_only, library.bh_session_set_activity_start, byref(value))
+
+    def remove_activity(self, identifier: str) -> Ticket[None]:
+        name = _writing.text("activity's identifier", identifier)
+        return self._start(wait_only, library.bh_session_remove_activity_start, name)
+
+    def activities(self) -> Ticket[list[ActivityInfo]]:
+        return self._start(from_batch(_reading_conditions.activities), library.bh_session_activities_start)
+
     def tasks(
         self,
         tasks: Iterable[Identity] | None = None,
@@ -193,6 +213,11 @@ class SessionVerbs:
             from_batch(_reading_transfers.attempts), library.bh_task_attempts_start, _writing.identity(task)
         )
 
+    def waits(self, task: Identity) -> Ticket[list[Wait]]:
+        return self._start(
+            from_batch(_reading_conditions.waits), library.bh_task_waits_start, _writing.identity(task)
+        )
+
     def history(self, after: int = 0, maximum: int = PAGE) -> Ticket[list[TaskInfo]]:
         """One page of the history: tasks with ids greater than ``after``."""
         return self._start(
@@ -222,6 +247,12 @@ class SessionVerbs:
     ) -> Ticket[int]:
         value = _writing.number("bytes per second", bytes_per_second, _writing.UINT64)
         return self._control(library.bh_tasks_set_rate_start, tasks, among, value)
+
+    def set_constraints(
+        self, policy: Policy | None, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]
+    ) -> Ticket[int]:
+        slot = None if policy is None else byref(_writing_transfers.policy(policy))
+        return self._control(library.bh_tasks_set_constraints_start, tasks, among, slot)
 
     def _control(
         self, function: Callable[..., int], tasks: Iterable[Identity] | None, among: Among, *arguments: Any

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from ._attempt import Attempt
+from ._conditions import Wait
 from ._constants import Disposition, IfExists
 from ._identity import Identity
+from ._requests import Policy
 from ._types import Path
 from ._values import TaskInfo
 
@@ -33,7 +35,13 @@ class Controlling(Protocol):
         self, bytes_per_second: int, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None
     ) -> int: ...
 
+    def set_constraints(
+        self, policy: Policy | None, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None
+    ) -> int: ...
+
     def attempts(self, task: Identity, *, timeout: float | None = None) -> list[Attempt]: ...
+
+    def waits(self, task: Identity, *, timeout: float | None = None) -> list[Wait]: ...
 
     def claim(
         self,
@@ -88,9 +96,19 @@ class Task:
         """Limits it to so many bytes per second from now on; 0: to no less than its session and the engine."""
         return self._session.set_rate(bytes_per_second, [self.id], timeout=timeout) > 0
 
+    def set_constraints(self, policy: Policy | None, *, timeout: float | None = None) -> bool:
+        """What it demands of the conditions from now on, in the place of what it was enqueued with: the fields of
+        ``policy`` from ``preset`` on; None: nothing beside its session."""
+        return self._session.set_constraints(policy, [self.id], timeout=timeout) > 0
+
     def attempts(self, *, timeout: float | None = None) -> list[Attempt]:
         """What was measured of its requests, oldest first. Raises NotFound when the history has lost it, too."""
         return self._session.attempts(self.id, timeout=timeout)
+
+    def waits(self, *, timeout: float | None = None) -> list[Wait]:
+        """When and why it has waited, oldest first; ``info()`` tells why it waits now. Raises NotFound when the history
+        has lost it, too."""
+        return self._session.waits(self.id, timeout=timeout)
 
     def claim(
         self,

@@ -51,6 +51,13 @@ class TaskInfo:
     ended_ms: int
     #: Where the file of a succeeded download lies.
     path: str | None
+    #: Unix time in milliseconds before which it does not start, or 0.
+    earliest_start_ms: int
+    #: Unix time in milliseconds from which on it waits for no preset's wishes, or 0.
+    latest_start_ms: int
+    #: As its request told.
+    expected_bytes_received: int | None
+    expected_bytes_sent: int | None
 
     @property
     def next_attempt(self) -> datetime | None:
@@ -63,6 +70,14 @@ class TaskInfo:
     @property
     def ended(self) -> datetime | None:
         return moment_or_none(self.ended_ms)
+
+    @property
+    def earliest_start(self) -> datetime | None:
+        return moment_or_none(self.earliest_start_ms)
+
+    @property
+    def latest_start(self) -> datetime | None:
+        return moment_or_none(self.latest_start_ms)
 
 
 class Progress(NamedTuple):

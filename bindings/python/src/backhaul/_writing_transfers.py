@@ -7,7 +7,7 @@ from ctypes import POINTER, Array, c_char, c_void_p, cast, create_string_buffer,
 from typing import Any
 
 from ._configuration import Limits, SessionConfiguration
-from ._constants import BodySource, Cookies, HTTPVersion, Redirects, Refresh, TLSVersion
+from ._constants import BodySource, Cookies, HTTPVersion, Preset, Redirects, Refresh, ThermalState, TLSVersion
 from ._ctypes import bh_header, bh_limits, bh_part, bh_policy, bh_request, bh_session_configuration
 from ._errors import invalid
 from ._numbers import (
@@ -42,6 +42,22 @@ _POLICY_NUMBERS = (
     ("maximum_redirects", UINT32),
     ("maximum_size", UINT64),
     ("bytes_per_second", UINT64),
+    ("minimum_battery_percent", UINT32),
+    ("maximum_cpu_pressure_percent", UINT32),
+    ("maximum_io_pressure_percent", UINT32),
+    ("maximum_memory_pressure_percent", UINT32),
+    ("minimum_bytes_per_second", UINT64),
+)
+
+_SESSION_NUMBERS = (
+    ("connections_per_origin", UINT32),
+    ("maximum_running_tasks", UINT32),
+    ("launch_if_stopped_ms", UINT32),
+    ("history_limit", UINT32),
+    ("slow_after_ms", UINT32),
+    ("slow_pause_ms", UINT32),
+    ("daily_budget", UINT64),
+    ("monthly_budget", UINT64),
 )
 
 
@@ -65,6 +81,12 @@ def _fill_policy(
     slot.accepted_statuses = text("accepted_statuses", given.accepted_statuses, index)
     slot.http_version = word("HTTP version", given.http_version, HTTPVersion, index)
     slot.redirects = word("policy for redirects", given.redirects or 0, Redirects, index)
+    slot.preset = word("preset", given.preset or 0, Preset, index)
+    slot.requires_external_power = choice("requires_external_power", given.requires_external_power, index)
+    slot.requires_unmetered = choice("requires_unmetered", given.requires_unmetered, index)
+    slot.networks = number("networks", given.networks or 0, UINT32, index)
+    slot.maximum_thermal_state = word("maximum_thermal_state", given.maximum_thermal_state or 0, ThermalState, index)
+    slot.quiet_hours = text("quiet_hours", given.quiet_hours, index)
 
 
 def policy(value: Policy, index: int | None = None) -> bh_policy:
@@ -129,6 +151,12 @@ def _fill(slot: bh_request, request: Request, index: int, policies: dict[int, An
     _fill_body(slot, request, index)
     slot.refresh = word("refresh", request.refresh, Refresh, index)
     slot.expires_ms = moment_ms("expiry", request.expires, index)
+    slot.earliest_start_ms = moment_ms("earliest start", request.earliest_start, index)
+    slot.latest_start_ms = moment_ms("latest start", request.latest_start, index)
+    slot.expected_bytes_received = number(
+        "expected_bytes_received", request.expected_bytes_received or 0, UINT64, index
+    )
+    slot.expected_bytes_sent = number("expected_bytes_sent", request.expected_bytes_sent or 0, UINT64, index)
     if request.policy is not None:
         # A list of thousands has mostly one policy.
         if id(request.policy) not in policies:
@@ -147,8 +175,8 @@ def requests(values: Sequence[Request], first: int = 0) -> Array[bh_request]:
 
 def configuration(value: SessionConfiguration) -> bh_session_configuration:
     slot = bh_session_configuration(sizeof(bh_session_configuration), text("identifier", value.identifier))
-    for name in ("connections_per_origin", "maximum_running_tasks", "launch_if_stopped_ms", "history_limit"):
-        setattr(slot, name, number(name, getattr(value, name), UINT32))
+    for name, kind in _SESSION_NUMBERS:
+        setattr(slot, name, number(name, getattr(value, name), kind))
     _fill_policy(slot, value, None)
     slot.ca_file = path("CA file", value.ca_file)
     slot.sends_launch_events = choice("sends_launch_events", value.sends_launch_events)
@@ -162,6 +190,7 @@ def configuration(value: SessionConfiguration) -> bh_session_configuration:
     slot.minimum_tls = word("lowest version of TLS", value.minimum_tls or 0, TLSVersion)
     slot.client_certificate = path("client certificate", value.client_certificate)
     slot.client_key = path("client key", value.client_key)
+    slot.discretionary_if_launched = choice("discretionary_if_launched", value.discretionary_if_launched)
     return slot
 
 

@@ -134,7 +134,7 @@ public final class Application: Sendable {
     /// The launch that this process, or one that started it, was started by; nil: none, or it is over.
     public func currentLaunch() async throws -> Launch? { try await listing(bh_launch_current_start) { $0.launch() } }
 
-    private func listing<Value>(_ start: Driver.Start, _ take: (borrowing Batch) -> Value) async throws -> Value {
+    func listing<Value>(_ start: Driver.Start, _ take: (borrowing Batch) -> Value) async throws -> Value {
         try await driver.verb(start) { answer throws(BackhaulError) in
             take(try answer.batch())
         }

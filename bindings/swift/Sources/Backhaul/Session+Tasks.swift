@@ -57,6 +57,17 @@ extension Session {
         try await control(selection) { bh_tasks_set_rate_start($0, $1, bytesPerSecond ?? 0, $2, $3) }
     }
 
+    /// - Parameter constraints: what each of the tasks demands of the conditions from now on, in the place of what it
+    ///   was enqueued with. The session's own demands stay.
+    @discardableResult
+    public func setConstraints(_ constraints: Constraints, _ selection: TaskSelection) async throws -> UInt64 {
+        var policy = Policy()
+        policy.constraints = constraints
+        let arena = Arena()
+        var value = try policy.value(arena)
+        return try await control(selection) { bh_tasks_set_constraints_start($0, $1, &value, $2, $3) }
+    }
+
     /// What was measured of the requests of a task that is listed or in the history, oldest first; of many the first
     /// and the newest.
     ///

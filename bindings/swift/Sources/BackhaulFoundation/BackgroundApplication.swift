@@ -158,7 +158,14 @@ public final class BackgroundApplication: Sendable {
         let application = try opened()
         try application.setLaunch(options.launch)
         if BackgroundApplication.isLaunched {
-            for session in try application.currentLaunch()?.sessions ?? [] { call(for: session.identifier) }
+            for session in try application.currentLaunch()?.sessions ?? [] {
+                if session.identifier == ActivityHost.session {
+                    inner.with { _ = $0.called.insert(session.identifier) }
+                    ActivityHost.shared.begin(isLaunched: true)
+                } else {
+                    call(for: session.identifier)
+                }
+            }
         }
         let isFirst = inner.with { inner in
             defer { inner.isListening = true }
@@ -175,7 +182,7 @@ public final class BackgroundApplication: Sendable {
         while true {
             do throws(BackhaulError) {
                 for session in try application.poll(timeout: 3_600_000)
-                where session.hasFinished || session.hasChallenge {
+                where session.identifier != ActivityHost.session && (session.hasFinished || session.hasChallenge) {
                     if SessionCore.delivering(session.identifier) == nil { call(for: session.identifier) }
                 }
             } catch {

@@ -9,8 +9,22 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     /// Names the session within the application: 1 to 255 bytes of UTF-8 without control characters.
     public let identifier: String?
 
-    /// Accepted, and not honored yet: see `unhonored`.
+    /// The system decides when: on external power and an unmetered network, while the machine is cool and the link is
+    /// not slow. The command `backhaul why` tells what a task waits for.
     public var isDiscretionary = false
+
+    /// False: nothing is transferred over a cellular network. A request's own `allowsCellularAccess` may forbid it,
+    /// too.
+    public var allowsCellularAccess = true
+
+    /// False: nothing is transferred while the network is metered.
+    public var allowsExpensiveNetworkAccess = true
+
+    /// As `allowsExpensiveNetworkAccess`: here a network is metered or not, whether by its kind or by its user's wish.
+    public var allowsConstrainedNetworkAccess = true
+
+    /// Has no effect, as on Apple's systems: background sessions always wait.
+    public var waitsForConnectivity = false
 
     /// Whether the program is launched when the session's tasks have ended or a server asks for a credential.
     public var sessionSendsLaunchEvents = true
@@ -45,6 +59,9 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     /// Not Apple's: how many tasks run at the same time, at most 1,024; nil: 64.
     public var maximumRunningTasks: Int?
 
+    /// Not Apple's: whether tasks that a launched program resumes are discretionary, as Apple's always are.
+    public var isDiscretionaryIfLaunched = false
+
     /// Not Apple's: the certificates (PEM) to trust instead of the system's.
     public var certificateFile: URL?
 
@@ -58,9 +75,9 @@ public final class BackgroundURLSessionConfiguration: NSObject {
         BackgroundURLSessionConfiguration(identifier: identifier)
     }
 
-    /// What was asked for and is not honored yet, by name: "isDiscretionary". Empty when all is.
+    /// What was asked for and cannot be honored, by name: "connectionProxyDictionary". Empty when all is.
     public var unhonored: [String] {
-        var names = isDiscretionary ? ["isDiscretionary"] : []
+        var names: [String] = []
         if let connectionProxyDictionary, ProxyDictionary(connectionProxyDictionary) == nil {
             names.append("connectionProxyDictionary")
         }
@@ -71,6 +88,11 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     public override func copy() -> Any {
         let copy = BackgroundURLSessionConfiguration(identifier: identifier ?? "")
         copy.isDiscretionary = isDiscretionary
+        copy.allowsCellularAccess = allowsCellularAccess
+        copy.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
+        copy.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
+        copy.waitsForConnectivity = waitsForConnectivity
+        copy.isDiscretionaryIfLaunched = isDiscretionaryIfLaunched
         copy.sessionSendsLaunchEvents = sessionSendsLaunchEvents
         copy.timeoutIntervalForRequest = timeoutIntervalForRequest
         copy.timeoutIntervalForResource = timeoutIntervalForResource
@@ -103,6 +125,10 @@ public final class BackgroundURLSessionConfiguration: NSObject {
         remembered.sendsLaunchEvents = sessionSendsLaunchEvents
         remembered.asksForCredentials = asksForCredentials
         remembered.cookies = httpShouldSetCookies && httpCookieAcceptPolicy != .never ? .persistent : CookiePolicy.none
+        remembered.preset = isDiscretionary ? .discretionary : nil
+        remembered.networks = allowsCellularAccess ? nil : .withoutCellular
+        remembered.requiresUnmetered = allowsExpensiveNetworkAccess && allowsConstrainedNetworkAccess ? nil : true
+        remembered.isDiscretionaryIfLaunched = isDiscretionaryIfLaunched
         let proxy = connectionProxyDictionary.flatMap { ProxyDictionary($0) }
         remembered.proxy = proxy?.url
         remembered.proxyUser = proxy?.user
@@ -117,10 +143,14 @@ public final class BackgroundURLSessionConfiguration: NSObject {
             (name.base as? String).map { Header(name: $0, value: "\(value)") }
         }.sorted { $0.name < $1.name }
     }
+}
 
-    /// A number that is no time stays one that the engine refuses.
-    private func duration(_ seconds: TimeInterval) -> Duration {
-        guard seconds.isFinite, seconds > 0 else { return .zero }
-        return .milliseconds(Int64(min(seconds, 1e9) * 1000))
-    }
+extension NetworkKinds {
+    static let withoutCellular = NetworkKinds.all.subtracting(.cellular)
+}
+
+/// A number that is no time stays one that the engine refuses.
+func duration(_ seconds: TimeInterval) -> Duration {
+    guard seconds.isFinite, seconds > 0 else { return .zero }
+    return .milliseconds(Int64(min(seconds, 1e9) * 1000))
 }

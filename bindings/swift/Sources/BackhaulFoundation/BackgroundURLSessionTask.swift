@@ -55,7 +55,15 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     /// 0 without a body.
     public var countOfBytesExpectedToSend: Int64 { inner.with { $0.expectedToSend } }
 
-    /// A best guess, for schedulers that plan with it; none does yet. For this process only.
+    /// When the task may start at the earliest; nil: at once. Kept with the task when it was set before the first
+    /// `resume`; a later change is for this process only.
+    public var earliestBeginDate: Date? {
+        get { inner.with { $0.earliestBegin } }
+        set { inner.with { $0.earliestBegin = newValue } }
+    }
+
+    /// An upper bound, for the budgets of sessions and networks: the task waits when less is left. Kept with the task
+    /// when it was set before the first `resume`; a later change is for this process only.
     public var countOfBytesClientExpectsToSend: Int64 {
         get { inner.with { $0.guessToSend } }
         set { inner.with { $0.guessToSend = newValue } }
@@ -133,6 +141,7 @@ struct TaskInner {
     var priority = BackgroundURLSessionTask.defaultPriority
     var received: Int64 = 0
     var expected = BackgroundURLSessionTransferSizeUnknown
+    var earliestBegin: Date?
     var guessToSend = BackgroundURLSessionTransferSizeUnknown
     var guessToReceive = BackgroundURLSessionTransferSizeUnknown
     var response: URLResponse?

@@ -18,6 +18,8 @@ public typealias URLSessionTaskDelegate = BackgroundURLSessionTaskDelegate
 public typealias URLSessionDownloadDelegate = BackgroundURLSessionDownloadDelegate
 public let NSURLSessionTransferSizeUnknown = BackgroundURLSessionTransferSizeUnknown
 
+public typealias NSBackgroundActivityScheduler = BackgroundActivityScheduler
+
 /// The application, as UIKit has it.
 public typealias UIApplication = BackgroundApplication
 public typealias UIApplicationDelegate = BackgroundApplicationDelegate

@@ -31,18 +31,33 @@ struct LaunchedProgramTests {
         }
     }
 
+    @Test("is launched for an activity when it is due, does its work, and is not launched for it again")
+    func activity() async throws {
+        try await run(["schedule", "nothing"]) { $0.last == "left" } verify: { log in
+            #expect(log == ["scheduled", "launched", "scheduled", "swept", "left"])
+        }
+    }
+
     /// Has the program hand over what the server has under `first`, and reads its log until it is whole.
     private func run(
         _ first: String, second: String?, isWhole: ([String]) -> Bool, verify: ([String]) throws -> Void
     ) async throws {
         let server = try Server()
-        let folder = server.path("home")
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         _ = try server.serve("first", content(1000))
         _ = try server.serve("second", content(2000))
+        let words = ["get", server.url(first), second.map { server.url($0) } ?? "nothing"]
+        try await run(words, server, isWhole: isWhole, verify: verify)
+    }
 
-        let words = ["get", folder, server.url(first), second.map { server.url($0) } ?? "nothing"]
-        #expect(try TestSupport.run(LaunchedProgramTests.program(), words) == 0)
+    /// Runs the program with these words, of which the folder is the second, and reads its log until it is whole.
+    private func run(
+        _ words: [String], _ server: Server? = nil, isWhole: ([String]) -> Bool, verify: ([String]) throws -> Void
+    ) async throws {
+        let server = try server ?? Server()
+        let folder = server.path("home")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let all = [words[0], folder] + words.dropFirst()
+        #expect(try TestSupport.run(LaunchedProgramTests.program(), all) == 0)
 
         let onlooker = try await Application.open("org.example.launched", store: folder + "/store", observes: true)
         var (log, launches, sessions) = ([String](), try await onlooker.launches(), try await onlooker.sessions())

@@ -96,8 +96,10 @@ struct SessionTests {
     func unhonored() {
         let configuration = World.configuration("unhonored")
         #expect(configuration.unhonored.isEmpty)
-        configuration.isDiscretionary = true
-        #expect(configuration.unhonored == ["isDiscretionary"])
+        configuration.connectionProxyDictionary = [
+            "HTTPProxy": "a", "HTTPEnable": 1, "SOCKSProxy": "b", "SOCKSEnable": 1,
+        ]
+        #expect(configuration.unhonored == ["connectionProxyDictionary"])
     }
 
     @Test("copies its configuration")

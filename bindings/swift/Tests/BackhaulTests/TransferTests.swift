@@ -58,6 +58,9 @@ struct TransferTests {
         given.clientKey = "/k.pem"
         given.pinnedPublicKeys = "sha256//" + String(repeating: "A", count: 43) + "="
         given.historyLimit = HistoryLimit.none
+        given.slowAfter = .seconds(14)
+        given.slowPause = .seconds(15)
+        given.isDiscretionaryIfLaunched = false
         let application = try await open()
         let session = try await application.createSession(given, role: .produce)
         #expect(try await session.configuration() == given)

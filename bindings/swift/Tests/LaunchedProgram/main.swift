@@ -3,6 +3,8 @@
 //   LaunchedProgram get FOLDER URL SECOND   hands the first over and ends at once
 //   LaunchedProgram launched FOLDER SECOND  how it is launched; hands the second over when the first is completed,
 //                                           unless that is "nothing"
+//   LaunchedProgram schedule FOLDER nothing schedules an activity and ends at once
+//   LaunchedProgram sweep FOLDER nothing    how it is launched for that
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
@@ -13,10 +15,26 @@ let second = CommandLine.arguments[CommandLine.arguments.count - 1]
 var options = BackgroundApplication.Options()
 options.identifier = "org.example.launched"
 options.store = folder + "/store"
-options.launch.arguments = ["launched", folder, second]
+let isActivity = command == "schedule" || command == "sweep"
+options.launch.arguments = [isActivity ? "sweep" : "launched", folder, second]
 try BackgroundApplication.shared.configure(options)
 
 let program = Program(folder: folder)
+let scheduler = BackgroundActivityScheduler(identifier: "sweep")
+if isActivity {
+    if command == "sweep" { program.log("launched") }
+    scheduler.interval = 1
+    scheduler.qualityOfService = .userInitiated
+    scheduler.schedule { completion in
+        // The run that has scheduled it has ended before its window.
+        if command == "sweep" { program.log("swept") }
+        completion(.finished)
+    }
+    program.log(scheduler.error.map { "\($0)" } ?? "scheduled")
+    let wasLaunched = try BackgroundApplication.shared.handleLaunch(delegate: program)
+    if wasLaunched { program.log("left") }
+    exit(0)
+}
 if command == "get" {
     _ = try BackgroundApplication.shared.handleLaunch(delegate: program)
     program.session(delegate: nil).downloadTask(with: URL(string: CommandLine.arguments[3])!).resume()

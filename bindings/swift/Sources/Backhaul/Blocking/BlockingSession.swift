@@ -116,6 +116,18 @@ package final class BlockingSession: Sendable {
         try batch { bh_task_attempts(handle.pointer, id, wait, $0, $1) }.attempts()
     }
 
+    package func setActivity(_ activity: Activity) throws(BackhaulError) {
+        let arena = Arena()
+        var value = try activity.value(arena)
+        try check { error in bh_session_set_activity(handle.pointer, &value, wait, error) }
+    }
+
+    package func removeActivity(_ identifier: String) throws(BackhaulError) {
+        let arena = Arena()
+        let name = try arena.string(identifier, "the activity's identifier")
+        try check { error in bh_session_remove_activity(handle.pointer, name, wait, error) }
+    }
+
     package func cancel(_ id: TaskID) throws(BackhaulError) {
         try control(id) { bh_tasks_cancel($0, $1, $2, nil, $3) }
     }

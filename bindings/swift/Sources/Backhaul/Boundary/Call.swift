@@ -45,6 +45,12 @@ struct Batch: ~Copyable {
     func launch() -> Launch? { items(bh_batch_launch_at).first.map { Launch($0) } }
     func engine() -> EngineInfo? { items(bh_batch_engine_at).first.map { EngineInfo($0) } }
 
+    func waits() -> [Wait] { items(bh_batch_wait_at).map { Wait($0) } }
+    func conditions() -> [Condition] { items(bh_batch_condition_at).map { Condition($0) } }
+    func holds() -> [Hold] { items(bh_batch_hold_at).map { Hold($0) } }
+    func networks() -> [Network] { items(bh_batch_network_at).map { Network($0) } }
+    func activities() -> [ActivityInfo] { items(bh_batch_activity_at).map { ActivityInfo($0) } }
+
     private func items<Item>(_ item: (OpaquePointer?, Int) -> UnsafePointer<Item>?) -> [Item] {
         (0..<bh_batch_count(pointer)).compactMap { item(pointer, $0)?.pointee }
     }

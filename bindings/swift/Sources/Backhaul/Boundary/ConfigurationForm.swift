@@ -29,6 +29,11 @@ extension SessionConfiguration {
         case UInt32.max: historyLimit = HistoryLimit.none
         default: historyLimit = .tasks(Int(value.history_limit))
         }
+        slowAfter = duration(UInt64(value.slow_after_ms))
+        slowPause = duration(UInt64(value.slow_pause_ms))
+        isDiscretionaryIfLaunched = choice(value.discretionary_if_launched)
+        dailyBudget = budget(value.daily_budget)
+        monthlyBudget = budget(value.monthly_budget)
     }
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_session_configuration {
@@ -58,6 +63,11 @@ extension SessionConfiguration {
         case .some(.none): value.history_limit = UInt32.max
         case .tasks(let count): value.history_limit = try positive(count, "historyLimit")
         }
+        value.slow_after_ms = try positive(slowAfter, "slowAfter")
+        value.slow_pause_ms = try positive(slowPause, "slowPause")
+        value.discretionary_if_launched = choice(isDiscretionaryIfLaunched)
+        value.daily_budget = budget(dailyBudget)
+        value.monthly_budget = budget(monthlyBudget)
         return value
     }
 }
@@ -81,6 +91,7 @@ extension Policy {
         maximumRedirects = number(value.maximum_redirects)
         maximumSize = value.maximum_size == 0 ? nil : value.maximum_size
         bytesPerSecond = value.bytes_per_second == 0 ? nil : value.bytes_per_second
+        constraints = Constraints(value)
     }
 }
 
@@ -101,6 +112,7 @@ extension bh_session_configuration {
         maximum_redirects = policy.maximum_redirects
         maximum_size = policy.maximum_size
         bytes_per_second = policy.bytes_per_second
+        setConstraints(of: policy)
     }
 }
 

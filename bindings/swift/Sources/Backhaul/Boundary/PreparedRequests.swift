@@ -37,7 +37,7 @@ final class PreparedRequests: @unchecked Sendable {
 }
 
 extension Request {
-    fileprivate func value(_ arena: Arena) throws(BackhaulError) -> bh_request {
+    func value(_ arena: Arena) throws(BackhaulError) -> bh_request {
         var value = bh_request()
         value.struct_size = MemoryLayout<bh_request>.size
         value.url = try arena.string(url, "the URL")
@@ -57,6 +57,10 @@ extension Request {
         value.expected_size = expectedSize ?? 0
         value.refresh = refresh?.rawValue ?? 0
         value.expires_ms = expiresMilliseconds ?? 0
+        value.earliest_start_ms = earliestStartMilliseconds ?? 0
+        value.latest_start_ms = latestStartMilliseconds ?? 0
+        value.expected_bytes_received = expectedBytesReceived ?? 0
+        value.expected_bytes_sent = expectedBytesSent ?? 0
         if let policy { value.policy = arena.array([try policy.value(arena)]) }
         switch body {
         case nil: break

@@ -13,6 +13,8 @@ public enum Event: Sendable, Identifiable {
     case challenge(ChallengeEvent)
     /// The last live task of a group has ended.
     case groupFinished(GroupEnding)
+    /// An activity without a request is due: do its work, then acknowledge it.
+    case activity(ActivityEvent)
     /// A kind that only a newer library knows. Acknowledge it like any other.
     case unknown(id: EventID, kind: Int32)
 
@@ -22,6 +24,7 @@ public enum Event: Sendable, Identifiable {
         case .sessionFinished(let ending): ending.id
         case .challenge(let event): event.id
         case .groupFinished(let ending): ending.id
+        case .activity(let event): event.id
         case .unknown(let id, _): id
         }
     }
@@ -43,6 +46,15 @@ public struct GroupEnding: Hashable, Sendable, Identifiable {
     public let succeeded: UInt64
     public let failed: UInt64
     public let cancelled: UInt64
+    /// Unix time of the commit in milliseconds.
+    public let timeMilliseconds: Int64
+}
+
+/// An activity is due.
+public struct ActivityEvent: Hashable, Sendable, Identifiable {
+    public let id: EventID
+    /// The activity's identifier.
+    public let activity: String
     /// Unix time of the commit in milliseconds.
     public let timeMilliseconds: Int64
 }
@@ -122,6 +134,10 @@ extension Event {
                     id: event.id, round: event.round, group: text(event.group) ?? "",
                     succeeded: event.group_succeeded, failed: event.group_failed, cancelled: event.group_cancelled,
                     timeMilliseconds: event.time_ms))
+        case BH_EVENT_ACTIVITY:
+            self = .activity(
+                ActivityEvent(
+                    id: event.id, activity: text(event.activity) ?? "", timeMilliseconds: event.time_ms))
         default: self = .unknown(id: event.id, kind: event.kind)
         }
     }

@@ -114,6 +114,8 @@ public struct Launch: Hashable, Sendable, Identifiable {
     public let hasFinished: Bool
     /// One of the sessions has an open challenge.
     public let hasChallenge: Bool
+    /// An activity of one of the sessions is due.
+    public let hasActivity: Bool
     /// All that are concerned and not completed yet, as they are now.
     public let sessions: [SessionInfo]
 
@@ -123,6 +125,7 @@ public struct Launch: Hashable, Sendable, Identifiable {
         launches = Int(launch.launches)
         hasFinished = Int(launch.reasons) & BH_ATTENTION_FINISHED != 0
         hasChallenge = Int(launch.reasons) & BH_ATTENTION_CHALLENGE != 0
+        hasActivity = Int(launch.reasons) & BH_ATTENTION_ACTIVITY != 0
         sessions = UnsafeBufferPointer(
             start: launch.sessions, count: launch.sessions == nil ? 0 : launch.session_count
         ).map { SessionInfo($0) }

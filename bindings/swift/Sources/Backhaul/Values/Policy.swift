@@ -39,6 +39,7 @@ public struct RetryErrors: OptionSet, Hashable, Sendable {
 
 /// How a transfer is made and tried again: of a request, as it differs from its session, and of a session. Nil: as the
 /// session says; of a session the default given here.
+@dynamicMemberLookup
 public struct Policy: Hashable, Sendable {
     /// Tries in a row without new durable bytes; by default until the resource time-out.
     public var maximumAttempts: Int?
@@ -70,8 +71,15 @@ public struct Policy: Hashable, Sendable {
     public var maximumSize: UInt64?
     /// Both ways; of a session all its tasks together. Default no limit.
     public var bytesPerSecond: UInt64?
+    /// What it waits for; its members are this value's, too.
+    public var constraints = Constraints()
 
     public init() {}
+
+    public subscript<Value>(dynamicMember member: WritableKeyPath<Constraints, Value>) -> Value {
+        get { constraints[keyPath: member] }
+        set { constraints[keyPath: member] = newValue }
+    }
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_policy {
         var value = bh_policy()
@@ -91,6 +99,7 @@ public struct Policy: Hashable, Sendable {
         value.maximum_redirects = try positive(maximumRedirects, "maximumRedirects")
         value.maximum_size = maximumSize ?? 0
         value.bytes_per_second = bytesPerSecond ?? 0
+        try constraints.fill(&value, arena)
         return value
     }
 }

@@ -92,6 +92,16 @@ public struct Request: Hashable, Sendable {
     public var isNamedByServer = false
     /// The server's Repr-Digest and Content-Digest are not verified.
     public var ignoresDigests = false
+    /// Unix time in milliseconds before which it does not start (Apple: earliestBeginDate).
+    public var earliestStartMilliseconds: Int64?
+    /// Unix time in milliseconds from which on it waits for no preset's wishes any more, its session's included; not
+    /// before `earliestStartMilliseconds`.
+    public var latestStartMilliseconds: Int64?
+    /// An upper bound in bytes, for budgets: it waits when less is left (Apple: countOfBytesClientExpectsToReceive).
+    /// Nil: `expectedSize`, or not known.
+    public var expectedBytesReceived: UInt64?
+    /// The same (Apple: countOfBytesClientExpectsToSend). Nil: the body's size.
+    public var expectedBytesSent: UInt64?
 
     /// Runs at once, beyond the session's limits.
     public static let priorityNow = Int32(BH_PRIORITY_NOW)

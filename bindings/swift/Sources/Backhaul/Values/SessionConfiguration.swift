@@ -22,6 +22,7 @@ public enum HistoryLimit: Hashable, Sendable {
 }
 
 /// What a session remembers from its creation on; attaching needs the identifier alone. Nil stands for the default.
+@dynamicMemberLookup
 public struct SessionConfiguration: Hashable, Sendable {
     /// 1 to 255 bytes without control characters.
     public var identifier: String
@@ -61,33 +62,28 @@ public struct SessionConfiguration: Hashable, Sendable {
     public var pinnedPublicKeys: String?
     /// Default 1,000 tasks.
     public var historyLimit: HistoryLimit?
+    /// Default a minute: how long less than `minimumBytesPerSecond` comes before it pauses.
+    public var slowAfter: Duration?
+    /// Default 5 minutes: before the first probe; doubles up to twelve times of it.
+    public var slowPause: Duration?
+    /// True: tasks that a launched program enqueues are `.discretionary`, as Apple treats those of an app in the
+    /// background. Default false.
+    public var isDiscretionaryIfLaunched: Bool?
+    /// Bytes that the session may move, both ways, on any one network in a day of local time; 0: none. Default no
+    /// limit.
+    public var dailyBudget: UInt64?
+    /// The same, in a calendar month.
+    public var monthlyBudget: UInt64?
 
     public init(identifier: String) { self.identifier = identifier }
-}
 
-extension SessionConfiguration {
-    public var maximumAttempts: Int? {
-        get { policy.maximumAttempts }
-        set { policy.maximumAttempts = newValue }
+    public subscript<Value>(dynamicMember member: WritableKeyPath<Policy, Value>) -> Value {
+        get { policy[keyPath: member] }
+        set { policy[keyPath: member] = newValue }
     }
-    public var firstRetryDelay: Duration? {
-        get { policy.firstRetryDelay }
-        set { policy.firstRetryDelay = newValue }
-    }
-    public var longestRetryDelay: Duration? {
-        get { policy.longestRetryDelay }
-        set { policy.longestRetryDelay = newValue }
-    }
-    public var requestTimeout: Duration? {
-        get { policy.requestTimeout }
-        set { policy.requestTimeout = newValue }
-    }
-    public var resourceTimeout: Duration? {
-        get { policy.resourceTimeout }
-        set { policy.resourceTimeout = newValue }
-    }
-    public var bytesPerSecond: UInt64? {
-        get { policy.bytesPerSecond }
-        set { policy.bytesPerSecond = newValue }
+
+    public subscript<Value>(dynamicMember member: WritableKeyPath<Constraints, Value>) -> Value {
+        get { policy.constraints[keyPath: member] }
+        set { policy.constraints[keyPath: member] = newValue }
     }
 }

@@ -17,6 +17,8 @@ public struct SessionInfo: Hashable, Sendable {
     public let hasChallenge: Bool
     /// Another handle waits to consume the session: finish, complete and close.
     public let asksToYield: Bool
+    /// Among its events is an `activity`.
+    public let hasActivity: Bool
     /// After `Session.invalidate`.
     public let isInvalidating: Bool
     /// Process id of the consumer.
@@ -42,6 +44,7 @@ public struct SessionInfo: Hashable, Sendable {
         hasFinished = Int(info.attention) & BH_ATTENTION_FINISHED != 0
         hasChallenge = Int(info.attention) & BH_ATTENTION_CHALLENGE != 0
         asksToYield = Int(info.attention) & BH_ATTENTION_YIELD != 0
+        hasActivity = Int(info.attention) & BH_ATTENTION_ACTIVITY != 0
         isInvalidating = info.invalidating != 0
         consumer = info.consumer == 0 ? nil : info.consumer
         createdMilliseconds = info.created_ms

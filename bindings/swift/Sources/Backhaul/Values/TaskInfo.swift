@@ -41,6 +41,30 @@ public struct WaitingReason: Hashable, Sendable {
         case connectivity = 9
         /// Its bytes per second are used up for the moment.
         case rate = 10
+        /// `requiresExternalPower`, and the machine runs on battery.
+        case power = 11
+        /// Until the battery has `minimumBatteryPercent`, or there is external power.
+        case battery = 12
+        /// The machine is hotter than `maximumThermalState`.
+        case heat = 13
+        /// Processor, disk or memory are under more pressure than the limits allow.
+        case pressure = 14
+        /// `requiresUnmetered`, and the network is metered.
+        case metered = 15
+        /// The network is of a kind that is not among `networks`.
+        case network = 16
+        /// Less than `minimumBytesPerSecond` came; a probe is made at the next attempt.
+        case throughput = 17
+        /// Until `earliestStartMilliseconds`.
+        case earliestStart = 18
+        /// Until `quietHours` are over.
+        case quietHours = 19
+        /// The bytes of the day or month are used up on this network.
+        case budget = 20
+        /// The machine is about to sleep, or sleeps.
+        case sleep = 21
+        /// All servers fail in the same way: a portal asks for a login, or the uplink is dead.
+        case portal = 22
     }
 
     /// Nil: a reason that only a newer library knows; `text` still tells it.
@@ -87,6 +111,11 @@ public struct TaskInfo: Sendable, Identifiable {
     public let endedMilliseconds: Int64?
     /// Where the file of a succeeded download lies.
     public let path: String?
+    /// As in its request, and so are the next three.
+    public let earliestStartMilliseconds: Int64?
+    public let latestStartMilliseconds: Int64?
+    public let expectedBytesReceived: UInt64?
+    public let expectedBytesSent: UInt64?
 
     init(_ task: bh_task) {
         id = task.id
@@ -117,5 +146,9 @@ public struct TaskInfo: Sendable, Identifiable {
         bodySize = task.body_size
         endedMilliseconds = task.ended_ms == 0 ? nil : task.ended_ms
         path = Backhaul.text(task.path)
+        earliestStartMilliseconds = task.earliest_start_ms == 0 ? nil : task.earliest_start_ms
+        latestStartMilliseconds = task.latest_start_ms == 0 ? nil : task.latest_start_ms
+        expectedBytesReceived = task.expected_bytes_received == 0 ? nil : task.expected_bytes_received
+        expectedBytesSent = task.expected_bytes_sent == 0 ? nil : task.expected_bytes_sent
     }
 }

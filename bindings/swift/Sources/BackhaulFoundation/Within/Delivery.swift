@@ -134,6 +134,7 @@ final class Delivery {
             }
             try tell(challenge, event: event.id, try core.opened())
         case .groupFinished(let ending): unacknowledged.append(ending.id)
+        case .activity(let event): unacknowledged.append(event.id)
         case .unknown(let id, _): unacknowledged.append(id)
         }
     }

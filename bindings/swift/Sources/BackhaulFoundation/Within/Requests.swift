@@ -46,7 +46,20 @@ func engineRequest(
         + configuration.additionalHeaders.filter { !names.contains($0.name.lowercased()) }
     result.userData = inner.label.map { Array($0.utf8) }
     result.priority = inner.enginePriority
+    result.earliestStartMilliseconds = inner.earliestBegin.flatMap(milliseconds)
+    result.expectedBytesSent = inner.guessToSend > 0 ? UInt64(inner.guessToSend) : nil
+    result.expectedBytesReceived = inner.guessToReceive > 0 ? UInt64(inner.guessToReceive) : nil
+    if !request.allowsCellularAccess {
+        result.policy = Policy()
+        result.policy?.networks = .withoutCellular
+    }
     return result
+}
+
+/// Of Unix time; nil for what was before it, which is over, and for what is no time.
+func milliseconds(_ date: Date) -> Int64? {
+    let milliseconds = date.timeIntervalSince1970 * 1000
+    return milliseconds >= 1 && milliseconds < 1e15 ? Int64(milliseconds) : nil
 }
 
 private func refusal(_ code: URLError.Code, _ message: String, _ url: URL) -> URLError {

@@ -251,5 +251,9 @@ extension TaskInner {
         expected = info.size.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
         sent = Int64(clamping: info.bodySent)
         expectedToSend = Int64(clamping: info.bodySize)
+        earliestBegin = info.earliestStartMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1000) }
+        guessToSend = info.expectedBytesSent.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
+        guessToReceive =
+            info.expectedBytesReceived.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
     }
 }

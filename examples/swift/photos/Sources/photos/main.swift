@@ -50,7 +50,7 @@ func run(store: String, list: String?) async throws {
 func show(_ event: Event) {
     switch event {
     case .sessionFinished(let ending): print("round \(ending.round) finished")
-    case .challenge, .groupFinished, .unknown: break
+    case .challenge, .groupFinished, .activity, .unknown: break
     case .taskEnded(let task):
         switch task.outcome {
         case .succeeded(let path): print("done \(task.taskID) \(task.size) \(path)")

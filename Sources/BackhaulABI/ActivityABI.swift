@@ -1,0 +1,75 @@
+internal import BackhaulClient
+internal import BackhaulModel
+public import CBackhaul
+
+// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+
+private func set(
+    _ session: OpaquePointer?, _ activity: UnsafePointer<bh_activity>?
+) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    return session.started(session.client.setActivity(try ActivityArgument.read(activity)), .nothing)
+}
+
+@c @implementation
+public func bh_session_set_activity(
+    _ session: OpaquePointer?, _ activity: UnsafePointer<bh_activity>?, _ timeout_ms: Int32,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, error, { _ throws(Failure) in try set(session, activity) })
+}
+
+@c @implementation
+public func bh_session_set_activity_start(
+    _ session: OpaquePointer?, _ activity: UnsafePointer<bh_activity>?,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try set(session, activity) }
+}
+
+private func remove(
+    _ session: OpaquePointer?, _ identifier: UnsafePointer<CChar>?
+) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    let identifier = try TextArgument.required(identifier, "identifier", limit: Limits.identifierSize)
+    return session.started(session.client.removeActivity(identifier), .nothing)
+}
+
+@c @implementation
+public func bh_session_remove_activity(
+    _ session: OpaquePointer?, _ identifier: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, error, { _ throws(Failure) in try remove(session, identifier) })
+}
+
+@c @implementation
+public func bh_session_remove_activity_start(
+    _ session: OpaquePointer?, _ identifier: UnsafePointer<CChar>?,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try remove(session, identifier) }
+}
+
+private func activities(_ session: OpaquePointer?) throws(Failure) -> StartedVerb {
+    let session = try SessionHandle(session)
+    return session.started(session.client.activities(), .batch)
+}
+
+@c @implementation
+public func bh_session_activities(
+    _ session: OpaquePointer?, _ timeout_ms: Int32, _ activities: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: activities, "activities", error) { _ throws(Failure) in
+        try BackhaulABI.activities(session)
+    }
+}
+
+@c @implementation
+public func bh_session_activities_start(
+    _ session: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try activities(session) }
+}

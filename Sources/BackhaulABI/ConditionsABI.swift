@@ -1,0 +1,97 @@
+internal import BackhaulClient
+internal import BackhaulModel
+public import CBackhaul
+
+// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+
+private func conditions(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
+    let application = try ApplicationHandle(application)
+    return application.started(application.client.conditions(), .batch)
+}
+
+@c @implementation
+public func bh_application_conditions(
+    _ application: OpaquePointer?, _ timeout_ms: Int32, _ conditions: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: conditions, "conditions", error) { _ throws(Failure) in
+        try BackhaulABI.conditions(application)
+    }
+}
+
+@c @implementation
+public func bh_application_conditions_start(
+    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try conditions(application) }
+}
+
+private func holds(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
+    let application = try ApplicationHandle(application)
+    return application.started(application.client.holds(), .batch)
+}
+
+@c @implementation
+public func bh_application_holds(
+    _ application: OpaquePointer?, _ timeout_ms: Int32, _ holds: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: holds, "holds", error) { _ throws(Failure) in
+        try BackhaulABI.holds(application)
+    }
+}
+
+@c @implementation
+public func bh_application_holds_start(
+    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try holds(application) }
+}
+
+private func networks(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
+    let application = try ApplicationHandle(application)
+    return application.started(application.client.networks(), .batch)
+}
+
+@c @implementation
+public func bh_application_networks(
+    _ application: OpaquePointer?, _ timeout_ms: Int32, _ networks: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, batch: networks, "networks", error) { _ throws(Failure) in
+        try BackhaulABI.networks(application)
+    }
+}
+
+@c @implementation
+public func bh_application_networks_start(
+    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try networks(application) }
+}
+
+private func set(
+    _ application: OpaquePointer?, _ network: UnsafePointer<bh_network>?
+) throws(Failure) -> StartedVerb {
+    let application = try ApplicationHandle(application)
+    return application.started(application.client.setNetwork(try NetworkArgument.read(network)), .nothing)
+}
+
+@c @implementation
+public func bh_application_set_network(
+    _ application: OpaquePointer?, _ network: UnsafePointer<bh_network>?, _ timeout_ms: Int32,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, error, { _ throws(Failure) in try set(application, network) })
+}
+
+@c @implementation
+public func bh_application_set_network_start(
+    _ application: OpaquePointer?, _ network: UnsafePointer<bh_network>?,
+    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in try set(application, network) }
+}

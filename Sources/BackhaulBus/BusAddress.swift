@@ -1,0 +1,75 @@
+internal import BackhaulPlatform
+internal import Glibc
+
+/// Where message buses listen (D-Bus specification, "Server Addresses").
+public enum BusAddress {
+    /// The user's bus as sd_bus_open_user(3) finds it: the address in the environment, else the socket in the runtime
+    /// directory. Nil where there is neither.
+    public static var user: String? { user(environment: variable) }
+
+    static func user(environment: (String) -> String?) -> String? {
+        if let address = environment("DBUS_SESSION_BUS_ADDRESS") { return local(address) }
+        guard let directory = environment("XDG_RUNTIME_DIR"), directory.hasPrefix("/") else { return nil }
+        return "unix:path=" + escaped(directory + "/bus")
+    }
+
+    /// Whether a user manager says that it is there: the socket that it listens on beside the bus.
+    public static var hasManagerSocket: Bool {
+        variable("XDG_RUNTIME_DIR").map { access($0 + "/systemd/private", F_OK) == 0 } ?? false
+    }
+
+    /// The system's bus as sd_bus_open_system(3) finds it.
+    public static var system: String {
+        variable("DBUS_SYSTEM_BUS_ADDRESS").flatMap(local) ?? "unix:path=/run/dbus/system_bus_socket"
+    }
+
+    /// The alternatives that are sockets of this machine. The others would start a child of the host ("unixexec:",
+    /// "x-machine-unix:") or wait for a name server ("tcp:").
+    public static func local(_ address: String) -> String? {
+        let alternatives = address.split(separator: ";").filter { $0.hasPrefix("unix:") }
+        return alternatives.isEmpty ? nil : alternatives.joined(separator: ";")
+    }
+
+    /// The path of the socket, where the address is one of a path alone.
+    public static func path(of address: String) -> String? {
+        guard !address.contains(";"), let place = local(address) else { return nil }
+        let value = place.dropFirst("unix:".count).split(separator: ",").first { $0.hasPrefix("path=/") }
+        return value.flatMap { unescaped($0.dropFirst("path=".count)) }
+    }
+
+    /// Nil for what is not escaped well.
+    private static func unescaped(_ value: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = value.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let decoded = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(decoded)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// Bytes that a value may not hold as they are become %xx.
+    public static func escaped(_ value: String) -> String {
+        var result = ""
+        for byte in value.utf8 {
+            let character = Character(Unicode.Scalar(byte))
+            if byte < 0x80, character.isLetter || character.isNumber || "-_/.\\*".contains(character) {
+                result.append(character)
+            } else {
+                result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+        return result
+    }
+
+    /// An empty one is none.
+    private static func variable(_ name: String) -> String? {
+        Environment.variable(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+}

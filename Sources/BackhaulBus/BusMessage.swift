@@ -1,0 +1,161 @@
+public import BackhaulPlatform
+internal import CLinux
+internal import CSystemd
+internal import Glibc
+
+/// A message of sd-bus, released with its last reference.
+public final class BusMessage {
+    // Unsafe: an opaque object of libsystemd, whose reference is ours.
+    let pointer: OpaquePointer
+    private let library: bhl_systemd
+
+    init(owning pointer: OpaquePointer, _ library: bhl_systemd) {
+        self.pointer = pointer
+        self.library = library
+    }
+
+    deinit { _ = library.message_unref(pointer) }
+
+    func append(_ value: BusValue) throws(BusError) {
+        switch value {
+        case .string(let text):
+            try BusError.check(text.withCString { library.message_append_basic(pointer, type("s"), $0) })
+        case .path(let text):
+            try BusError.check(text.withCString { library.message_append_basic(pointer, type("o"), $0) })
+        case .bool(let flag): try append(Int32(flag ? 1 : 0), as: "b")
+        case .int32(let number): try append(number, as: "i")
+        case .uint32(let number): try append(number, as: "u")
+        case .uint64(let number): try append(number, as: "t")
+        case .array(let element, let values): try append(values, in: "a", of: element)
+        case .structure(let values): try append(values, in: "r", of: values.map(\.signature).joined())
+        case .variant(let inner): try append([inner], in: "v", of: inner.signature)
+        }
+    }
+
+    private func append<Number: BitwiseCopyable>(_ number: Number, as letter: Unicode.Scalar) throws(BusError) {
+        var number = number
+        try BusError.check(library.message_append_basic(pointer, type(letter), &number))
+    }
+
+    private func append(
+        _ values: [BusValue], in container: Unicode.Scalar, of contents: String
+    ) throws(BusError) {
+        try BusError.check(library.message_open_container(pointer, type(container), contents))
+        for value in values { try append(value) }
+        try BusError.check(library.message_close_container(pointer))
+    }
+
+    /// The next value, which has to be a string (`s`) or an object's path (`o`).
+    public func readString(_ letter: Unicode.Scalar = "s") throws(BusError) -> String {
+        // Unsafe: points into the message, and is copied here.
+        var text: UnsafePointer<CChar>?
+        try BusError.check(library.message_read_basic(pointer, type(letter), &text))
+        return text.map { String(cString: $0) } ?? ""
+    }
+
+    /// A copy of the descriptor that comes next, closed with its last reference and in programs that are started.
+    public func readDescriptor() throws(BusError) -> Descriptor {
+        var number: Int32 = -1
+        try BusError.check(library.message_read_basic(pointer, type("h"), &number))
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw BusError(code: bhl_errno()) }
+        return Descriptor(owning: copy)
+    }
+
+    /// Of the properties that come next (`a{sv}`) those of the names. Values of types that `BusValue` cannot hold and
+    /// those in containers are left out.
+    public func readProperties(_ names: Set<String>) throws(BusError) -> [String: BusValue] {
+        var properties: [String: BusValue] = [:]
+        try BusError.check(library.message_enter_container(pointer, type("a"), "{sv}"))
+        while true {
+            let result = library.message_enter_container(pointer, type("e"), "sv")
+            try BusError.check(result)
+            if result == 0 { break }
+            let name = try readString()
+            if names.contains(name), let value = try readSimpleVariant() {
+                properties[name] = value
+            } else {
+                try BusError.check(library.message_skip(pointer, "v"))
+            }
+            try BusError.check(library.message_exit_container(pointer))
+        }
+        try BusError.check(library.message_exit_container(pointer))
+        return properties
+    }
+
+    /// Nil, and nothing is read, when it holds a value of another type.
+    private func readSimpleVariant() throws(BusError) -> BusValue? {
+        var letter: CChar = 0
+        // Unsafe: points into the message.
+        var contents: UnsafePointer<CChar>?
+        try BusError.check(library.message_peek_type(pointer, &letter, &contents))
+        guard letter == type("v"), let contents else { return nil }
+        switch String(cString: contents) {
+        case "s": return .string(try readVariant("s") { inner throws(BusError) in try inner.readString() })
+        case "o": return .path(try readVariant("o") { inner throws(BusError) in try inner.readString("o") })
+        case "b": return .bool(try readVariant("b") { inner throws(BusError) in try inner.readBool() })
+        case "u": return .uint32(try readVariant("u") { inner throws(BusError) in try inner.readUInt32() })
+        case "i": return .int32(try readVariant("i") { inner throws(BusError) in try inner.readInt32() })
+        default: return nil
+        }
+    }
+
+    public func readUInt32() throws(BusError) -> UInt32 {
+        var number: UInt32 = 0
+        try BusError.check(library.message_read_basic(pointer, type("u"), &number))
+        return number
+    }
+
+    public func readInt32() throws(BusError) -> Int32 {
+        var number: Int32 = 0
+        try BusError.check(library.message_read_basic(pointer, type("i"), &number))
+        return number
+    }
+
+    public func readBool() throws(BusError) -> Bool {
+        var number: Int32 = 0
+        try BusError.check(library.message_read_basic(pointer, type("b"), &number))
+        return number != 0
+    }
+
+    /// What `read` makes of the contents of the variant that comes next.
+    public func readVariant<Result>(
+        _ signature: String, _ read: (BusMessage) throws(BusError) -> Result
+    ) throws(BusError) -> Result {
+        try BusError.check(library.message_enter_container(pointer, type("v"), signature))
+        let result = try read(self)
+        try BusError.check(library.message_exit_container(pointer))
+        return result
+    }
+
+    /// What `read` makes of the message's contents, for the caller of a call.
+    public func value<Result>(
+        _ read: (BusMessage) throws(BusError) -> Result
+    ) throws(BusConnection.CallError) -> Result {
+        do throws(BusError) { return try read(self) } catch { throw .broken(error.code) }
+    }
+
+    /// The cookie of the call that this answers.
+    public var replyCookie: UInt64? {
+        var cookie: UInt64 = 0
+        return library.message_get_reply_cookie(pointer, &cookie) >= 0 ? cookie : nil
+    }
+
+    /// The error that this message is: its name and sentence.
+    public var error: (name: String, sentence: String)? {
+        guard let error = library.message_get_error(pointer), let name = error.pointee.name else { return nil }
+        return (String(cString: name), error.pointee.message.map { String(cString: $0) } ?? "")
+    }
+
+    /// The connection that it is from, as the bus says: nobody can take another's name. Nil before the bus has greeted.
+    public var sender: String? { library.message_get_sender(pointer).map { String(cString: $0) } }
+
+    /// The object that a signal is from.
+    public var path: String? { library.message_get_path(pointer).map { String(cString: $0) } }
+
+    public func isSignal(_ member: String, of interface: String) -> Bool {
+        library.message_is_signal(pointer, interface, member) > 0
+    }
+
+    private func type(_ letter: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: letter.value) }
+}

@@ -1,0 +1,170 @@
+internal import BackhaulBus
+internal import BackhaulModel
+
+/// What is known of NetworkManager, and what has to be asked next. A value: told what came over the bus, it answers
+/// with questions. https://networkmanager.dev/docs/api/latest/gdbus-org.freedesktop.NetworkManager.html
+struct NetworkManagerView {
+    private enum Known {
+        case asking
+        case properties([String: BusValue])
+        /// The end of a sentence.
+        case complaint(String)
+    }
+
+    private(set) var presence = BusPresence.asking
+    private var manager = Known.asking
+    private var connection = Known.asking
+    /// The object of the connection with the default route; nil when there is none or it is not known.
+    private var path: String?
+    /// Stays until the new ones are whole, or a change of network would show as a network that is not known.
+    private(set) var readings = BusReadings()
+
+    init() { settle() }
+
+    // MARK: What came
+
+    mutating func tell(_ presence: BusPresence) -> [BusQuestion] {
+        if presence == self.presence { return [] }
+        self.presence = presence
+        manager = .asking
+        connection = .asking
+        path = nil
+        settle()
+        return presence.owner == nil ? [] : [.properties(.networkManager)]
+    }
+
+    mutating func tell(manager answer: BusAnswer) -> [BusQuestion] {
+        manager = NetworkManagerView.known(answer)
+        var questions: [BusQuestion] = []
+        let path = primaryPath
+        if path != self.path {
+            self.path = path
+            connection = .asking
+            if let path { questions = [.connection(path)] }
+        }
+        settle()
+        return questions
+    }
+
+    mutating func tell(connection path: String, _ answer: BusAnswer) {
+        guard path == self.path else { return }
+        connection = NetworkManagerView.known(answer)
+        settle()
+    }
+
+    /// Properties have changed.
+    func changed(at path: String?) -> [BusQuestion] {
+        if path == BusName.networkManager.path { return [.properties(.networkManager)] }
+        if let path, path == self.path { return [.connection(path)] }
+        return []
+    }
+
+    private static func known(_ answer: BusAnswer) -> Known {
+        if case .properties(let properties) = answer { return .properties(properties) }
+        return .complaint(answer.complaint ?? "answers something else than was asked")
+    }
+
+    // MARK: What it means
+
+    private var primaryPath: String? {
+        guard case .properties(let properties) = manager, case .path(let path)? = properties["PrimaryConnection"],
+            path != "/"
+        else { return nil }
+        return path
+    }
+
+    private mutating func settle() {
+        switch (presence, manager, connection) {
+        case (.asking, _, _): unknown("has not answered yet", isSettled: false)
+        case (.absent(let why), _, _): unknown(source: why, isSettled: true)
+        case (.present, .asking, _):
+            if readings.isSettled { unknown("has not answered yet", isSettled: false) }
+        case (.present, .complaint(let complaint), _): unknown(complaint, isSettled: true)
+        case (.present, .properties, .asking) where path != nil: break
+        case (.present, .properties(let properties), _): read(properties)
+        }
+    }
+
+    private mutating func unknown(_ clause: String, isSettled: Bool) {
+        unknown(source: "\(NetworkManagerView.title) \(clause)", isSettled: isSettled)
+    }
+
+    private mutating func unknown(source: String, isSettled: Bool) {
+        readings.network = Reading(source: source)
+        readings.isMetered = Reading(source: source)
+        readings.connectivity = Reading(source: source)
+        readings.isSettled = isSettled
+    }
+
+    private mutating func read(_ properties: [String: BusValue]) {
+        readings.isMetered = NetworkManagerView.metered(properties["Metered"])
+        readings.connectivity = NetworkManagerView.connectivity(properties["Connectivity"])
+        readings.network = network(properties)
+        readings.isSettled = true
+    }
+
+    private static let title = BusName.networkManager.title
+
+    /// NMMetered
+    private static func metered(_ value: BusValue?) -> Reading<Bool> {
+        switch value {
+        case .uint32(1): Reading(true, source: title)
+        case .uint32(2): Reading(false, source: title)
+        case .uint32(3): Reading(true, source: "\(title), which guesses")
+        case .uint32(4): Reading(false, source: "\(title), which guesses")
+        case .uint32(0): Reading(source: "\(title) does not know")
+        default: Reading(source: odd("Metered", value))
+        }
+    }
+
+    /// NMConnectivityState, whose values are ours.
+    private static func connectivity(_ value: BusValue?) -> Reading<ConnectivityState> {
+        guard case .uint32(let number)? = value else { return Reading(source: odd("Connectivity", value)) }
+        if number == 0 { return Reading(source: "\(title) does not know") }
+        guard let state = Int32(exactly: number).flatMap(ConnectivityState.init(rawValue:)) else {
+            return Reading(source: odd("Connectivity", value))
+        }
+        return Reading(state, source: title)
+    }
+
+    private func network(_ properties: [String: BusValue]) -> Reading<Network> {
+        let title = NetworkManagerView.title
+        guard case .path(let path)? = properties["PrimaryConnection"] else {
+            return Reading(source: NetworkManagerView.odd("PrimaryConnection", properties["PrimaryConnection"]))
+        }
+        if path == "/" { return Reading(source: "\(title) has no connection with the default route") }
+        switch connection {
+        case .asking: return Reading(source: "\(title) has not answered yet")
+        case .complaint(let complaint): return Reading(source: "\(title) \(complaint)")
+        case .properties(let of):
+            guard case .string(let name)? = of["Id"], !name.isEmpty, name.utf8.count <= 255 else {
+                return Reading(source: NetworkManagerView.odd("Id", of["Id"]))
+            }
+            guard case .string(let type)? = of["Type"] ?? properties["PrimaryConnectionType"] else {
+                return Reading(source: NetworkManagerView.odd("Type", of["Type"]))
+            }
+            return Reading(Network(name: name, kind: NetworkKinds(connectionType: type)), source: title)
+        }
+    }
+
+    private static func odd(_ property: String, _ value: BusValue?) -> String {
+        value == nil ? "\(title) has no \(property)" : "\(title)'s \(property) is none that is documented"
+    }
+}
+
+extension NetworkKinds {
+    /// Of NetworkManager's connection.type
+    /// (https://networkmanager.dev/docs/api/latest/nm-settings-nmcli.html#nm-settings-nmcli.property.connection.type).
+    init(connectionType: String) {
+        self =
+            switch connectionType {
+            // What bundles or parts Ethernet is used like it.
+            case "802-3-ethernet", "bond", "bridge", "infiniband", "macvlan", "pppoe", "team", "veth", "vlan": .ethernet
+            case "802-11-wireless", "802-11-olpc-mesh", "wifi-p2p": .wifi
+            case "cdma", "gsm", "wimax": .cellular
+            case "bluetooth": .bluetooth
+            case "ip-tunnel", "tun", "vpn", "vxlan", "wireguard": .tunnel
+            default: .other
+            }
+    }
+}

@@ -1,0 +1,127 @@
+internal import BackhaulLoop
+public import BackhaulModel
+internal import BackhaulPlatform
+
+extension ConditionsWatch {
+    /// All conditions, for people to see: what is not needed is read once, and nothing of it is left open. `then` is
+    /// called on the loop's thread, in a later turn, after two seconds at the latest; what has not answered by then is
+    /// not known and says so.
+    public func readAll(then: @escaping (Conditions) -> Void) {
+        guard !isClosed else { return }
+        if let listing { return listing.waiting.append(then) }
+        let listing = ConditionsListing(then)
+        self.listing = listing
+        let missing = ConditionNeeds.all.subtracting(needs).union(unanswered)
+        listing.read(missing, loop, roots, startBus) { [weak self, weak listing] in
+            guard let self, let listing, self.listing === listing else { return }
+            self.listing = nil
+            let conditions = combined(with: listing)
+            for then in listing.waiting { then(conditions) }
+        }
+    }
+
+    private func combined(with listing: ConditionsListing) -> Conditions {
+        let found = listing.found ?? .late
+        var result = Conditions.combined(
+            power: found.power, heat: found.heat, pressure: found.pressure, network: found.network,
+            bus: listing.busReadings, metered: metered)
+        result.take(current, needs.subtracting(unanswered))
+        return result
+    }
+}
+
+/// One reading for those who have asked. Confined to the loop's thread.
+final class ConditionsListing {
+    var waiting: [(Conditions) -> Void]
+    private(set) var found: SystemReadings?
+    private(set) var busReadings: BusReadings?
+    private var isBusAnswered = false
+    private var reader: SystemReader?
+    private var bus: (bus: any SystemBus, watch: Watch)?
+    private var timer: LoopTimer?
+    private var finished: () -> Void = {}
+
+    init(_ first: @escaping (Conditions) -> Void) { waiting = [first] }
+
+    func read(
+        _ wanted: ConditionNeeds, _ loop: Loop, _ roots: ConditionRoots, _ startBus: SystemBusStart,
+        then: @escaping () -> Void
+    ) {
+        finished = then
+        // Started first: it answers while files are read.
+        askBus(wanted.intersection(ConditionsWatch.busNeeds), loop, roots, startBus)
+        let files = wanted.intersection(ConditionsWatch.readNeeds)
+        do {
+            if files.isEmpty {
+                found = SystemReadings(needs: [])
+            } else {
+                reader = try SystemReader(loop, roots) { [unowned self] readings in
+                    found = readings
+                    finishIfComplete()
+                }
+                reader?.read(ReadingOrder(needs: files))
+            }
+        } catch {
+            found = .unknown("it cannot be read for now: \(error)")
+        }
+        let isComplete = found != nil && isBusAnswered
+        timer = loop.timer { [unowned self] in finish() }
+        timer?.start(milliseconds: isComplete ? 0 : ConditionsWatch.patience)
+    }
+
+    private func askBus(
+        _ wants: ConditionNeeds, _ loop: Loop, _ roots: ConditionRoots, _ startBus: SystemBusStart
+    ) {
+        isBusAnswered = true
+        guard !wants.isEmpty else { return }
+        guard let started = startBus(roots.busAddress, wants) else {
+            busReadings = .unknown(ConditionsWatch.noBus)
+            return
+        }
+        do throws(SystemError) {
+            let watch = try loop.watch(started.number, .readable) { [unowned self] _ in
+                let readings = started.takeReadings()
+                busReadings = readings
+                isBusAnswered = readings.isSettled
+                finishIfComplete()
+            }
+            bus = (started, watch)
+            busReadings = .unknown("the bus has not answered within two seconds")
+            isBusAnswered = false
+        } catch {
+            started.close()
+            busReadings = .unknown(error.description)
+        }
+    }
+
+    private func finishIfComplete() {
+        if found != nil, isBusAnswered { finish() }
+    }
+
+    private func finish() {
+        close()
+        finished()
+    }
+
+    func close() {
+        timer?.stop()
+        reader?.close()
+        reader = nil
+        bus?.watch.cancel()
+        bus?.bus.close()
+        bus = nil
+    }
+}
+
+extension SystemReadings {
+    static var late: SystemReadings { unknown("it has not answered within two seconds") }
+
+    static func unknown(_ source: String) -> SystemReadings {
+        var readings = SystemReadings(needs: [])
+        readings.power = PowerState(unknown: source)
+        readings.heat = HeatState(unknown: source)
+        readings.network = NetworkState(unknown: source)
+        for resource in PressureResource.allCases { readings.pressure[resource] = Reading(source: source) }
+        return readings
+    }
+}

@@ -1,0 +1,174 @@
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// What is open while something is needed, and when it is read.
+extension ConditionsWatch {
+    /// Needs that are met by reading files and by asking the kernel.
+    static let readNeeds: ConditionNeeds = [
+        .power, .heat, .cpuPressure, .ioPressure, .memoryPressure, .network,
+    ]
+    static let busNeeds: ConditionNeeds = [.network, .sleep]
+
+    func needsChanged(from before: ConditionNeeds) {
+        let added = isClosed ? [] : needs.subtracting(before)
+        // First: who cannot be asked says so while it is opened.
+        unanswered = unanswered.union(added).intersection(needs)
+        forget(before.subtracting(needs))
+        closeSources(except: needs)
+        if !added.isEmpty {
+            answerTimer.start(milliseconds: ConditionsWatch.patience)
+            openSources()
+            read(added.intersection(ConditionsWatch.readNeeds))
+        }
+        settle()
+        planReading()
+        refresh()
+    }
+
+    private func forget(_ gone: ConditionNeeds) {
+        if gone.contains(.power) { power = nil }
+        if gone.contains(.heat) { heat = nil }
+        if gone.contains(.network) { network = nil }
+        for resource in PressureResource.allCases where gone.contains(resource.need) { pressure[resource] = nil }
+    }
+
+    func closeSources(except needs: ConditionNeeds) {
+        postponed.formIntersection(needs)
+        closeReader(except: needs)
+        if needs.isDisjoint(with: [.power, .heat]) {
+            devices?.watch.cancel()
+            devices = nil
+        }
+        if !needs.contains(.network) {
+            routeTimer.stop()
+            routes?.watch.cancel()
+            routes = nil
+        }
+        for resource in PressureResource.allCases where !needs.contains(resource.need) { disarm(resource) }
+        closeBus(except: needs)
+    }
+
+    /// A thread that waits for a sensor which does not answer is waited for: there is never more than one.
+    private func closeReader(except needs: ConditionNeeds) {
+        guard needs.isDisjoint(with: ConditionsWatch.readNeeds), reading.isEmpty || isClosed else { return }
+        pressureTimer.stop()
+        reader?.close()
+        reader = nil
+        reading = []
+    }
+
+    private func openSources() {
+        if !needs.isDisjoint(with: [.power, .heat]) { watchDevices() }
+        if needs.contains(.network) { watchRoutes() }
+    }
+
+    private func watchDevices() {
+        guard devices == nil else { return }
+        do throws(SystemError) {
+            let events = try DeviceEvents()
+            let watch = try loop.watch(events.number, .readable) { [unowned self] _ in
+                let changed = events.take()
+                var wanted: ConditionNeeds = []
+                if changed.contains(.powerSupply) { wanted.insert(.power) }
+                if changed.contains(.thermal) { wanted.insert(.heat) }
+                read(wanted.intersection(needs))
+            }
+            devices = (events, watch)
+        } catch {
+            log(LogEntry(.warning, "\(error.description); power and heat are read every 30 seconds"))
+        }
+    }
+
+    private func watchRoutes() {
+        guard routes == nil else { return }
+        do throws(SystemError) {
+            let changes = try RouteWatch()
+            let watch = try loop.watch(changes.number, .readable) { [unowned self] _ in
+                if changes.takeChanges(), !routeTimer.isRunning {
+                    routeTimer.start(milliseconds: ConditionsWatch.routeDelay)
+                }
+            }
+            routes = (changes, watch)
+        } catch {
+            log(LogEntry(.warning, "\(error.description); the default route is looked at every 30 seconds"))
+        }
+    }
+
+    // MARK: - Reading
+
+    /// One reading at a time: what changes meanwhile is read once more behind it.
+    func read(_ wanted: ConditionNeeds) {
+        guard !wanted.isEmpty else { return }
+        guard reading.isEmpty else { return postponed.formUnion(wanted) }
+        do {
+            let reader = try reader ?? SystemReader(loop, roots) { [unowned self] in hasRead($0) }
+            self.reader = reader
+            reading = wanted
+            reader.read(ReadingOrder(needs: wanted, heatLevels: heat?.levels ?? [:]))
+        } catch {
+            log(LogEntry(.warning, "the system's conditions cannot be read for now: \(error)"))
+            planReading()
+        }
+    }
+
+    private func hasRead(_ found: SystemReadings) {
+        reading = []
+        tell {
+            if needs.contains(.power), let state = found.power { power = state }
+            if needs.contains(.heat), let state = found.heat { heat = state }
+            if needs.contains(.network), let state = found.network { network = state }
+            for (resource, value) in found.pressure where needs.contains(resource.need) {
+                pressure[resource] = value
+                if value.value == 0, !felt.contains(resource) { arm(resource) }
+            }
+            // What was needed anew while it was read is in the next one.
+            unanswered.subtract(found.needs.subtracting(postponed).subtracting(isBusSettled ? [] : .network))
+            settle()
+        }
+        let next = postponed
+        postponed = []
+        read(next)
+        closeReader(except: needs)
+        planReading()
+    }
+
+    /// What nobody tells, for as long as it is needed.
+    var untold: ConditionNeeds {
+        var untold: ConditionNeeds = []
+        let areDevicesTold = devices?.events.isComplete ?? false
+        if needs.contains(.power), !areDevicesTold || power?.isOnBattery ?? false { untold.insert(.power) }
+        if needs.contains(.heat), !areDevicesTold || heat?.hasZones ?? false { untold.insert(.heat) }
+        if needs.contains(.network), routes == nil { untold.insert(.network) }
+        for resource in PressureResource.allCases where needs.contains(resource.need) {
+            // What is not there does not come.
+            if triggers[resource] == nil, pressure[resource]?.value != nil { untold.insert(resource.need) }
+        }
+        if reader == nil { untold.formUnion(needs.intersection(ConditionsWatch.readNeeds)) }
+        return untold
+    }
+
+    func planReading() {
+        if untold.isEmpty {
+            readingTimer.stop()
+        } else if !readingTimer.isRunning {
+            readingTimer.start(milliseconds: interval)
+        }
+    }
+
+    func readAgain() {
+        felt = []
+        if reading.isEmpty { read(untold) }
+        planReading()
+    }
+
+    // MARK: - Whether all have answered
+
+    func settle() {
+        if unanswered.isEmpty { answerTimer.stop() }
+    }
+
+    func answersAreLate() {
+        tell { unanswered = [] }
+    }
+}

@@ -1,0 +1,84 @@
+internal import BackhaulModel
+
+/// One zone of /sys/class/thermal with its trip points (Documentation/driver-api/thermal/sysfs-api.rst in Linux), as
+/// far as they make sense. Temperatures are thousandths of a degree Celsius.
+struct ThermalZone: Equatable, Sendable {
+    /// From here on a level is reached, until it is cooler by so much.
+    struct Threshold: Equatable, Sendable {
+        var temperature: Int
+        var hysteresis: Int
+        var level: ThermalState
+    }
+
+    var name: String
+    var type: String
+    var temperature: Int
+    var thresholds: [Threshold]
+
+    /// What sensors of running machines say. 0 stands for a sensor that is switched off.
+    static let plausibleTemperatures = -30_000...150_000
+    /// Some mainboards have a zone that nobody has set up, with a critical point near that of a cool room.
+    static let plausibleSevereTrips = 40_000...200_000
+    static let plausibleTrips = 1...200_000
+    /// Where the zone gives none; sensors' readings differ by this much all the time.
+    static let leastHysteresis = 2_000
+    static let seriousMargin = 10_000
+    static let criticalMargin = 3_000
+
+    /// Nil for a zone that does not count. `tripNumbers` are those that the zone has files of.
+    init?(name: String, tripNumbers: [Int], attribute: (String) -> String?) {
+        guard attribute("mode") != "disabled", let temperature = ThermalZone.number(attribute("temp")),
+            temperature != 0, ThermalZone.plausibleTemperatures.contains(temperature)
+        else { return nil }
+        self.name = name
+        self.temperature = temperature
+        type = String((attribute("type") ?? "").prefix(64))
+        thresholds = tripNumbers.flatMap { number in
+            ThermalZone.thresholds(
+                type: attribute("trip_point_\(number)_type"),
+                temperature: ThermalZone.number(attribute("trip_point_\(number)_temp")),
+                hysteresis: ThermalZone.number(attribute("trip_point_\(number)_hyst")))
+        }
+    }
+
+    /// The highest level that is reached, or that was and from which it is not cool enough yet.
+    func level(after before: ThermalState) -> ThermalState {
+        let reached = thresholds.filter { threshold in
+            temperature >= threshold.temperature
+                || before >= threshold.level && temperature > threshold.temperature - threshold.hysteresis
+        }
+        return reached.map(\.level).max() ?? .nominal
+    }
+
+    /// For people. Below what they read a level is left: by the hysteresis.
+    var sensor: HottestSensor {
+        let isProcessor = ["x86_pkg_temp", "coretemp", "k10temp"].contains(type) || type.hasPrefix("cpu")
+        let levels = thresholds.map { ($0.level, ($0.temperature - $0.hysteresis) / 1_000) }
+        return HottestSensor(
+            name: (isProcessor ? "the processor's sensor " : "the sensor ") + (type.isEmpty ? name : type),
+            degrees: temperature / 1_000, levels: Dictionary(levels, uniquingKeysWith: min))
+    }
+
+    private static func thresholds(type: String?, temperature: Int?, hysteresis: Int?) -> [Threshold] {
+        guard let temperature else { return [] }
+        let given = hysteresis.flatMap { (0...20_000).contains($0) ? $0 : nil } ?? 0
+        let hysteresis = max(given, leastHysteresis)
+        switch type {
+        case "critical" where plausibleSevereTrips.contains(temperature):
+            return [
+                Threshold(temperature: temperature - seriousMargin, hysteresis: hysteresis, level: .serious),
+                Threshold(temperature: temperature - criticalMargin, hysteresis: hysteresis, level: .critical),
+            ]
+        case "hot" where plausibleSevereTrips.contains(temperature):
+            return [Threshold(temperature: temperature, hysteresis: hysteresis, level: .serious)]
+        case "passive" where plausibleTrips.contains(temperature), "active" where plausibleTrips.contains(temperature):
+            return [Threshold(temperature: temperature, hysteresis: hysteresis, level: .fair)]
+        default:
+            return []
+        }
+    }
+
+    private static func number(_ text: String?) -> Int? {
+        text.flatMap { $0.utf8.count <= 16 ? Int($0) : nil }
+    }
+}

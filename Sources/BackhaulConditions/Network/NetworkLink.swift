@@ -1,0 +1,93 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// The interface of the default route, as the kernel describes it.
+struct NetworkLink: Equatable, Sendable {
+    var name: String
+    /// ARPHRD_… (linux/if_arp.h)
+    var type: Int?
+    /// DEVTYPE of its uevent: wlan, wwan, bluetooth, bridge, vlan, wireguard…
+    var deviceType: String?
+    var isWireless = false
+    var isTunnel = false
+    /// A PPP connection of this machine runs over Ethernet, as those of DSL modems do.
+    var hasEthernetPPP = false
+
+    var kind: NetworkKinds {
+        switch deviceType {
+        case "wlan": return .wifi
+        case "wwan": return .cellular
+        case "bluetooth": return .bluetooth
+        case "wireguard", "tun", "tap": return .tunnel
+        default: break
+        }
+        if isWireless { return .wifi }
+        if isTunnel { return .tunnel }
+        switch type {
+        case 1, 32: return .ethernet  // ARPHRD_ETHER, with bridges, bonds, VLANs and veths; ARPHRD_INFINIBAND
+        case 512: return hasEthernetPPP ? .ethernet : .cellular  // ARPHRD_PPP
+        case 519, 530: return .cellular  // ARPHRD_RAWIP, ARPHRD_PHONET_PIPE: modems
+        case 768, 769, 776, 778, 823, 65_534: return .tunnel  // ARPHRD_TUNNEL, TUNNEL6, SIT, IPGRE, IP6GRE, NONE
+        default: return .other
+        }
+    }
+
+    /// What the kind of device says of its price: where one pays for the time or the bytes, nearly always.
+    var isMetered: Bool? { kind == .cellular || kind == .bluetooth ? true : nil }
+
+    static func read(_ route: DefaultRoute.Link, system: SystemTree, processes: SystemTree) -> NetworkLink {
+        let folder = "class/net/\(route.name)"
+        var link = NetworkLink(name: route.name)
+        link.type = system.optionalText("\(folder)/type").flatMap { Int($0) } ?? route.type
+        link.deviceType = system.optionalText("\(folder)/uevent").flatMap(deviceType)
+        link.isWireless = system.contains("\(folder)/wireless") || system.contains("\(folder)/phy80211")
+        link.isTunnel = system.contains("\(folder)/tun_flags")
+        // One line is the table's head.
+        if link.type == 512, let sessions = processes.optionalText("net/pppoe") {
+            link.hasEthernetPPP = sessions.split(separator: "\n").count > 1
+        }
+        return link
+    }
+
+    /// From lines of `NAME=value`.
+    static func deviceType(_ uevent: String) -> String? {
+        let name = "DEVTYPE="
+        return uevent.split(separator: "\n").first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
+    }
+}
+
+/// What can be said of the network without a service that manages it.
+struct NetworkState: Equatable, Sendable {
+    var network = Reading<Network>()
+    var isMetered = Reading<Bool>()
+    /// `none`, or not known.
+    var connectivity = Reading<ConnectivityState>()
+
+    static func read(system: SystemTree, processes: SystemTree) -> NetworkState {
+        switch DefaultRoute.find() {
+        case .failure(let error): return NetworkState(unknown: error.description)
+        case .success(nil): return .withoutRoute
+        case .success(let route?):
+            let link = NetworkLink.read(route, system: system, processes: processes)
+            return NetworkState(link, source: system.full("class/net/\(link.name)"))
+        }
+    }
+
+    static let withoutRoute: NetworkState = {
+        var state = NetworkState(unknown: "there is no default route")
+        state.connectivity.value = ConnectivityState.none
+        return state
+    }()
+
+    init(unknown source: String) {
+        network.source = source
+        isMetered.source = source
+        connectivity.source = source
+    }
+
+    init(_ link: NetworkLink, source: String) {
+        network = Reading(Network(name: link.name, kind: link.kind), source: source)
+        isMetered = Reading(link.isMetered, source: link.isMetered == nil ? "\(source) does not say" : source)
+        connectivity = Reading(source: "nobody on this machine looks how far the network leads")
+    }
+}

@@ -1,0 +1,89 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// Where the machine's power comes from, by all of its supplies.
+struct PowerState: Equatable, Sendable {
+    var externalPower = Reading<Bool>()
+    var batteryPercent = Reading<UInt8>()
+
+    /// A battery is emptied, which many machines do not tell step by step.
+    var isOnBattery: Bool { externalPower.value == false && batteryPercent.value != nil }
+
+    static let folder = "class/power_supply"
+
+    /// Each supply counts once: what cannot be understood of one leaves the others as they are.
+    static func read(_ tree: SystemTree) -> PowerState {
+        do {
+            let supplies = try tree.entries(folder).compactMap { name in
+                PowerSupply(name: name) { tree.optionalText("\(folder)/\(name)/\($0)") }
+            }
+            return PowerState(supplies, folder: tree.full(folder))
+        } catch {
+            return PowerState(unknown: error.description)
+        }
+    }
+
+    init(unknown source: String) {
+        externalPower.source = source
+        batteryPercent.source = source
+    }
+
+    init(_ supplies: [PowerSupply], folder: String) {
+        externalPower = PowerState.externalPower(supplies, folder)
+        batteryPercent = PowerState.level(supplies, folder)
+    }
+
+    /// In this order: an emptied UPS, whatever is plugged in, mains that is not there, what the batteries say of
+    /// themselves. What is not supplied says something of machines with a battery alone: others run on something else;
+    /// and a port only where nothing else does, because most ports are unused.
+    private static func externalPower(_ supplies: [PowerSupply], _ folder: String) -> Reading<Bool> {
+        func first(_ condition: (PowerSupply) -> Bool) -> String? {
+            supplies.first(where: condition).map { "\(folder)/\($0.name)" }
+        }
+        if let source = first({ $0.kind == .uninterruptible && $0.isDischarging == true }) {
+            return Reading(false, source: source)
+        }
+        let isLine: (PowerSupply) -> Bool = { $0.kind == .mains || $0.kind == .port }
+        if let source = first({ isLine($0) && $0.isOnline == true }) { return Reading(true, source: source) }
+        let batteries = supplies.filter { $0.kind == .battery }
+        if !batteries.isEmpty, let source = first({ $0.kind == .mains && $0.isOnline == false }) {
+            return Reading(false, source: source)
+        }
+        if let source = first({ $0.kind == .battery && $0.isDischarging == true }) {
+            return Reading(false, source: source)
+        }
+        if !batteries.isEmpty, batteries.allSatisfy({ $0.isDischarging == nil }),
+            let source = first({ $0.kind == .port && $0.isOnline == false })
+        {
+            return Reading(false, source: source)
+        }
+        if let source = first({ $0.kind == .battery }) ?? first({ $0.kind == .uninterruptible }) {
+            return Reading(true, source: source)
+        }
+        return Reading(true, source: "no battery that is in use in \(folder)")
+    }
+
+    /// Weighted by what each holds when it is full, if that is known of all. Those of the machine come before that of a
+    /// UPS.
+    private static func level(_ supplies: [PowerSupply], _ folder: String) -> Reading<UInt8> {
+        let own = supplies.filter { $0.kind == .battery && $0.percent != nil }
+        let batteries = own.isEmpty ? supplies.filter { $0.kind == .uninterruptible && $0.percent != nil } : own
+        guard let first = batteries.first else {
+            let has = supplies.contains { $0.kind == .battery || $0.kind == .uninterruptible }
+            return Reading(source: has ? "no battery in \(folder) says its charge" : "no battery in \(folder)")
+        }
+        func weighted(_ weight: (PowerSupply) -> Double?) -> Double? {
+            var sum = 0.0
+            var total = 0.0
+            for battery in batteries {
+                guard let weight = weight(battery), let percent = battery.percent else { return nil }
+                sum += Double(percent) * weight
+                total += weight
+            }
+            return sum / total
+        }
+        let mean = weighted(\.fullEnergy) ?? weighted(\.fullCharge) ?? weighted { _ in 1 } ?? 0
+        let names = batteries.count == 1 ? first.name : "{\(batteries.map(\.name).joined(separator: ","))}"
+        return Reading(UInt8(max(0, min(mean, 100))), source: "\(folder)/\(names)")
+    }
+}

@@ -1,0 +1,76 @@
+/// One entry of /sys/class/power_supply, as far as it makes sense
+/// (Documentation/ABI/testing/sysfs-class-power in Linux).
+struct PowerSupply: Equatable, Sendable {
+    enum Kind: Equatable, Sendable {
+        case battery
+        /// Its battery is outside of the machine.
+        case uninterruptible
+        case mains
+        /// A port or a coil through which the machine may be supplied. Machines have several, most of them unused.
+        case port
+    }
+
+    var name: String
+    var kind: Kind
+    /// Of mains and ports.
+    var isOnline: Bool?
+    /// Of batteries.
+    var isDischarging: Bool?
+    var percent: UInt8?
+    /// Microwatt hours when it is full.
+    var fullEnergy: Double?
+    /// Microampere hours when it is full.
+    var fullCharge: Double?
+
+    /// Nil for what does not supply the machine: batteries of mice and pens, empty bays, what is unknown.
+    init?(name: String, attribute: (String) -> String?) {
+        guard attribute("scope") != "Device", attribute("present") != "0" else { return nil }
+        switch attribute("type") {
+        case "Battery": kind = .battery
+        case "UPS": kind = .uninterruptible
+        case "Mains": kind = .mains
+        // Older kernels give what is at the port: USB_DCP, USB_C, USB_PD.
+        case .some(let type) where type.hasPrefix("USB") || type == "Wireless" || type == "BrickID": kind = .port
+        default: return nil
+        }
+        self.name = name
+        switch attribute("online") {
+        case "0": isOnline = false
+        // 2: a programmable supply.
+        case "1", "2": isOnline = true
+        default: isOnline = nil
+        }
+        switch attribute("status") {
+        case "Discharging": isDischarging = true
+        case "Charging", "Full", "Not charging": isDischarging = false
+        default: isDischarging = nil
+        }
+        fullEnergy = PowerSupply.amount(attribute("energy_full"))
+        fullCharge = PowerSupply.amount(attribute("charge_full"))
+        percent =
+            PowerSupply.capacity(attribute("capacity"))
+            ?? PowerSupply.share(PowerSupply.number(attribute("energy_now")), of: fullEnergy)
+            ?? PowerSupply.share(PowerSupply.number(attribute("charge_now")), of: fullCharge)
+    }
+
+    /// Numbers of sysfs are whole; more than fifteen digits are no amount of anything here.
+    private static func number(_ text: String?) -> Double? {
+        guard let text, text.utf8.count <= 16, let number = Int64(text) else { return nil }
+        return Double(number)
+    }
+
+    private static func amount(_ text: String?) -> Double? {
+        number(text).flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    /// A gauge that was set when the battery was new may say a little more than 100.
+    private static func capacity(_ text: String?) -> UInt8? {
+        guard let number = number(text), (0...110).contains(number) else { return nil }
+        return UInt8(min(number, 100))
+    }
+
+    private static func share(_ now: Double?, of full: Double?) -> UInt8? {
+        guard let now, let full, now >= 0 else { return nil }
+        return UInt8(min(now / full, 1) * 100)
+    }
+}

@@ -1,0 +1,45 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import CLinux
+
+/// What processes wait for (Documentation/accounting/psi.rst in Linux).
+enum PressureResource: String, CaseIterable, Sendable {
+    case cpu, io, memory
+
+    var need: ConditionNeeds {
+        switch self {
+        case .cpu: .cpuPressure
+        case .io: .ioPressure
+        case .memory: .memoryPressure
+        }
+    }
+
+    var path: String { "pressure/\(rawValue)" }
+
+    /// Whole percents of the last ten seconds in which some process waited.
+    func read(_ tree: SystemTree) -> Reading<UInt8> {
+        do {
+            let text = try tree.text(path)
+            guard let percent = PressureResource.percent(text) else {
+                return Reading(source: "\(tree.full(path)) has no plausible avg10")
+            }
+            return Reading(percent, source: tree.full(path))
+        } catch where error.code == ENOENT {
+            return Reading(source: "no \(tree.full("pressure")): the kernel does not measure pressure (CONFIG_PSI)")
+        } catch {
+            return Reading(source: error.description)
+        }
+    }
+
+    /// Of a line like "some avg10=1.53 avg60=0.90 avg300=0.31 total=9340273".
+    static func percent(_ text: String) -> UInt8? {
+        for line in text.split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields.first == "some", let field = fields.first(where: { $0.hasPrefix("avg10=") }),
+                let number = Double(field.dropFirst("avg10=".count)), number.isFinite, number >= 0
+            else { continue }
+            return UInt8(min(number, 100))
+        }
+        return nil
+    }
+}

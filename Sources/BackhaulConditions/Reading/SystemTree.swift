@@ -1,0 +1,71 @@
+internal import BackhaulPlatform
+internal import CLinux
+internal import Glibc
+
+/// Files and folders below one root, of a kernel or in place of one. Nothing of it is trusted: files vanish while they
+/// are read, are folders or pipes, or have no end.
+struct SystemTree: Sendable {
+    static let largestFile = 65_536
+    static let mostEntries = 256
+    /// Entries that are looked at, wanted or not.
+    private static let mostSeen = 65_536
+
+    let root: String
+
+    /// Without blanks and line ends around it.
+    func text(_ path: String) throws(SystemError) -> String {
+        let number = bhl_open(full(path), O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
+        guard number >= 0 else { throw SystemError.last("cannot read \(full(path))") }
+        defer { close(number) }
+        var status = stat()
+        guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw SystemError(code: EINVAL, attempt: "\(full(path)) is no file")
+        }
+        var content: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = read(number, &buffer, buffer.count)
+            if count < 0, bhl_errno() == EINTR { continue }
+            guard count >= 0 else { throw SystemError.last("cannot read \(full(path))") }
+            if count == 0 { return SystemTree.trimmed(content) }
+            content += buffer[..<count]
+            guard content.count <= SystemTree.largestFile else {
+                throw SystemError(code: EFBIG, attempt: "cannot read \(full(path))")
+            }
+        }
+    }
+
+    /// Nil when it cannot be read.
+    func optionalText(_ path: String) -> String? { try? text(path) }
+
+    /// The first ones that the kernel lists and that are wanted, by name: machines with hundreds of processors have as
+    /// many cooling devices beside their few zones.
+    func entries(_ path: String, where isWanted: (String) -> Bool = { _ in true }) throws(SystemError) -> [String] {
+        guard let stream = opendir(full(path)) else { throw SystemError.last("cannot read \(full(path))") }
+        defer { closedir(stream) }
+        var names: [String] = []
+        var seen = 0
+        while names.count < SystemTree.mostEntries, seen < SystemTree.mostSeen, let entry = readdir(stream) {
+            seen += 1
+            // Unsafe: the entry is readdir's until the next call; its name ends with a zero.
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if !name.hasPrefix("."), isWanted(name) { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    func contains(_ path: String) -> Bool { access(full(path), F_OK) == 0 }
+
+    /// As people are shown it.
+    func full(_ path: String) -> String { root.hasSuffix("/") ? root + path : root + "/" + path }
+
+    private static func trimmed(_ content: [UInt8]) -> String {
+        let isBlank: (UInt8) -> Bool = { $0 <= 0x20 }
+        guard let first = content.firstIndex(where: { !isBlank($0) }),
+            let last = content.lastIndex(where: { !isBlank($0) })
+        else { return "" }
+        return String(decoding: content[first...last], as: UTF8.self)
+    }
+}

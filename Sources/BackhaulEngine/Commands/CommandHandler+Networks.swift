@@ -1,0 +1,22 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// What an administrator says of networks, and what was moved on them.
+extension CommandHandler {
+    func setNetwork(_ settings: NetworkSettings) throws(Failure) {
+        try NetworkCheck.check(settings)
+        once({ (transaction) throws(Failure) in
+            try transaction.setNetwork(settings)
+            return (.done, nil)
+        }, then: { core, _ in core.learn(settings) })
+    }
+
+    func networks() {
+        let (id, sequence) = (connection.id, sequence)
+        Clock.readTimeZone()
+        core.readConditions { core, _ in
+            core.answer(id, sequence, .success(.networks(core.networkInfos())))
+        }
+    }
+}

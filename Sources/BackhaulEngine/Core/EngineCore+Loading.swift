@@ -1,0 +1,68 @@
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Tasks are loaded from the store ahead of their turn; those that are held back stay there.
+extension EngineCore {
+    private struct LoadedTasks: Sendable {
+        var tasks: [StoredTask]
+        /// Of all that wait in the lane, held or not.
+        var constraints: Set<ConstraintsID>
+    }
+
+    func load(_ lane: LaneID, _ limit: Int) {
+        var known = Set(ready.values.filter { $0.lane == lane }.map(\.id))
+        for runner in runners.values where runner.task.lane == lane { known.insert(runner.task.id) }
+        let passedOver = known
+        let held = lanes[lane].map(deferral.leftOut) ?? []
+        deferral.loading[lane] = held
+        store({ (transaction) throws(Failure) in
+            LoadedTasks(
+                tasks: try transaction.waitingTasks(lane: lane, limit: limit, afterKnown: passedOver, notOf: held),
+                constraints: try transaction.waitingConstraints(of: lane))
+        }, then: { core, result in
+            core.deferral.loading[lane] = nil
+            switch result {
+            case .success(let answer): core.loaded(answer, of: lane, limit)
+            case .failure:
+                // The store cannot read for now: it is asked again with the next look at what is due.
+                core.schedule.loaded(lane, [], isAll: false)
+                core.due(at: Clock.bootMilliseconds + 1_000)
+            }
+        })
+    }
+
+    private func loaded(_ answer: LoadedTasks, of lane: LaneID, _ limit: Int) {
+        let isAll = answer.tasks.count < limit
+        let held = noteWaiting(answer.constraints, in: lane, isAll: isAll)
+        let mayStart = held.isEmpty ? answer.tasks : answer.tasks.filter { !held.contains($0.constraints) }
+        let tasks = fitting(mayStart, in: lane).filter { runners[$0.id] == nil && ready[$0.id] == nil }
+        let (startable, parked) = divide(tasks)
+        for task in startable { ready[task.id] = task }
+        let urgent = Set(startable.lazy.filter { $0.request.priority >= Limits.priorityNow }.map(\.id))
+        let givenUp = schedule.loaded(lane, startable.map(\.id), urgent: urgent, isAll: isAll)
+        for id in givenUp { ready[id] = nil }
+        // Behind those that are held since they were asked for stand others.
+        if !isAll, mayStart.count < answer.tasks.count { tasksWait(in: [lane], reload: false) }
+        park(parked)
+        planPump()
+    }
+
+    /// Tasks with these constraints wait in the lane. Returns those that are held.
+    private func noteWaiting(_ constraints: Set<ConstraintsID>, in id: LaneID, isAll: Bool) -> Set<ConstraintsID> {
+        guard let lane = lanes[id] else { return [] }
+        let reach = Reach(lane.origin)
+        for number in constraints { note(TaskClass(session: lane.session, constraints: number, reach: reach)) }
+        let held = deferral.leftOut(of: lane).intersection(constraints)
+        let waiting = isAll ? held : constraints
+        deferral.waiting[id] = waiting.isEmpty ? nil : waiting
+        if !held.isEmpty {
+            noteHeld(lane.session)
+            // One of them may be the next to find out whether it goes on.
+            if deferral.uplink.isHeld || deferral.slow.keys.contains(where: { $0.lane == id }) { planReconsider() }
+        }
+        if runners.isEmpty { planPruning() }
+        return held
+    }
+}

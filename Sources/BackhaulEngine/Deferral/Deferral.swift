@@ -1,0 +1,116 @@
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// What the engine knows of the conditions, and which tasks are held back by them. What depends on them is read, and
+/// nothing else: the classes here are those of tasks that run or are ready to, or that would be.
+struct Deferral {
+    /// By session and number, as the store has them.
+    var stated: [SessionID: [ConstraintsID: TaskConstraints]] = [:]
+    var classes: [TaskClass: ClassState] = [:]
+    var reaches: [LaneID: Reach] = [:]
+    /// Constraints of tasks that wait in the store and are not loaded, as of the last look at each lane.
+    var waiting: [LaneID: Set<ConstraintsID>] = [:]
+    /// What was left out by the loads that are under way.
+    var loading: [LaneID: Set<ConstraintsID>] = [:]
+    var filter = ConditionsFilter()
+    /// As decisions see them.
+    var conditions = Conditions()
+    /// When the filter may see something better, by the boot clock.
+    var filterLook: Int64?
+    /// As they were last read, and since when each is so, in Unix milliseconds.
+    var read: Conditions?
+    var since: [ConditionKind: Int64] = [:]
+    var watch: (any ConditionsSource)?
+    var timer: LoopTimer?
+    var throughput = ThroughputWatch<LaneClass>()
+    /// From which too little comes.
+    var slow: [LaneClass: Held] = [:]
+    var uplink = UplinkWatch()
+    /// That was read.
+    var lastNetwork: Network?
+    /// Lanes of which a task is being loaded that finds something out.
+    var probing: Set<LaneID> = []
+    /// When the next task stops waiting for wishes, in Unix milliseconds.
+    var latestStart: Int64?
+    /// When the time of the next task of a session with held ones is over, by the calendar of the rows' ages.
+    var endsOfTime: [SessionID: Int64] = [:]
+    var endsToFind: Set<SessionID> = []
+    /// Tasks that are too large for what is left of a budget.
+    var delayedRows: [TaskID: WaitRow] = [:]
+    /// An earlier engine may have left some.
+    var mayHaveDelayed = true
+    /// This one has found some. They depend on the network, too, though their classes may be forgotten.
+    var hasDelayed = false
+    var isPruningPlanned = false
+    var isReconsideringPlanned = false
+    var timeZone: (zone: TimeZoneWatch, watch: Watch)?
+    var sleepTimer: LoopTimer?
+    /// The system was told that it need not wait for us.
+    var isReadyToSleep = false
+    var rows = WaitRows()
+    /// Waits that an earlier engine has begun, until it is known whether they last.
+    var inherited: [WaitScope: OpenWait] = [:]
+    var inheritanceTimer: LoopTimer?
+
+    /// Of work that is no task yet.
+    var activityNeeds: ConditionNeeds = []
+    /// What the administrator says of networks, by their names.
+    var metered: [String: Bool] = [:] {
+        didSet { watch?.metered = metered }
+    }
+
+    /// Which conditions something depends on now. `lasting`: classes of transfers that have run for a while.
+    func needs(lasting: Set<TaskClass>) -> ConditionNeeds {
+        // What was slow goes on when there is another network.
+        let others = slow.isEmpty && !hasDelayed ? activityNeeds : activityNeeds.union(.network)
+        return classes.reduce(into: others) { needs, entry in
+            let (key, state) = entry
+            needs.formUnion(
+                lasting.contains(key)
+                    ? state.needed.union(state.constraints.needs(isLocal: key.isLocal)) : state.needed)
+            for reason in state.held?.reasons ?? [] { needs.formUnion(reason.needs) }
+        }
+    }
+
+    /// Constraints of which tasks of this lane are held.
+    func leftOut(of lane: Lane) -> Set<ConstraintsID> {
+        let reach = Reach(lane.origin)
+        var found: Set<ConstraintsID> = []
+        for (key, state) in classes where key.session == lane.session && key.reach == reach && !state.mayStart {
+            found.insert(key.constraints)
+        }
+        for key in slow.keys where key.lane == lane.id { found.insert(key.constraints) }
+        return found
+    }
+
+    /// Lanes in which tasks of the class wait, or may do.
+    func lanes(of key: TaskClass, among lanes: [LaneID: Lane]) -> Set<LaneID> {
+        var found: Set<LaneID> = []
+        for (lane, constraints) in waiting where constraints.contains(key.constraints) { found.insert(lane) }
+        for (lane, constraints) in loading where constraints.contains(key.constraints) { found.insert(lane) }
+        return found.filter { id in
+            lanes[id].map { $0.session == key.session && Reach($0.origin) == key.reach } ?? false
+        }
+    }
+
+    func constraints(of key: TaskClass, _ session: SessionConfiguration) -> EffectiveConstraints {
+        let stated = stated[key.session]?[key.constraints] ?? TaskConstraints()
+        return EffectiveConstraints(session: session.constraints, task: stated)
+    }
+}
+
+extension WaitReason {
+    /// What tells when it is over.
+    fileprivate var needs: ConditionNeeds {
+        switch self {
+        case .power, .battery: .power
+        case .heat: .heat
+        case .metered, .network, .budget, .portal: .network
+        case .sleep: .sleep
+        // What can be under pressure is what the constraints say.
+        default: []
+        }
+    }
+}

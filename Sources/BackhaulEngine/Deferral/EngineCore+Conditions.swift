@@ -1,0 +1,204 @@
+internal import BackhaulConditions
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// What the conditions are, as far as some task depends on them, and when to look at them again.
+extension EngineCore {
+    /// A transfer that has run for so long depends on heat and sleep, too: nothing is read for shorter ones.
+    static let lastingMilliseconds: Int64 = 5_000
+    /// No timer runs for longer: whoever is wrong about the time is so for a day at most.
+    private static let longestLook: Int64 = 86_400_000
+    /// Nor for so short that a mistake would keep the loop busy.
+    private static let shortestLook: Int64 = 20
+
+    private var watch: any ConditionsSource {
+        if let watch = deferral.watch { return watch }
+        let watch = makeWatch()
+        watch.metered = deferral.metered
+        deferral.watch = watch
+        return watch
+    }
+
+    private func makeWatch() -> any ConditionsSource {
+        if let told = services.options.toldConditions {
+            return told.source { [outbox = services.outbox] in outbox.post { core in core.conditionsChanged() } }
+        }
+        return ConditionsWatch(
+            loop: loop, roots: services.options.conditions, log: services.options.log
+        ) { [unowned self] in conditionsChanged() }
+    }
+
+    func conditionsChanged() {
+        takeConditions()
+        reconsider()
+    }
+
+    func takeConditions() {
+        guard let watch = deferral.watch else { return }
+        noteTimes(watch.current)
+        noteNetwork(from: deferral.conditions, to: watch.current)
+        (deferral.conditions, deferral.filterLook) = deferral.filter.take(watch.current, now: loop.now)
+        // Before anything is decided by it.
+        countMoved()
+    }
+
+    /// What was measured and guessed of one network says nothing of another.
+    private func noteNetwork(from former: Conditions, to conditions: Conditions) {
+        let isBack =
+            former.connectivity.value == ConnectivityState.none
+            && conditions.connectivity.value.map { $0 != .none } ?? false
+        // The kernel answers before the bus does, and has another name for the same network.
+        let isSettled = deferral.watch?.pending.contains(.network) == false
+        let now = isSettled ? conditions.network.value : nil
+        let isOther = now != nil && deferral.lastNetwork != nil && now != deferral.lastNetwork
+        if let now {
+            deferral.lastNetwork = now
+            if isRead(.network) { bookOn(now) }
+        }
+        if isOther || isBack {
+            _ = deferral.throughput.networkChanged()
+            _ = deferral.uplink.networkChanged()
+            releaseDelayed()
+        }
+        _ = deferral.uplink.connectivity(conditions.connectivity.value, now: loop.now)
+    }
+
+    /// The first readings of all that these tasks need before they start have come.
+    func isRead(_ needs: ConditionNeeds) -> Bool {
+        needs.isEmpty || deferral.watch.map { needs.isSubset(of: $0.needs.subtracting($0.pending)) } ?? false
+    }
+
+    /// Something depends on these, too.
+    func need(_ more: ConditionNeeds) {
+        guard !more.isSubset(of: deferral.watch?.needs ?? []) else { return }
+        watch.needs.formUnion(more)
+    }
+
+    // MARK: What people see
+
+    /// What the system offers now, read for this if nothing depends on it.
+    func readConditions(then: @escaping @Sendable (EngineCore, [ConditionInfo]) -> Void) {
+        watch.readAll { [unowned self] conditions in
+            noteTimes(conditions)
+            let moved = runners.values.reduce(0) { $0 &+ $1.rate.bytesPerSecond }
+            let infos = ConditionTexts.infos(
+                conditions, bytesPerSecond: runners.isEmpty ? nil : moved, since: deferral.since,
+                now: Clock.wallMilliseconds)
+            then(self, infos)
+        }
+    }
+
+    private func noteTimes(_ conditions: Conditions) {
+        deferral.since = ConditionTexts.since(
+            deferral.since, from: deferral.read, to: conditions, now: Clock.wallMilliseconds)
+        deferral.read = conditions
+    }
+
+    // MARK: What depends on them
+
+    /// Once at the end of this turn.
+    func planPruning() {
+        guard !deferral.isPruningPlanned else { return }
+        deferral.isPruningPlanned = true
+        loop.afterThisTurn { [unowned self] in
+            deferral.isPruningPlanned = false
+            prune()
+        }
+    }
+
+    /// Forgets classes without tasks, and reads no more than what the others depend on.
+    func prune() {
+        // The answers say which classes wait there.
+        guard !hasFailed, deferral.loading.isEmpty else { return }
+        var alive: Set<TaskClass> = []
+        var lasting: Set<TaskClass> = []
+        for (id, constraints) in deferral.waiting {
+            guard let lane = lanes[id] else { continue }
+            for number in constraints {
+                alive.insert(TaskClass(session: lane.session, constraints: number, reach: Reach(lane.origin)))
+            }
+        }
+        for task in ready.values { alive.insert(taskClass(of: task)) }
+        for runner in runners.values {
+            let key = taskClass(of: runner.task)
+            alive.insert(key)
+            if loop.now - runner.began >= Self.lastingMilliseconds { lasting.insert(key) }
+        }
+        for (key, state) in deferral.classes where !alive.contains(key) {
+            if let held = state.held { end(held.rows) }
+            deferral.classes[key] = nil
+        }
+        for (key, held) in deferral.slow where !isAlive(key) {
+            end(held.rows)
+            deferral.slow[key] = nil
+            deferral.throughput.forget(key)
+        }
+        forgetEndsOfTime()
+        var needs = deferral.needs(lasting: lasting)
+        if networkIsAsked() { needs.insert(.network) }
+        if !needs.contains(.network) { bookOnUnknown() }
+        if deferral.watch != nil || !needs.isEmpty { watch.needs = needs }
+        watchTimeZone()
+        planLook()
+    }
+
+    private func isAlive(_ key: LaneClass) -> Bool {
+        deferral.waiting[key.lane]?.contains(key.constraints) == true
+            || runners.values.contains { laneClass(of: $0.task) == key }
+    }
+
+    /// Of sessions in which nothing is held any more.
+    private func forgetEndsOfTime() {
+        guard !deferral.endsOfTime.isEmpty else { return }
+        let held = Set(deferral.classes.lazy.filter { !$0.value.mayStart }.map(\.key.session))
+        let slow = Set(deferral.slow.keys.compactMap { lanes[$0.lane]?.session })
+        deferral.endsOfTime = deferral.endsOfTime.filter { held.contains($0.key) || slow.contains($0.key) }
+    }
+
+    // MARK: When to look again
+
+    /// By what was read, by the clock on the wall and by the calendar, whichever comes first.
+    func planLook() {
+        var next = deferral.filterLook.map { $0 - loop.now }
+        let now = Clock.wallMilliseconds
+        for probe in [deferral.throughput.nextProbe(now: loop.now), deferral.uplink.nextProbe(now: loop.now)] {
+            if let probe { next = min(next ?? .max, probe - loop.now) }
+        }
+        if let end = networkUsage.asksUntil { next = min(next ?? .max, end - loop.now) }
+        for end in deferral.endsOfTime.values { next = min(next ?? .max, end - calendarMilliseconds) }
+        if let start = deferral.latestStart { next = min(next ?? .max, start - now) }
+        for (key, state) in deferral.classes {
+            // Since it was decided: what has changed in the moment after is not to be missed.
+            let facts = facts(of: key, at: state.decidedAt ?? now)
+            guard let change = DeferralDecision.nextChange(state.constraints, facts) else { continue }
+            next = min(next ?? .max, change - now)
+        }
+        guard let next else {
+            deferral.timer?.stop()
+            return
+        }
+        let timer = deferral.timer ?? loop.timer { [unowned self] in look() }
+        deferral.timer = timer
+        timer.start(milliseconds: min(max(Self.shortestLook, next), Self.longestLook))
+    }
+
+    func look() {
+        Clock.readTimeZone()
+        lookAtCalendar()
+        lookAtLatestStarts()
+        endHeldOverdue()
+        conditionsChanged()
+    }
+
+    func closeConditions() {
+        deferral.watch?.close()
+        deferral.watch = nil
+        deferral.timer?.stop()
+        deferral.sleepTimer?.stop()
+        deferral.inheritanceTimer?.stop()
+        deferral.timeZone?.watch.cancel()
+        deferral.timeZone = nil
+    }
+}

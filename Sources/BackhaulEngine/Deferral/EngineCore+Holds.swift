@@ -1,0 +1,182 @@
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Which tasks are held back: decided anew whenever conditions, constraints, budgets or the time may have changed it.
+extension EngineCore {
+    func taskClass(of task: StoredTask) -> TaskClass {
+        TaskClass(session: task.session, constraints: task.constraints, reach: reach(of: task))
+    }
+
+    /// Kept for each lane: it is asked for with every piece of a body.
+    func reach(of task: StoredTask) -> Reach {
+        if let known = deferral.reaches[task.lane] { return known }
+        let reach = Reach(task.origin)
+        deferral.reaches[task.lane] = reach
+        return reach
+    }
+
+    /// Tasks of this class wait or run now.
+    func note(_ key: TaskClass) {
+        guard deferral.classes[key] == nil, let configuration = sessions[key.session] else { return }
+        let constraints = deferral.constraints(of: key, configuration)
+        deferral.classes[key] = ClassState(constraints: constraints)
+        reconsider(key)
+        planLook()
+    }
+
+    /// All that is known; tasks leave or start at once.
+    func reconsider() {
+        guard !hasFailed, !isLeaving else { return }
+        for key in Array(deferral.classes.keys) { reconsider(key) }
+        reconsiderThroughput()
+        probeUplink()
+        planPruning()
+        planLook()
+        considerSleep()
+        reconsiderActivities()
+        budgetsAreDecided()
+    }
+
+    /// Once at the end of this turn.
+    func planReconsider() {
+        guard !deferral.isReconsideringPlanned else { return }
+        deferral.isReconsideringPlanned = true
+        loop.afterThisTurn { [unowned self] in
+            deferral.isReconsideringPlanned = false
+            reconsider()
+        }
+    }
+
+    private func reconsider(_ key: TaskClass) {
+        guard var state = deferral.classes[key] else { return }
+        let needed = neededAtStart(key, state.constraints)
+        if needed != state.needed {
+            state.needed = needed
+            state.isUndecided = true
+            deferral.classes[key] = state
+            need(needed)
+            // Whoever knew all of it already may have told, and it was decided.
+            guard let now = deferral.classes[key] else { return }
+            state = now
+        }
+        let wasUndecided = state.isUndecided
+        if wasUndecided {
+            guard isRead(needed) else { return }
+            state.isUndecided = false
+            takeConditions()
+        }
+        let now = Clock.wallMilliseconds
+        state.decidedAt = now
+        let holds = holds(state.constraints, key, at: now)
+        let before = state.held
+        switch (before, holds.first) {
+        case (nil, nil):
+            deferral.classes[key] = state
+            if wasUndecided { letGo(key) }
+        case (nil, let first?):
+            let (rows, began) = begin(key, first)
+            state.held = Held(holds: holds, began: began, rows: rows)
+            deferral.classes[key] = state
+            hold(key, first.reason)
+        case (let held?, nil):
+            state.held = nil
+            deferral.classes[key] = state
+            end(held.rows)
+            letGo(key)
+        case (var held?, let first?):
+            if held.first?.reason != first.reason {
+                end(held.rows)
+                (held.rows, held.began) = begin(key, first)
+            }
+            // A probe goes on only while nothing else holds its like.
+            let isNew = !Set(holds.map(\.reason)).isSubset(of: held.reasons)
+            held.holds = holds
+            state.held = held
+            deferral.classes[key] = state
+            if isNew { hold(key, first.reason) }
+        }
+    }
+
+    private func neededAtStart(_ key: TaskClass, _ constraints: EffectiveConstraints) -> ConditionNeeds {
+        var needs = constraints.neededAtStart(isLocal: key.isLocal)
+        // Each network has its own.
+        if !key.isLocal, hasBudgets(key.session) { needs.insert(.network) }
+        return needs
+    }
+
+    private func holds(_ constraints: EffectiveConstraints, _ key: TaskClass, at now: Int64) -> [Hold] {
+        var holds = DeferralDecision.holds(constraints, deferral.conditions, facts(of: key, at: now))
+        guard key.reach == .uplink, !holds.contains(where: { $0.reason == .portal }) else { return holds }
+        if let hold = deferral.uplink.hold(now: loop.now, unix: now) { holds.append(hold) }
+        return holds
+    }
+
+    /// For whoever decides about work that is no task yet. Nil: what it depends on was not read yet.
+    func holds(for constraints: EffectiveConstraints, of session: SessionID) -> [Hold]? {
+        guard isRead(constraints.neededAtStart(isLocal: false)) else { return nil }
+        takeConditions()
+        let key = TaskClass(session: session, constraints: .session, reach: .uplink)
+        return holds(constraints, key, at: Clock.wallMilliseconds)
+    }
+
+    /// `now`: Unix milliseconds.
+    func facts(of key: TaskClass, at now: Int64) -> DeferralFacts {
+        DeferralFacts(
+            now: now, bootMilliseconds: loop.now,
+            localOffsetMilliseconds: { Clock.localOffsetMilliseconds(at: $0) },
+            isLocal: key.isLocal, needsNoUplink: key.reach == .localNetwork,
+            isUplinkProven: deferral.uplink.isProven,
+            held: deferral.classes[key]?.held?.reasons ?? [],
+            budgets: key.isLocal ? [] : budgets(of: key.session, at: now))
+    }
+
+    private func hold(_ key: TaskClass, _ reason: WaitReason) {
+        noteHeld(key.session)
+        giveUp(reason) { self.taskClass(of: $0) == key }
+    }
+
+    /// Running tasks leave at once, loaded ones stay in the store.
+    func giveUp(_ reason: WaitReason, where isMeant: (StoredTask) -> Bool) {
+        for (id, task) in ready where isMeant(task) {
+            ready[id] = nil
+            schedule.drop(id, in: task.lane)
+            deferral.waiting[task.lane, default: []].insert(task.constraints)
+        }
+        for runner in Array(runners.values) where isMeant(runner.task) {
+            deferral.waiting[runner.task.lane, default: []].insert(runner.task.constraints)
+            runner.deferred(for: reason)
+        }
+    }
+
+    private func letGo(_ key: TaskClass) {
+        tasksWait(in: deferral.lanes(of: key, among: lanes), reload: true)
+    }
+
+    // MARK: What they are told by
+
+    /// A session has other constraints now.
+    func constraintsChanged(of session: SessionID) {
+        guard let configuration = sessions[session] else { return }
+        for (key, state) in deferral.classes where key.session == session {
+            let constraints = deferral.constraints(of: key, configuration)
+            guard constraints != state.constraints else { continue }
+            var changed = ClassState(constraints: constraints)
+            changed.held = state.held
+            deferral.classes[key] = changed
+        }
+        reconsider()
+    }
+
+    /// The session is gone.
+    func forgetConstraints(of session: SessionID) {
+        deferral.stated[session] = nil
+        for (key, state) in deferral.classes where key.session == session {
+            if let held = state.held { end(held.rows) }
+            deferral.classes[key] = nil
+        }
+        for lane in lanes.values where lane.session == session { deferral.waiting[lane.id] = nil }
+        planPruning()
+    }
+}

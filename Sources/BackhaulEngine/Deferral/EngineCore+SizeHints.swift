@@ -1,0 +1,118 @@
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// A task that expects to move more than is left of a budget waits for the next day or month, while smaller ones go on.
+extension EngineCore {
+    /// Of that many at once it is written down when they have waited.
+    private static let rowLimit = 1_024
+
+    /// Those that fit, of tasks of one lane. The others are delayed.
+    func fitting(_ tasks: [StoredTask], in lane: LaneID) -> [StoredTask] {
+        let budgets = lanes[lane].map { Reach($0.origin) != .thisMachine ? self.budgets(of: $0.session) : [] } ?? []
+        var fitting: [StoredTask] = []
+        var delayed: [(task: TaskID, hold: Hold)] = []
+        for task in tasks {
+            if let hold = DeferralDecision.fits(task.statedBytes, budgets) {
+                delayed.append((task.id, hold))
+            } else {
+                fitting.append(task)
+                if let row = deferral.delayedRows.removeValue(forKey: task.id) { end(row) }
+            }
+        }
+        if let lane = lanes[lane] { delay(delayed, of: lane, until: Self.end(of: budgets)) }
+        return fitting
+    }
+
+    /// When any of them begins anew, by the boot clock.
+    private static func end(of budgets: [BudgetUse]) -> Int64 {
+        let now = Clock.wallMilliseconds
+        return Clock.bootMilliseconds + max(1_000, (budgets.map(\.period.endMilliseconds).min() ?? now) - now)
+    }
+
+    /// Looked at again when any of the budgets begins anew.
+    private func delay(_ tasks: [(task: TaskID, hold: Hold)], of lane: Lane, until due: Int64) {
+        guard !tasks.isEmpty else { return }
+        deferral.mayHaveDelayed = true
+        deferral.hasDelayed = true
+        for (task, hold) in tasks
+        where deferral.delayedRows[task] == nil && deferral.delayedRows.count < Self.rowLimit {
+            deferral.delayedRows[task] = begin(WaitScope(lane.session, task: task), hold).row
+        }
+        let ids = tasks.map(\.task)
+        store({ (transaction) throws(Failure) in
+            try transaction.delay(ids, until: due, for: .budget)
+        }, then: { core, result in
+            core.due(at: due)
+            if case .failure = result { core.due(at: Clock.bootMilliseconds + 1_000) }
+            core.tasksWait(in: [lane.id], reload: false)
+        })
+    }
+
+    /// The network, its budgets or the calendar are others: whoever was too large may fit now. Judged at the end of
+    /// this turn, when all of them are known, and in the store: who does not fit is never without its reason.
+    func releaseDelayed() {
+        guard deferral.mayHaveDelayed else { return }
+        deferral.mayHaveDelayed = false
+        loop.afterThisTurn { [unowned self] in judgeDelayed() }
+    }
+
+    private func judgeDelayed() {
+        guard !hasFailed else { return }
+        let budgets = Dictionary(uniqueKeysWithValues: sessions.keys.map { ($0, self.budgets(of: $0)) })
+        store({ (transaction) throws(Failure) in
+            try transaction.releaseDelayed(for: .budget) { task in
+                guard let budgets = budgets[task.session],
+                    DeferralDecision.fits(task.statedBytes, budgets) != nil
+                else { return nil }
+                return Self.end(of: budgets)
+            }
+        }, then: { core, result in
+            guard case .success(let found) = result else { return core.deferral.mayHaveDelayed = true }
+            // Those that were delayed meanwhile were judged as they are now.
+            core.deferral.hasDelayed = found.next != nil || core.deferral.mayHaveDelayed
+            if found.next != nil { core.deferral.mayHaveDelayed = true }
+            core.due(at: found.next)
+            core.tasksWait(in: found.lanes, reload: false)
+            core.planPruning()
+        })
+    }
+
+    /// Why a delayed task waits, as it is now.
+    func budgetSentence(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> String? {
+        let stated = DeferralDecision.stated(
+            received: info.expectedBytesReceived ?? place.expectedSize,
+            sent: info.expectedBytesSent ?? info.bodySize, offset: info.offset)
+        return DeferralDecision.fits(stated, budgets(of: session))?.sentence
+    }
+
+    /// Those of each session together, with the sentence of the smallest, which is the next to go on.
+    func delayedInfos(
+        _ tasks: [DelayedTask], began: [SessionID: Int64],
+        _ names: [SessionID: (application: String, session: String)]
+    ) -> [HoldInfo] {
+        Dictionary(grouping: tasks, by: \.session).compactMap { session, tasks in
+            guard let name = names[session], let smallest = tasks.map({ $0.statedBytes ?? 0 }).min() else { return nil }
+            let budgets = self.budgets(of: session)
+            var hold = DeferralDecision.fits(smallest, budgets) ?? Hold(.budget, WaitReason.budget.text ?? "")
+            if tasks.count > 1 {
+                hold.sentence = "each expects more than is left of a budget; of the smallest: \(hold.sentence)"
+            }
+            return HoldInfo(
+                application: name.application, session: name.session, hold: hold,
+                beganMilliseconds: began[session] ?? Clock.wallMilliseconds, tasks: UInt64(tasks.count))
+        }
+    }
+}
+
+extension StoredTask {
+    /// What it is to receive and send.
+    fileprivate var statedBytes: UInt64? {
+        let options = request.options
+        return DeferralDecision.stated(
+            received: options.expectedBytesReceived ?? options.expectedSize,
+            sent: options.expectedBytesSent ?? options.body.flatMap { BodyLayout($0).size },
+            offset: checkpoint?.syncedOffset ?? 0)
+    }
+}

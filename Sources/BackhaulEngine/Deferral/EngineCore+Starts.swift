@@ -1,0 +1,51 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Latest starts, after which tasks wait for no preset's wishes any more.
+extension EngineCore {
+    func learn(_ constraints: [StoredConstraints]) {
+        for row in constraints { deferral.stated[row.session, default: [:]][row.id] = row.constraints }
+    }
+
+    /// Unix milliseconds; nil: no further one is known.
+    func latestStart(at time: Int64?) {
+        guard let time, time < deferral.latestStart ?? .max else { return }
+        deferral.latestStart = time
+        planLook()
+    }
+
+    func lookAtLatestStarts() {
+        let now = Clock.wallMilliseconds
+        guard let next = deferral.latestStart, next <= now else { return }
+        deferral.latestStart = nil
+        store({ (transaction) throws(Failure) in
+            try transaction.movePastLatestStart(now: now)
+        }, then: { core, result in
+            switch result {
+            case .success(let moved): core.passed(moved)
+            // The store cannot commit for now.
+            case .failure: core.latestStart(at: now + 1_000)
+            }
+        })
+    }
+
+    private func passed(_ moved: RestatedTasks) {
+        restated(moved)
+        tasksWait(in: moved.lanes, reload: true)
+        latestStart(at: moved.next)
+    }
+
+    /// Tasks state something else now.
+    func restated(_ moved: RestatedTasks) {
+        learn(moved.constraints)
+        for (id, constraints) in moved.tasks {
+            ready[id]?.constraints = constraints
+            guard let runner = runners[id] else { continue }
+            runner.task.constraints = constraints
+            note(taskClass(of: runner.task))
+        }
+        planReconsider()
+        planPruning()
+    }
+}

@@ -1,0 +1,69 @@
+internal import BackhaulConditions
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+internal import BackhaulTransport
+
+/// Failures that all origins share are those of the way to them: a portal, or an uplink that is dead.
+extension EngineCore {
+    /// An attempt has ended, or an answer has begun.
+    func noteUplink(_ task: StoredTask, _ ending: UplinkWatch.Ending) {
+        guard reach(of: task) == .uplink else { return }
+        let changed =
+            if ending == .answered {
+                deferral.uplink.moved(now: loop.now)
+            } else {
+                deferral.uplink.take(task.origin, ending, originsInUse: originsInUse, now: loop.now)
+            }
+        if changed { planReconsider() }
+    }
+
+    func isUplinkHeld(for task: StoredTask) -> Bool { deferral.uplink.isHeld && reach(of: task) == .uplink }
+
+    /// Beyond the uplink.
+    private var originsInUse: Int {
+        var origins: Set<Origin> = []
+        for runner in runners.values { origins.insert(runner.task.origin) }
+        for task in ready.values { origins.insert(task.origin) }
+        for id in deferral.waiting.keys { if let lane = lanes[id] { origins.insert(lane.origin) } }
+        return origins.count { Reach($0) == .uplink }
+    }
+
+    /// Tries one task when it is time to.
+    func probeUplink() {
+        guard deferral.uplink.isHeld else { return }
+        var candidates: [Origin: LaneClass] = [:]
+        for (key, state) in deferral.classes where key.reach == .uplink && state.held?.reasons == [.portal] {
+            for lane in deferral.lanes(of: key, among: lanes) {
+                let found = LaneClass(lane: lane, constraints: key.constraints)
+                if let origin = lanes[lane]?.origin, deferral.slow[found] == nil { candidates[origin] = found }
+            }
+        }
+        guard !candidates.isEmpty,
+            let origin = deferral.uplink.probe(among: Array(candidates.keys), now: loop.now),
+            let key = candidates[origin]
+        else { return }
+        probe(key, .uplink) { _ in }
+    }
+}
+
+extension TaskRunner {
+    /// What its end says of the way to its origin.
+    func noteUplink(_ failure: Failure?) {
+        guard requests > 0 else { return }
+        let target = head.flatMap(elsewhere)
+        let ending = UplinkWatch.Ending(
+            failure, redirectedTo: target, hasAnswered: head != nil,
+            wasRefused: Routes.isRefused(circumstances.systemError))
+        core.noteUplink(task, ending)
+    }
+
+    /// Whoever has answered in place of the task's origin: redirects are followed, also those of portals.
+    func elsewhere(_ head: ResponseHead) -> Origin? {
+        guard head.finalURL != task.request.url, let last = try? WebAddress.origin(of: head.finalURL),
+            last != task.origin
+        else { return nil }
+        return last
+    }
+}

@@ -1,0 +1,16 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// Tasks of one lane that have stated the same: what is measured together.
+struct LaneClass: Hashable, Sendable {
+    var lane: LaneID
+    var constraints: ConstraintsID
+}
+
+/// What a task that was started although its like are held back is to find out.
+enum ProbeKind: Equatable {
+    /// Whether enough comes. Bytes and milliseconds in which it waited for the network alone.
+    case throughput(bytes: UInt64, milliseconds: Int64)
+    /// Whether the uplink leads anywhere.
+    case uplink
+}

@@ -1,0 +1,48 @@
+/// Checks of an activity. Its request is checked as any other.
+public enum ActivityCheck {
+    public static func check(_ activity: Activity) throws(Failure) {
+        let size = activity.identifier.utf8.count
+        guard (1...Limits.identifierSize).contains(size) else {
+            throw invalid("the activity's identifier has \(size) bytes; 1 to \(Limits.identifierSize) are allowed")
+        }
+        guard activity.identifier.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
+            throw invalid("the activity's identifier has a control character")
+        }
+        try FieldCheck.range(activity.intervalMilliseconds, 1_000...PolicyCheck.decade, "interval_ms")
+        guard activity.toleranceMilliseconds < activity.intervalMilliseconds else {
+            throw invalid(
+                "tolerance_ms is \(activity.toleranceMilliseconds), not less than interval_ms, "
+                    + "\(activity.intervalMilliseconds)")
+        }
+        if let first = activity.firstMilliseconds, first <= 0 {
+            throw invalid("first_ms is \(first), not a time after 1970")
+        }
+        if let request = activity.request { try check(request) }
+    }
+
+    /// What is made again and again.
+    private static func check(_ request: Request) throws(Failure) {
+        guard request.idempotencyKey == nil else {
+            throw invalid("the activity's request has an idempotency_key: each of its tasks would be the first one")
+        }
+        let options = request.options
+        guard options.earliestStartMilliseconds == nil, options.latestStartMilliseconds == nil else {
+            throw invalid("the activity's request has an earliest_start_ms or latest_start_ms: its window says both")
+        }
+        guard !request.startsSuspended else {
+            throw invalid("the activity's request has BH_REQUEST_STARTS_SUSPENDED: nobody would resume it")
+        }
+        if request.destination != nil, !options.isNamedByServer, request.ifExists != .replace {
+            throw invalid(
+                "the activity's request makes the same file each time; give if_exists BH_IF_EXISTS_REPLACE, or let the "
+                    + "server name it")
+        }
+        switch options.body {
+        case nil, .bytes: return
+        case .file, .form:
+            throw invalid("the activity's request has a file or parts as its body; give bytes from memory")
+        }
+    }
+
+    private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }
+}

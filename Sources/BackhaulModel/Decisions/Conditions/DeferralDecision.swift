@@ -1,0 +1,137 @@
+/// Whether tasks may run now, and if not, why.
+///
+/// What cannot be read holds nothing back. This is about a single moment; conditions that flap are made steady before
+/// (`ConditionsFilter`), but for what depends on the constraint: a battery must have five percent more than its
+/// minimum, and pressure must be five points below its limit, before those that are held go on.
+public enum DeferralDecision {
+    /// Points that a battery needs above its minimum to go on.
+    static let batteryMargin: UInt8 = 5
+    /// Points that pressure must be below its limit to go on.
+    static let pressureMargin: UInt8 = 5
+
+    /// All reasons for which they are held; empty: they may run. In this order, so that the first is the one that a
+    /// person wants to know, because it lasts longest or he alone can change it:
+    ///
+    /// 1. constraints of session and task that exclude each other: for ever
+    /// 2. budgets and quiet hours, by their ends, the last one first
+    /// 3. external power, battery: until somebody plugs in
+    /// 4. kind of network, metered: until there is another network
+    /// 5. a portal or dead uplink
+    /// 6. heat, pressure: minutes
+    /// 7. sleep
+    public static func holds(
+        _ constraints: EffectiveConstraints, _ conditions: Conditions, _ facts: DeferralFacts
+    ) -> [Hold] {
+        let sentences = DeferralSentences(conditions, facts)
+        var holds: [Hold] = []
+        if constraints.networks.isEmpty, !facts.isLocal { holds.append(sentences.excludedNetworks) }
+        holds += timed(constraints, facts, sentences)
+        holds += power(constraints, conditions, facts, sentences)
+        if !facts.isLocal { holds += network(constraints, conditions, facts, sentences) }
+        if let heat = conditions.thermalState.value, heat > min(constraints.maximumThermalState, .serious) {
+            holds.append(sentences.heat(heat, maximum: constraints.maximumThermalState))
+        }
+        holds += pressure(constraints, conditions, facts, sentences)
+        if conditions.isAboutToSleep.value == true { holds.append(sentences.sleep) }
+        return holds
+    }
+
+    /// When time alone may change the answer of `holds`: the next begin or end of quiet hours or end of a budget's day
+    /// or month, as Unix time in milliseconds. Nil: never.
+    public static func nextChange(_ constraints: EffectiveConstraints, _ facts: DeferralFacts) -> Int64? {
+        let hours = constraints.quietHours?.state(
+            at: facts.now, localOffsetMilliseconds: facts.localOffsetMilliseconds
+        ).changes
+        let periods = facts.isLocal ? [] : facts.budgets.map(\.period.endMilliseconds).filter { $0 > facts.now }
+        return (periods + [hours].compactMap(\.self)).min()
+    }
+
+    /// What holds a single task back that expects to move so many bytes still; nil: it fits into all budgets.
+    public static func fits(_ expected: UInt64?, _ budgets: [BudgetUse]) -> Hold? {
+        let tooSmall = budgets.filter { $0.isUsedUp || $0.left < expected ?? 0 }
+        // Those that no waiting helps, then the one that lasts longest.
+        let hopeless = tooSmall.first { $0.neverFits(expected) }
+        let longest = tooSmall.max { $0.period.endMilliseconds < $1.period.endMilliseconds }
+        guard let budget = hopeless ?? longest else { return nil }
+        return budget.hold(expected: budget.isUsedUp ? nil : expected)
+    }
+
+    /// What the host has stated that a task moves, for `fits`. Nil: nothing, or a part of its file is here: it goes on
+    /// in each period until the budget is used up.
+    public static func stated(received: UInt64?, sent: UInt64?, offset: UInt64) -> UInt64? {
+        guard received != nil || sent != nil, offset == 0 else { return nil }
+        let (sum, overflow) = (received ?? 0).addingReportingOverflow(sent ?? 0)
+        return overflow ? .max : sum
+    }
+
+    private static func timed(
+        _ constraints: EffectiveConstraints, _ facts: DeferralFacts, _ sentences: DeferralSentences
+    ) -> [Hold] {
+        var holds: [Hold] = []
+        if let hours = constraints.quietHours {
+            let state = hours.state(at: facts.now, localOffsetMilliseconds: facts.localOffsetMilliseconds)
+            if state.isQuiet {
+                let begin = hours.begin(before: facts.now, localOffsetMilliseconds: facts.localOffsetMilliseconds)
+                holds.append(sentences.quietHours(from: begin, until: state.changes))
+            }
+        }
+        if !facts.isLocal { holds += facts.budgets.filter(\.isUsedUp).map { $0.hold(expected: nil) } }
+        return holds.enumerated().sorted { one, other in
+            let (first, second) = (one.element.nextLookMilliseconds ?? .max, other.element.nextLookMilliseconds ?? .max)
+            return first != second ? first > second : one.offset < other.offset
+        }.map(\.element)
+    }
+
+    private static func power(
+        _ constraints: EffectiveConstraints, _ conditions: Conditions, _ facts: DeferralFacts,
+        _ sentences: DeferralSentences
+    ) -> [Hold] {
+        guard conditions.externalPower.value == false else { return [] }
+        var holds: [Hold] = []
+        if constraints.requiresExternalPower { holds.append(sentences.power) }
+        if let minimum = constraints.minimumBatteryPercent, let charge = conditions.batteryPercent.value {
+            let wanted = facts.held.contains(.battery) ? max(minimum, min(minimum, 95) + batteryMargin) : minimum
+            if charge < min(wanted, 100) { holds.append(sentences.battery(charge, wanted: min(wanted, 100))) }
+        }
+        return holds
+    }
+
+    private static func network(
+        _ constraints: EffectiveConstraints, _ conditions: Conditions, _ facts: DeferralFacts,
+        _ sentences: DeferralSentences
+    ) -> [Hold] {
+        var holds: [Hold] = []
+        if let network = conditions.network.value, !network.kind.isEmpty, !constraints.networks.isEmpty,
+            constraints.networks.isDisjoint(with: network.kind)
+        {
+            holds.append(sentences.kind(network, wanted: constraints.networks))
+        }
+        if constraints.requiresUnmetered, conditions.isMetered.value == true { holds.append(sentences.metered) }
+        if let state = conditions.connectivity.value, !facts.isUplinkProven, !facts.needsNoUplink {
+            switch state {
+            case .portal: holds.append(sentences.portal)
+            case .limited: holds.append(sentences.limited)
+            case .none, .full: break
+            }
+        }
+        return holds
+    }
+
+    private static func pressure(
+        _ constraints: EffectiveConstraints, _ conditions: Conditions, _ facts: DeferralFacts,
+        _ sentences: DeferralSentences
+    ) -> [Hold] {
+        let pressures: [(Reading<UInt8>, UInt8?, DeferralSentences.Pressed)] = [
+            (conditions.cpuPressurePercent, constraints.maximumCPUPressurePercent, .processors),
+            (conditions.ioPressurePercent, constraints.maximumIOPressurePercent, .disks),
+            (conditions.memoryPressurePercent, constraints.maximumMemoryPressurePercent, .memory),
+        ]
+        return pressures.compactMap { reading, limit, what in
+            guard let limit, let value = reading.value else { return nil }
+            // Below ten half of it, or nothing would be low enough.
+            let lower = limit > pressureMargin * 2 ? limit - pressureMargin : limit / 2
+            let wanted = facts.held.contains(.pressure) ? lower : limit
+            return value > wanted ? sentences.pressure(reading, value, limit: limit, lower: lower, of: what) : nil
+        }
+    }
+}

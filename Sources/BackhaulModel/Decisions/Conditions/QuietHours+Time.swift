@@ -1,0 +1,78 @@
+extension QuietHours {
+    /// Whether a clock on the wall shows one of these hours.
+    func covers(_ time: LocalTime) -> Bool {
+        let today = 1 << UInt8(time.weekday)
+        let yesterday = 1 << UInt8((time.weekday + 6) % 7)
+        return spans.contains { span in
+            let (begin, end) = (Int(span.begin), Int(span.end))
+            if end > begin { return span.days & UInt8(today) != 0 && (begin..<end).contains(time.minuteOfDay) }
+            return span.days & UInt8(today) != 0 && time.minuteOfDay >= begin
+                || span.days & UInt8(yesterday) != 0 && time.minuteOfDay < end
+        }
+    }
+
+    /// Whether it is quiet at a Unix time in milliseconds, and the Unix time at which that changes; nil: never.
+    /// `offset`: milliseconds of local time minus those of Unix time, at a Unix time. Where daylight saving leaves out
+    /// an hour or gives it twice, what the clock shows decides.
+    public func state(
+        at now: Int64, localOffsetMilliseconds offset: (Int64) -> Int64
+    ) -> (isQuiet: Bool, changes: Int64?) {
+        let start = LocalTime.bounded(now)
+        let isQuiet = covers(LocalTime(start, offset))
+        let edges = self.edges
+        var at = start
+        // A week that begins with a change of the clocks, and one without.
+        while at - start < 15 * LocalTime.day {
+            guard let next = Self.next(after: at, edges, offset) else { return (isQuiet, nil) }
+            at = next
+            if covers(LocalTime(at, offset)) != isQuiet { return (isQuiet, at) }
+        }
+        return (isQuiet, nil)
+    }
+
+    /// When the quiet hours began in which a Unix time in milliseconds lies; nil: more than a week before it, or the
+    /// zone's rules make no sense.
+    func begin(before now: Int64, localOffsetMilliseconds offset: (Int64) -> Int64) -> Int64? {
+        let now = LocalTime.bounded(now)
+        var at = now - 8 * LocalTime.day
+        var begin: Int64?
+        // More than the begins and ends of eight days.
+        for _ in 0..<1_000 {
+            guard let next = state(at: at, localOffsetMilliseconds: offset).changes, next <= now else { return begin }
+            begin = next
+            at = next
+        }
+        return nil
+    }
+
+    /// Minutes of the week at which a span begins or ends, in order.
+    private var edges: [Int] {
+        var edges: Set<Int> = []
+        for span in spans {
+            for day in 0..<7 where span.days & 1 << UInt8(day) != 0 {
+                let end = span.end > span.begin ? Int(span.end) : Int(span.end) + 1_440
+                edges.insert(day * 1_440 + Int(span.begin))
+                edges.insert((day * 1_440 + end) % 10_080)
+            }
+        }
+        return edges.sorted()
+    }
+
+    /// The next edge, or the moment before it at which the clocks are changed.
+    private static func next(after now: Int64, _ edges: [Int], _ offset: (Int64) -> Int64) -> Int64? {
+        let time = LocalTime(now, offset)
+        let ofWeek = Int64(time.weekday) * LocalTime.day + time.time
+        guard let first = edges.first else { return nil }
+        let next = edges.first { Int64($0) * LocalTime.minute > ofWeek } ?? first + 10_080
+        let at = now + Int64(next) * LocalTime.minute - ofWeek
+        if offset(at) == offset(now) { return at }
+        // One change of the clocks lies between: a zone has at most one in a week.
+        var (before, after) = (now, at)
+        let former = offset(now)
+        while after - before > 1 {
+            let middle = before + (after - before) / 2
+            if offset(middle) == former { before = middle } else { after = middle }
+        }
+        return after
+    }
+}

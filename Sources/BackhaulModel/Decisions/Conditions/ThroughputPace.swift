@@ -1,0 +1,42 @@
+/// When too little comes: what has come in the last so many milliseconds, counted only while somebody measured.
+struct ThroughputPace: Sendable {
+    /// As fine as the end of the window moves.
+    static let slots = 12
+
+    private let window: Int64
+    /// Bytes and measured milliseconds, oldest first.
+    private var slots: [(bytes: UInt64, milliseconds: Int64)] = []
+    private(set) var lastAt: Int64
+
+    init(window: Int64, now: Int64) {
+        self.window = max(1_000, window)
+        lastAt = now
+    }
+
+    mutating func add(_ bytes: UInt64, milliseconds: Int64, now: Int64) {
+        // What was measured before a break says nothing about now.
+        if now - lastAt > window { slots = [] }
+        lastAt = now
+        if let last = slots.last, last.milliseconds < window / Int64(Self.slots) {
+            slots[slots.count - 1] = (last.bytes.saturatingAdd(bytes), last.milliseconds + milliseconds)
+        } else {
+            slots.append((bytes, milliseconds))
+        }
+        while let first = slots.first, measured - first.milliseconds >= window { slots.removeFirst() }
+    }
+
+    var measured: Int64 { slots.reduce(0) { $0 + $1.milliseconds } }
+
+    var bytesPerSecond: UInt64 {
+        let bytes = slots.reduce(UInt64(0)) { $0.saturatingAdd($1.bytes) }
+        return ThroughputPace.rate(bytes, measured)
+    }
+
+    /// Long enough, and less than `minimum` on average.
+    func isSlow(_ minimum: UInt64) -> Bool { measured >= window && bytesPerSecond < minimum }
+
+    static func rate(_ bytes: UInt64, _ milliseconds: Int64) -> UInt64 {
+        let (product, overflow) = bytes.multipliedReportingOverflow(by: 1_000)
+        return (overflow ? .max : product) / UInt64(max(1, milliseconds))
+    }
+}

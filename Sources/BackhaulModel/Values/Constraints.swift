@@ -1,0 +1,51 @@
+/// What people call a set of constraints: `BH_PRESET_…`.
+public enum ConstraintPreset: Int32, Sendable, CaseIterable {
+    case discretionary = 1
+    case overnight = 2
+}
+
+/// What a session, or a task, demands of the conditions, as it was stated: the fields of `bh_session_configuration` and
+/// `bh_policy` from `preset` on. Nil: nothing is said.
+public struct Constraints: Hashable, Sendable {
+    public var preset: ConstraintPreset?
+    public var requiresExternalPower: Bool?
+    public var requiresUnmetered: Bool?
+    public var networks: NetworkKinds?
+    /// 1 to 100.
+    public var minimumBatteryPercent: UInt8?
+    public var maximumThermalState: ThermalState?
+    /// 1 to 100.
+    public var maximumCPUPressurePercent: UInt8?
+    public var maximumIOPressurePercent: UInt8?
+    public var maximumMemoryPressurePercent: UInt8?
+    public var minimumBytesPerSecond: UInt64?
+    public var quietHours: QuietHours?
+
+    public init() {}
+
+    public static let none = Constraints()
+}
+
+/// Row number of the constraints that tasks of a session have stated for themselves; 0: none, as most have. Tasks of a
+/// session with the same number wait for the same things, and are held and let go together.
+public struct ConstraintsID: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt64
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    public static let session = ConstraintsID(rawValue: 0)
+}
+
+/// What such a row holds.
+public struct TaskConstraints: Hashable, Sendable {
+    public var stated: Constraints
+    /// Enqueued by a launched host, whose session asks for such tasks to be discretionary.
+    public var isLaunched: Bool
+    /// Its latest start has come: no wishes of presets hold any more.
+    public var isPastLatestStart: Bool
+
+    public init(_ stated: Constraints = .none, isLaunched: Bool = false, isPastLatestStart: Bool = false) {
+        self.stated = stated
+        self.isLaunched = isLaunched
+        self.isPastLatestStart = isPastLatestStart
+    }
+}

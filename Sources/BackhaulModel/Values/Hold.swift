@@ -1,0 +1,55 @@
+/// Why tasks are held back.
+public struct Hold: Equatable, Sendable {
+    public var reason: WaitReason
+    /// What is missing, as it is now and as it would have to be.
+    public var sentence: String
+    /// Unix milliseconds when it is looked at again; nil: when it changes.
+    public var nextLookMilliseconds: Int64?
+
+    public init(_ reason: WaitReason, _ sentence: String, nextLookMilliseconds: Int64? = nil) {
+        self.reason = reason
+        self.sentence = sentence
+        self.nextLookMilliseconds = nextLookMilliseconds
+    }
+}
+
+/// Tasks that are held back, as listings show them: `bh_hold`.
+public struct HoldInfo: Equatable, Sendable {
+    public var application: String
+    public var session: String
+    /// Nil: of any origin.
+    public var origin: String?
+    public var hold: Hold
+    /// Unix milliseconds.
+    public var beganMilliseconds: Int64
+    public var tasks: UInt64
+
+    public init(
+        application: String, session: String, origin: String? = nil, hold: Hold, beganMilliseconds: Int64,
+        tasks: UInt64
+    ) {
+        self.application = application
+        self.session = session
+        self.origin = origin
+        self.hold = hold
+        self.beganMilliseconds = beganMilliseconds
+        self.tasks = tasks
+    }
+}
+
+/// A time in which a task did not move: `bh_wait`.
+public struct Wait: Equatable, Sendable {
+    public var reason: WaitReason
+    public var sentence: String
+    /// Unix milliseconds.
+    public var beganMilliseconds: Int64
+    /// Unix milliseconds; nil: it lasts.
+    public var endedMilliseconds: Int64?
+
+    public init(_ reason: WaitReason, _ sentence: String, beganMilliseconds: Int64, endedMilliseconds: Int64?) {
+        self.reason = reason
+        self.sentence = sentence
+        self.beganMilliseconds = beganMilliseconds
+        self.endedMilliseconds = endedMilliseconds
+    }
+}

@@ -1,0 +1,40 @@
+/// Bytes that may be moved on a network in a day and in a month, both ways. Nil: no limit; 0: none.
+public struct ByteBudget: Hashable, Sendable {
+    public var daily: UInt64?
+    public var monthly: UInt64?
+
+    public init(daily: UInt64? = nil, monthly: UInt64? = nil) {
+        self.daily = daily
+        self.monthly = monthly
+    }
+}
+
+/// What an administrator says of a network: the settable fields of `bh_network`.
+public struct NetworkSettings: Equatable, Sendable {
+    public var name: String
+    /// Nil: as the system says.
+    public var isMetered: Bool?
+    /// 1 to 28.
+    public var monthStartsOn: UInt8 = 1
+    public var budget = ByteBudget()
+
+    public init(name: String) { self.name = name }
+
+    /// Nothing is said: it is forgotten.
+    public var isDefault: Bool { self == NetworkSettings(name: name) }
+}
+
+/// A network as listings show it: `bh_network`.
+public struct NetworkInfo: Equatable, Sendable {
+    public var settings: NetworkSettings
+    /// Nil: not seen by this engine.
+    public var kind: NetworkKinds?
+    public var isCurrent = false
+    public var usedToday: UInt64 = 0
+    public var usedThisMonth: UInt64 = 0
+    /// Unix milliseconds.
+    public var dayEndsMilliseconds: Int64 = 0
+    public var monthEndsMilliseconds: Int64 = 0
+
+    public init(_ settings: NetworkSettings) { self.settings = settings }
+}

@@ -1,0 +1,56 @@
+internal import BackhaulModel
+
+/// The times in which one task did not move, gathered from what is known of it.
+struct Waits {
+    /// Of the task: nothing before and after it counts. `end` nil: it lives.
+    let begin: Int64
+    let end: Int64?
+    let now: Int64
+    private var found: [Wait] = []
+
+    init(begin: Int64, end: Int64?, now: Int64) {
+        self.begin = begin
+        self.end = end
+        self.now = now
+    }
+
+    /// `from` and `to`: the part of the task's life that it may be about.
+    mutating func add(_ wait: Wait, from: Int64? = nil, to: Int64? = nil) {
+        let first = max(wait.beganMilliseconds, begin, from ?? .min)
+        let limits = [end, to].compactMap(\.self)
+        var last = wait.endedMilliseconds
+        if let limit = limits.min(), last.map({ $0 > limit }) ?? (limit <= now || end != nil) { last = limit }
+        // What lasts may have begun in this millisecond; what is over has taken time.
+        if let last, last <= first { return }
+        found.append(
+            Wait(wait.reason, wait.sentence, beganMilliseconds: first, endedMilliseconds: last))
+    }
+
+    /// In the order of their begins; those with the same reason that meet or overlap are one, with the newest sentence.
+    func merged(limit: Int) -> [Wait] {
+        var merged: [Wait] = []
+        var newest: [WaitReason: Int] = [:]
+        for wait in found.sorted(by: Self.isBefore) {
+            if let index = newest[wait.reason], Self.meet(merged[index], wait) {
+                if let end = merged[index].endedMilliseconds {
+                    merged[index].endedMilliseconds = wait.endedMilliseconds.map { max($0, end) }
+                }
+                merged[index].sentence = wait.sentence
+            } else {
+                newest[wait.reason] = merged.count
+                merged.append(wait)
+            }
+        }
+        return Array(merged.suffix(limit))
+    }
+
+    private static func isBefore(_ left: Wait, _ right: Wait) -> Bool {
+        left.beganMilliseconds != right.beganMilliseconds
+            ? left.beganMilliseconds < right.beganMilliseconds : left.reason.rawValue < right.reason.rawValue
+    }
+
+    /// A second apart is not apart: one row ends and the next begins.
+    private static func meet(_ earlier: Wait, _ later: Wait) -> Bool {
+        earlier.endedMilliseconds.map { later.beganMilliseconds <= $0 &+ 1_000 } ?? true
+    }
+}

@@ -1,0 +1,124 @@
+import CBackhaul
+
+struct Activities: Command {
+    static let description = CommandDescription(
+        name: "activities", operands: "[set NAME [URL] | remove NAME]",
+        summary: "list, set or remove work that repeats",
+        examples: [
+            "backhaul activities set news --every 24h https://example.org/news",
+            "backhaul activities remove news",
+        ],
+        options: [
+            OptionDescription("every", nil, "DURATION", "how often: 15m, 24h, 7d, ..."),
+            OptionDescription("tolerance", nil, "DURATION", "how much later it may start (half of --every)"),
+            OptionDescription(
+                "quality", nil, "background|utility|user_initiated",
+                "what it waits for within that time: as --discretionary, an unmetered network, nothing (background)"),
+            OptionDescription("first", nil, "TIME", "when it may start first, as 04:00 or +10m (after --every)"),
+            OptionDescription("once", nil, nil, "once, and then no more"),
+        ] + DownloadOptions.descriptions.filter { !left.contains($0.name) },
+        sessionOptions: SessionOptions.descriptions,
+        details: """
+            Each has a window that opens every so often and stays open for the tolerance: it starts in it when the
+            conditions are right, and at its end in any case; what was missed while nothing ran is made up for once.
+            With a URL a file is fetched to the same place each time, as `add --if-exists replace` does. Without one
+            the program that is registered for the application is started (`backhaul register`), and `backhaul events`
+            tells it which activity is due. With --json each activity is one line.
+            """, isHost: true, storeUse: .makes)
+
+    /// What makes no sense for a request that repeats.
+    private static let left: Set<String> = ["input", "earliest-start", "latest-start", "if-changed"]
+
+    private enum Action {
+        case list
+        case set(Activity)
+        case remove(String)
+    }
+
+    private let action: Action
+    private let session: SessionOptions
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        let words = arguments.operands
+        session = try SessionOptions(arguments)
+        switch (words.first, words.count) {
+        case (nil, _): action = .list
+        case ("set", 2...3): action = .set(try Activities.activity(arguments, words[1], url: words.dropFirst(2).first))
+        case ("remove", 2): action = .remove(words[1])
+        default: throw .usage("`activities` takes nothing, `set NAME`, `set NAME URL`, or `remove NAME`.")
+        }
+    }
+
+    private static func activity(
+        _ arguments: Arguments, _ name: String, url: String?
+    ) throws(CommandError) -> Activity {
+        guard let interval = try arguments.duration("every") else {
+            throw .usage("How often? `activities set` takes --every, as --every 24h.")
+        }
+        var activity = Activity(identifier: name, interval: interval)
+        activity.tolerance = try arguments.duration("tolerance") ?? 0
+        guard activity.tolerance < interval else {
+            throw .usage(
+                "--tolerance, \(Text.span(milliseconds: activity.tolerance)), is not less than --every, "
+                    + "\(Text.span(milliseconds: interval)).")
+        }
+        activity.quality = try arguments.choice("quality", Names.qualities) ?? 0
+        activity.first = try arguments.time("first") ?? 0
+        activity.repeats = !arguments.has("once")
+        if let url {
+            var transfer = try DownloadOptions(arguments, urls: [url]).transfers[0]
+            transfer.isRepeated = true
+            if !arguments.has("if-exists") && !transfer.isNamedByServer { transfer.ifExists = BH_IF_EXISTS_REPLACE }
+            activity.transfer = transfer
+        } else if let option = DownloadOptions.descriptions.first(where: { arguments.has($0.name) }) {
+            throw .usage("--\(option.name) is about a transfer; give a URL behind the activity's name.")
+        }
+        return activity
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            switch action {
+            case .list:
+                guard let session = try context.attach(application, role: BH_ROLE_OBSERVE) else { return .done }
+                try list(try session.activities(), context)
+            case .set(let activity):
+                let settings = SessionSettings(identifier: context.sessionName, options: self.session)
+                let session = try application.create(settings, role: BH_ROLE_PRODUCE)
+                try session.set(activity)
+                try list(try session.activities().filter { $0.identifier == activity.identifier }, context)
+            case .remove(let name):
+                let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
+                try session.removeActivity(name)
+                context.output.note("Activity \(name) is removed; transfers that it has made go on.")
+            }
+            return .done
+        }
+    }
+
+    private func list(_ activities: [ActivityRecord], _ context: Context) throws(CommandError) {
+        if context.output.isJSON {
+            try context.output.result(lines: activities.map { $0.json.text })
+        } else {
+            try context.output.result(lines: Activities.table(activities, now: Clock.wallMilliseconds))
+        }
+    }
+
+    static func table(_ activities: [ActivityRecord], now: Int64) -> [String] {
+        if activities.isEmpty { return [] }
+        let rows = activities.map { activity in
+            [
+                activity.identifier,
+                activity.repeats ? Text.span(milliseconds: activity.interval) : "once",
+                Text.period(activity.next, activity.nextEnds, now: now),
+                Names.word(activity.quality, Names.qualities),
+                activity.lastStarted > 0
+                    ? Text.moment(activity.lastStarted, now: now)
+                        + (activity.lastTask > 0 ? " (task \(activity.lastTask))" : "")
+                    : "never",
+                activity.url ?? "starts the program",
+            ]
+        }
+        return Text.table([["ACTIVITY", "EVERY", "NEXT WINDOW", "QUALITY", "LAST", "DOES"]] + rows)
+    }
+}

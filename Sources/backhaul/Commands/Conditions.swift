@@ -1,0 +1,64 @@
+import CBackhaul
+
+struct Conditions: Command {
+    static let description = CommandDescription(
+        name: "conditions", operands: "", summary: "show what the machine offers now, and what waits for it",
+        examples: ["backhaul conditions", "backhaul conditions --json"],
+        details: """
+            Power, battery, heat, pressure and network as the engine sees them, where it has read them, and since when
+            they are so; below them what is held back, in all sessions of the store. What cannot be read holds nothing
+            back. `backhaul why` tells what to do. With --json one document: {"conditions": [...], "holds": [...]}.
+            """, storeUse: .makes, usesSession: false)
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.isEmpty else { throw .usage("`conditions` takes no arguments; see `backhaul why`.") }
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            let conditions = try application.conditions()
+            let holds = try application.holds()
+            if context.output.isJSON {
+                try context.output.result(
+                    .object([
+                        ("conditions", .array(conditions.map { $0.json })), ("holds", .array(holds.map { $0.json })),
+                    ]))
+            } else {
+                let now = Clock.wallMilliseconds
+                try context.output.result(
+                    lines: Conditions.table(conditions, now: now) + [""]
+                        + Conditions.heldBack(holds, of: context.applicationName, now: now))
+            }
+            return .done
+        }
+    }
+
+    static func table(_ conditions: [ConditionRecord], now: Int64) -> [String] {
+        let rows = conditions.map { condition in
+            [
+                condition.title, condition.isKnown ? condition.text : unknown(condition),
+                condition.isKnown && condition.since > 0 ? Text.moment(condition.since, now: now) : "-",
+                condition.source,
+            ]
+        }
+        return Text.table([["CONDITION", "NOW", "SINCE", "READ FROM"]] + rows)
+    }
+
+    private static func unknown(_ condition: ConditionRecord) -> String {
+        Int(condition.kind) == BH_CONDITION_THROUGHPUT
+            ? "nothing is moving" : "cannot be read: holds nothing back"
+    }
+
+    static func heldBack(_ holds: [HoldRecord], of application: String, now: Int64) -> [String] {
+        if holds.isEmpty { return ["Nothing is held back."] }
+        let rows = holds.map { hold in
+            [
+                (hold.application == application ? "" : hold.application + "/") + hold.session,
+                Names.reason(hold.reason), String(hold.tasks), hold.began > 0 ? Text.moment(hold.began, now: now) : "-",
+                hold.nextLook > 0 ? Text.moment(hold.nextLook, now: now) : "by itself",
+                (hold.origin.map { $0 + ": " } ?? "") + hold.reasonText,
+            ]
+        }
+        return Text.table([["HELD BACK", "REASON", "TRANSFERS", "SINCE", "GOES ON", "WHY"]] + rows)
+    }
+}

@@ -1,0 +1,110 @@
+import CBackhaul
+
+struct Networks: Command {
+    static let description = CommandDescription(
+        name: "networks", operands: "[NAME]",
+        summary: "show networks with what was moved on them, or set their budgets",
+        examples: [
+            "backhaul networks", "backhaul networks Hotspot --metered yes --monthly-budget 5GB",
+        ],
+        options: [
+            OptionDescription("metered", nil, "yes|no|auto", "instead of what the system says; auto: as it says"),
+            OptionDescription(
+                "daily-budget", nil, "BYTES|none|nothing", "that all sessions move on it in a day: 500MB, 2G, ..."),
+            OptionDescription("monthly-budget", nil, "BYTES|none|nothing", "the same, in a month"),
+            OptionDescription("month-starts-on", nil, "DAY", "1 to 28, on which a month of the budget begins (1)"),
+            OptionDescription("forget", nil, nil, "take all of that back"),
+        ],
+        details: """
+            A network is a connection of NetworkManager's, else the interface of the default route. Budgets count both
+            ways, in local time: 2GB is 2,000,000,000 bytes, 2G and 2GiB are 2,147,483,648. Transfers that would pass a
+            budget wait for its next day or month, or for another network. What is not given stays as it is. With
+            --json each network is one line.
+            """, storeUse: .makes, usesSession: false)
+
+    private let name: String?
+    private let forgets: Bool
+    private let metered: Int32?
+    private let daily: UInt64?
+    private let monthly: UInt64?
+    private let monthStartsOn: UInt32?
+
+    private var sets: Bool {
+        forgets || metered != nil || daily != nil || monthly != nil || monthStartsOn != nil
+    }
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.count <= 1 else { throw .usage("`networks` takes one name; quote one with blanks.") }
+        name = arguments.operands.first
+        metered = try arguments.choice("metered", [("yes", BH_YES), ("no", BH_NO), ("auto", BH_DEFAULT)])
+        daily = try arguments.budget("daily-budget")
+        monthly = try arguments.budget("monthly-budget")
+        monthStartsOn = try arguments.number("month-starts-on", in: 1...28).map { UInt32($0) }
+        forgets = arguments.has("forget")
+        guard name != nil || !sets else { throw .usage("Which network? `backhaul networks` shows their names.") }
+        if forgets && (metered != nil || daily != nil || monthly != nil || monthStartsOn != nil) {
+            throw .usage("--forget goes with no other option.")
+        }
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            var networks = try application.networks()
+            if let name {
+                let known = networks.first { $0.name == name }
+                if sets {
+                    try application.set(changed(known ?? NetworkRecord(name: name)))
+                    networks = try application.networks()
+                } else if known == nil {
+                    throw .stopped(
+                        .notFound, "Nothing is known of network \(name); `backhaul networks` shows those that are.")
+                }
+                networks = networks.filter { $0.name == name }
+            }
+            if context.output.isJSON {
+                try context.output.result(lines: networks.map { $0.json.text })
+            } else {
+                try context.output.result(lines: Networks.table(networks, now: Clock.wallMilliseconds))
+                if networks.isEmpty { context.output.note(Networks.nothing(name)) }
+            }
+            return .done
+        }
+    }
+
+    private static func nothing(_ name: String?) -> String {
+        name.map { "Nothing is said of network \($0) any more." }
+            ?? "There is no network now, nothing was said of one, and nothing was moved on one this month."
+    }
+
+    private func changed(_ network: NetworkRecord) -> NetworkRecord {
+        if forgets { return NetworkRecord(name: network.name) }
+        var network = network
+        if let metered { network.metered = metered }
+        if let daily { network.daily = Budget(daily) }
+        if let monthly { network.monthly = Budget(monthly) }
+        if let monthStartsOn { network.monthStartsOn = monthStartsOn }
+        return network
+    }
+
+    static func table(_ networks: [NetworkRecord], now: Int64) -> [String] {
+        if networks.isEmpty { return [] }
+        let rows = networks.map { network in
+            [
+                network.name + (network.isCurrent ? " (now)" : ""), network.kindWord ?? "-",
+                Int(network.metered) == BH_DEFAULT ? "auto" : Int(network.metered) == BH_YES ? "yes" : "no",
+                use(network.usedToday, network.daily), use(network.usedThisMonth, network.monthly),
+                network.monthEnds > 0 ? Text.moment(network.monthEnds, now: now) : "-",
+            ]
+        }
+        return Text.table([["NETWORK", "KIND", "METERED", "TODAY", "THIS MONTH", "NEXT MONTH"]] + rows)
+    }
+
+    /// "1.2 GB of 2.0 GB [======    ]", or "1.2 GB" without a budget.
+    static func use(_ used: UInt64, _ budget: Budget) -> String {
+        guard let bytes = budget.bytes else { return Text.size(used) }
+        let columns = 10
+        let filled = bytes == 0 ? columns : Int(min(1, Double(used) / Double(bytes)) * Double(columns))
+        return "\(Text.size(used)) of \(Text.size(bytes)) [" + String(repeating: "=", count: filled)
+            + String(repeating: " ", count: columns - filled) + "]"
+    }
+}

@@ -1,0 +1,112 @@
+import CBackhaul
+
+struct Why: Command {
+    static let description = CommandDescription(
+        name: "why", operands: "[TASK...]", summary: "tell why transfers do not move, until when, and what to do",
+        examples: ["backhaul why 12", "backhaul why"],
+        details: """
+            Of a transfer: what it waits for and since when, why, when it goes on, what can be done about it, and when
+            and for what it has waited before; also of ended ones, as long as `backhaul history` has them. Without
+            TASK: all transfers of the session that do not move, by reason. `backhaul conditions` shows what is held
+            back in all sessions. With --json each is one line.
+            """, storeUse: .lists)
+
+    private let ids: [UInt64]
+
+    init(_ arguments: Arguments) throws(CommandError) { ids = try arguments.taskIDs() }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try context.withApplication { (application) throws(CommandError) in
+            let gathering = Gathering(context: context, application: application)
+            if ids.isEmpty {
+                guard let session = try context.attach(application, role: BH_ROLE_OBSERVE) else { return .done }
+                try explainAll(session, gathering)
+            } else {
+                let session = try application.attach(context.sessionName, role: BH_ROLE_OBSERVE)
+                for id in ids { try explain(id, session, gathering) }
+            }
+            return .done
+        }
+    }
+
+    private func explain(_ id: UInt64, _ session: Session, _ gathering: Gathering) throws(CommandError) {
+        let context = gathering.context
+        let task = try Info.find(id, session, context)
+        let explanation = Explanation(
+            task: task, session: context.sessionName, waits: try session.waits(id),
+            facts: try gathering.facts(task.hasEnded ? [] : [task.reason], session, [task]),
+            now: Clock.wallMilliseconds, command: gathering.command)
+        if context.output.isJSON {
+            try context.output.result(explanation.json)
+        } else {
+            try context.output.result(lines: explanation.lines)
+        }
+    }
+
+    private func explainAll(_ session: Session, _ gathering: Gathering) throws(CommandError) {
+        let output = gathering.context.output
+        var groups: [WaitingGroup.Key: WaitingGroup] = [:]
+        var order: [WaitingGroup.Key] = []
+        var cursor: UInt64 = 0
+        while true {
+            let (tasks, more) = try session.tasks(TaskSelection(states: TaskSelection.live), after: cursor)
+            for task in tasks { WaitingGroup.gather(task, into: &groups, order: &order) }
+            cursor = tasks.last?.id ?? cursor
+            if !more { break }
+        }
+        let tried = order.compactMap { groups[$0] }.filter { $0.count == 1 }.flatMap { $0.first }
+        let facts = try gathering.facts(Set(order.map { $0.reason }), session, tried)
+        let holds = try gathering.holds(Set(order.map { $0.reason }))
+        for group in order.compactMap({ groups[$0] }) {
+            let began = holds.filter { $0.reason == group.reason && $0.began > 0 }.map { $0.began }.min()
+            let story = group.story(
+                facts, session: gathering.context.sessionName, began: began, now: Clock.wallMilliseconds,
+                command: gathering.command)
+            if output.isJSON {
+                try output.result(group.json(story))
+            } else {
+                try output.result(lines: story.lines() + [""])
+            }
+        }
+        if order.isEmpty { output.note("Nothing waits in session \(gathering.context.sessionName).") }
+    }
+}
+
+/// Asks the engine for what explanations need, and for nothing else.
+private struct Gathering {
+    let context: Context
+    let application: Application
+
+    var command: ([String]) -> String { { words in context.command(words: words) } }
+
+    /// - Parameter tasks: Whose last tries are told.
+    func facts(
+        _ reasons: Set<Int32>, _ session: Session, _ tasks: [TaskRecord]
+    ) throws(CommandError) -> WaitFacts {
+        var facts = WaitFacts()
+        let codes = Set(reasons.map { Int($0) })
+        if reasons.contains(where: { WaitWords.isCondition($0) }) || codes.contains(BH_REASON_RATE) {
+            facts.demands = try session.demands()
+        }
+        if reasons.contains(where: { !WaitWords.conditions($0).isEmpty }) {
+            facts.conditions = try application.conditions()
+        }
+        if !codes.isDisjoint(with: [BH_REASON_BUDGET, BH_REASON_METERED]) {
+            facts.networks = try application.networks()
+        }
+        if codes.contains(BH_REASON_CREDENTIAL) { facts.challenges = try session.challenges() }
+        if codes.contains(BH_REASON_RATE) { facts.storeRate = try application.limits().bytesPerSecond }
+        for task in tasks where !task.hasEnded && Int(task.reason) == BH_REASON_RETRY {
+            facts.lastTries[task.id] = try session.attempts(task.id).last { $0.failed }
+        }
+        return facts
+    }
+
+    /// Of this session.
+    func holds(_ reasons: Set<Int32>) throws(CommandError) -> [HoldRecord] {
+        guard reasons.contains(where: { WaitWords.isCondition($0) }) else { return [] }
+        return try application.holds().filter {
+            $0.application == context.applicationName && $0.session == context.sessionName
+        }
+    }
+}

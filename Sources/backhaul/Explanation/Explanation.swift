@@ -1,0 +1,115 @@
+import CBackhaul
+
+/// Why one task does not move, or that it does, for a person who has read nothing.
+struct Explanation {
+    let task: TaskRecord
+    let session: String
+    /// Oldest first.
+    let waits: [WaitRecord]
+    let facts: WaitFacts
+    /// Unix time in milliseconds.
+    let now: Int64
+    /// A command of this program on the same session and store, as it can be typed.
+    let command: ([String]) -> String
+
+    var lines: [String] {
+        var lines: [String]
+        if isHeldUp {
+            lines = story.lines(
+                duration: true, before: task.destination.map { [("to", $0)] } ?? [],
+                after: latest.map { [("latest", $0)] } ?? [])
+        } else {
+            lines = [headline, ""] + WaitStory.fields(fields)
+        }
+        if !waits.isEmpty { lines += ["", task.hasEnded ? "What it has waited for:" : "Its waits so far:"] + history }
+        return lines + [""]
+    }
+
+    private var story: WaitStory {
+        WaitStory(
+            reason: task.reason, text: task.reasonText, nextLook: task.nextAttempt,
+            isRunning: Int(task.state) == BH_TASK_RUNNING, transfers: [task], count: 1, session: session, facts: facts,
+            began: since, now: now, command: command)
+    }
+
+    var json: JSON {
+        .object([
+            ("task", task.json), ("since_ms", since.map { .integer($0) } ?? .null),
+            ("asked_by", .optional(askedBy)),
+            ("conditions", .array(conditions.map { $0.json })), ("advice", .array(advice.map { $0.json })),
+            ("waits", .array(waits.map { $0.json })),
+        ])
+    }
+
+    private var isHeldUp: Bool { !task.hasEnded && Int(task.reason) != BH_REASON_NONE }
+
+    /// Of a transfer that does not wait.
+    private var headline: String {
+        let name = TransferName(task: task).text
+        guard task.hasEnded else {
+            return name + (Int(task.state) == BH_TASK_RUNNING ? " is moving." : " is about to start.")
+        }
+        let time = task.ended > 0 ? " at \(Text.moment(task.ended, now: now))" : ""
+        switch Int(task.state) {
+        case BH_TASK_SUCCEEDED: return name + " has succeeded\(time) and waits for nothing."
+        case BH_TASK_CANCELLED: return name + " was cancelled\(time) and waits for nothing."
+        default: return name + " has failed\(time) and waits for nothing."
+        }
+    }
+
+    private var fields: [(String, String)] {
+        var fields: [(String, String)] = []
+        if let destination = task.destination { fields.append(("to", destination)) }
+        if !task.hasEnded, task.rate > 0 { fields.append(("rate", Text.size(task.rate) + "/s")) }
+        if task.hasEnded, let error = task.errorMessage { fields.append(("error", error)) }
+        return fields
+    }
+
+    private var conditions: [ConditionRecord] {
+        guard isHeldUp else { return [] }
+        // What cannot be read is not why.
+        return WaitWords.conditions(task.reason).compactMap { facts.condition($0) }.filter { $0.isKnown }
+    }
+
+    private var askedBy: String? {
+        guard isHeldUp else { return nil }
+        if Int(task.reason) == BH_REASON_HEAT, facts.isCriticallyHot { return "nobody: it is so for all transfers" }
+        switch facts.origin(task.reason) {
+        case .option(let text): return "session \(session): \(text)"
+        case .preset(let name): return "session \(session): --preset \(name)"
+        case .transfer(let option): return "the transfer itself: \(option)" + (isOfPreset ? ", or a preset" : "")
+        case .always, nil: return nil
+        }
+    }
+
+    /// When a preset's wishes are given up, of a wait that may be one of them.
+    private var latest: String? {
+        guard task.latestStart > now, isOfPreset else { return nil }
+        if case .option = facts.origin(task.reason) { return nil }
+        return "\(Text.appointment(task.latestStart, now: now)): from then on it waits for no preset any more"
+    }
+
+    private var isOfPreset: Bool {
+        [BH_REASON_POWER, BH_REASON_METERED, BH_REASON_HEAT, BH_REASON_THROUGHPUT, BH_REASON_QUIET_HOURS]
+            .contains(Int(task.reason))
+    }
+
+    private var advice: [Advice] { isHeldUp ? story.advice : [] }
+
+    /// Since when its present wait lasts, where that is kept.
+    private var since: Int64? {
+        guard isHeldUp else { return nil }
+        return waits.last { $0.ended == nil && $0.reason == task.reason }?.began
+    }
+
+    private var history: [String] {
+        let periods = waits.map { Text.period($0.began, $0.ended, now: now) }
+        let columns = (periods.map { Text.width($0) }.max() ?? 0) + 2
+        return zip(waits, periods).map { wait, period in
+            let length = Text.roughly(seconds: max(0, (wait.ended ?? now) - wait.began) / 1000)
+            let verb = Int(wait.reason) == BH_REASON_SUSPENDED ? "suspended " : wait.ended == nil ? "waits " : "waited "
+            return "  " + Text.padded(period, columns: columns) + Text.padded(left: length, columns: 12) + "  " + verb
+                + WaitWords.waits(wait.reason)
+        }
+    }
+}

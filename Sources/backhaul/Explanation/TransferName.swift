@@ -1,0 +1,30 @@
+/// Which transfer it is, for people.
+struct TransferName {
+    let task: TaskRecord
+
+    /// "Download 2 (02-map.bin from example.org, 0 B of 4.0 MB)"
+    var text: String { (task.isUpload ? "Upload " : "Download ") + "\(task.id) (\(description))" }
+
+    /// "download 2: 02-map.bin from example.org, 0 B of 4.0 MB"
+    var item: String { (task.isUpload ? "upload " : "download ") + "\(task.id): \(description)" }
+
+    /// "what has come (3.0 MB)"; nil when nothing has.
+    var kept: String? {
+        task.done > 0 ? "what \(task.isUpload ? "was sent" : "has come") (\(Text.size(task.done)))" : nil
+    }
+
+    private var description: String {
+        let name = task.destination.flatMap { $0.split(separator: "/").last.map { String($0) } }
+        let file = Text.visible(name ?? FileName.from(url: task.url))
+        let host = Text.visible(TransferName.host(of: task.url))
+        let size = "\(Text.size(task.done)) of \(task.total.map { Text.size($0) } ?? "?")"
+        return host.isEmpty ? "\(file), \(size)" : "\(file) \(task.isUpload ? "to" : "from") \(host), \(size)"
+    }
+
+    /// With its port, without a user.
+    static func host(of url: String) -> String {
+        guard let scheme = url.firstRange(of: "://") else { return "" }
+        let authority = url[scheme.upperBound...].prefix { !"/?#".contains($0) }
+        return String(authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "")
+    }
+}

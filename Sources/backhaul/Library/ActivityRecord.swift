@@ -1,0 +1,68 @@
+import CBackhaul
+
+/// Work that repeats, to be set.
+struct Activity {
+    var identifier: String
+    var interval: UInt64
+    /// 0: half of the interval.
+    var tolerance: UInt64 = 0
+    var repeats = true
+    var quality: Int32 = 0
+    /// Unix time in milliseconds, or 0.
+    var first: Int64 = 0
+    /// Nil: the registered program is started.
+    var transfer: Transfer?
+
+    func activity(_ arena: CStringArena) -> bh_activity {
+        var activity = bh_activity()
+        activity.struct_size = MemoryLayout<bh_activity>.size
+        activity.identifier = arena.string(identifier)
+        activity.interval_ms = interval
+        activity.tolerance_ms = tolerance
+        activity.repeats = Int32(repeats ? BH_YES : BH_NO)
+        activity.quality_of_service = quality
+        activity.first_ms = first
+        activity.request = arena.array(transfer.map { [$0.request(arena)] } ?? [])
+        return activity
+    }
+}
+
+/// A copy of an activity as a listing has it.
+struct ActivityRecord {
+    let identifier: String
+    let interval: UInt64
+    let tolerance: UInt64
+    let repeats: Bool
+    let quality: Int32
+    /// Unix times in milliseconds, or 0.
+    let next: Int64
+    let nextEnds: Int64
+    let lastStarted: Int64
+    let lastTask: UInt64
+    let url: String?
+
+    init(_ activity: bh_activity) {
+        identifier = text(activity.identifier) ?? ""
+        interval = activity.interval_ms
+        tolerance = activity.tolerance_ms
+        repeats = Int(activity.repeats) != BH_NO
+        quality = activity.quality_of_service
+        next = activity.next_ms
+        nextEnds = activity.next_ends_ms
+        lastStarted = activity.last_started_ms
+        lastTask = activity.last_task
+        url = text(activity.url)
+    }
+
+    var json: JSON {
+        .object([
+            ("identifier", .string(identifier)), ("interval_ms", .unsigned(interval)),
+            ("tolerance_ms", .unsigned(tolerance)), ("repeats", .bool(repeats)),
+            ("quality_of_service", .string(Names.word(quality, Names.qualities))),
+            ("next_ms", next == 0 ? .null : .integer(next)),
+            ("next_ends_ms", nextEnds == 0 ? .null : .integer(nextEnds)),
+            ("last_started_ms", lastStarted == 0 ? .null : .integer(lastStarted)),
+            ("last_task", lastTask == 0 ? .null : .unsigned(lastTask)), ("url", .optional(url)),
+        ])
+    }
+}

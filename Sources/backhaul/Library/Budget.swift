@@ -1,0 +1,29 @@
+import CBackhaul
+
+/// Bytes that may be moved in a day or month, as the header has them.
+struct Budget: Equatable {
+    /// 0: no limit; BH_BUDGET_NOTHING: none.
+    let field: UInt64
+
+    init(_ field: UInt64) { self.field = field }
+
+    /// Nil: no limit.
+    var bytes: UInt64? { field == 0 ? nil : field == UInt64.max ? 0 : field }
+
+    var json: JSON { bytes.map { .unsigned($0) } ?? .null }
+
+    func isUsedUp(by used: UInt64) -> Bool { bytes.map { used >= $0 } ?? false }
+
+    /// A larger limit in round numbers, as an option takes it: at least twice this one and enough for so much.
+    func larger(_ needed: UInt64) -> String {
+        guard let bytes, bytes > 0 || needed > 0 else { return "1GB" }
+        let (twice, overflow) = bytes.multipliedReportingOverflow(by: 2)
+        let wanted = max(overflow ? bytes : twice, needed)
+        for (unit, size) in [("MB", UInt64(1_000_000)), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)] {
+            for digits in [UInt64(1), 2, 5, 10, 20, 50, 100, 200, 500] where digits * size >= wanted {
+                return "\(digits)\(unit)"
+            }
+        }
+        return "none"
+    }
+}

@@ -1,0 +1,104 @@
+import CBackhaul
+
+/// A copy of a condition as the engine sees it.
+struct ConditionRecord {
+    let kind: Int32
+    /// False: it cannot be read, and so holds nothing back.
+    let isKnown: Bool
+    let value: Int64
+    /// Of the network.
+    let name: String?
+    let text: String
+    let source: String
+    /// Unix time in milliseconds, or 0.
+    let since: Int64
+
+    init(_ condition: bh_condition) {
+        kind = condition.kind
+        isKnown = condition.is_known != 0
+        value = condition.value
+        name = backhaul.text(condition.name)
+        text = backhaul.text(condition.text) ?? ""
+        source = backhaul.text(condition.source) ?? ""
+        since = condition.since_ms
+    }
+
+    /// "external power"
+    var title: String {
+        switch Int(kind) {
+        case BH_CONDITION_THERMAL_STATE: "heat"
+        case BH_CONDITION_CPU_PRESSURE: "processor pressure"
+        case BH_CONDITION_IO_PRESSURE: "disk pressure"
+        case BH_CONDITION_MEMORY_PRESSURE: "memory pressure"
+        case BH_CONDITION_CONNECTIVITY: "internet"
+        case BH_CONDITION_METERED: "metering"
+        default: String(Names.condition(kind).map { $0 == "_" ? " " : $0 })
+        }
+    }
+
+    var json: JSON {
+        .object([
+            ("kind", .string(Names.condition(kind))), ("is_known", .bool(isKnown)),
+            ("value", isKnown ? .integer(value) : .null), ("name", .optional(name)), ("text", .string(text)),
+            ("source", .string(source)), ("since_ms", since == 0 ? .null : .integer(since)),
+        ])
+    }
+}
+
+/// A copy of what is held back for one reason.
+struct HoldRecord {
+    let application: String
+    let session: String
+    /// Nil: of any origin.
+    let origin: String?
+    let reason: Int32
+    let reasonText: String
+    /// Unix times in milliseconds, or 0.
+    let began: Int64
+    let nextLook: Int64
+    let tasks: UInt64
+
+    init(_ hold: bh_hold) {
+        application = text(hold.application) ?? ""
+        session = text(hold.session) ?? ""
+        origin = text(hold.origin)
+        reason = hold.reason
+        reasonText = text(hold.reason_text) ?? ""
+        began = hold.began_ms
+        nextLook = hold.next_look_ms
+        tasks = hold.tasks
+    }
+
+    var json: JSON {
+        .object([
+            ("application", .string(application)), ("session", .string(session)), ("origin", .optional(origin)),
+            ("reason", .string(Names.reason(reason))), ("reason_text", .string(reasonText)),
+            ("began_ms", began == 0 ? .null : .integer(began)),
+            ("next_look_ms", nextLook == 0 ? .null : .integer(nextLook)), ("tasks", .unsigned(tasks)),
+        ])
+    }
+}
+
+/// A copy of a time in which a task did not move.
+struct WaitRecord {
+    let reason: Int32
+    let reasonText: String?
+    /// Unix times in milliseconds.
+    let began: Int64
+    /// Nil: it lasts.
+    let ended: Int64?
+
+    init(_ wait: bh_wait) {
+        reason = wait.reason
+        reasonText = text(wait.reason_text)
+        began = wait.began_ms
+        ended = wait.ended_ms == 0 ? nil : wait.ended_ms
+    }
+
+    var json: JSON {
+        .object([
+            ("reason", .string(Names.reason(reason))), ("reason_text", .optional(reasonText)),
+            ("began_ms", .integer(began)), ("ended_ms", ended.map { .integer($0) } ?? .null),
+        ])
+    }
+}

@@ -1,0 +1,38 @@
+import CBackhaul
+
+/// When transfers may start, and how much they are expected to move.
+struct StartOptions {
+    static let descriptions = [
+        OptionDescription(
+            "earliest-start", nil, "TIME",
+            "do not start before: 06:30 (the next one), +2h, 2026-11-21T06:30 (local time), or with Z or +01:00"),
+        OptionDescription(
+            "latest-start", nil, "TIME", "from then on wait no longer for what a preset asks, the session's included"),
+        OptionDescription(
+            "expected-bytes-received", nil, "BYTES", "at most, for budgets: wait when less is left"),
+        OptionDescription("expected-bytes-sent", nil, "BYTES", "the same, for what is sent"),
+    ]
+
+    private let earliest: Int64?
+    private let latest: Int64?
+    private let received: UInt64?
+    private let sent: UInt64?
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        earliest = try arguments.time("earliest-start")
+        latest = try arguments.time("latest-start", after: earliest)
+        received = try arguments.bytes("expected-bytes-received")
+        sent = try arguments.bytes("expected-bytes-sent")
+        if let earliest, let latest, latest < earliest {
+            throw .usage(
+                "--latest-start, \(Text.moment(latest)), is before --earliest-start, \(Text.moment(earliest)).")
+        }
+    }
+
+    func change(_ request: inout bh_request) {
+        request.earliest_start_ms = earliest ?? 0
+        request.latest_start_ms = latest ?? 0
+        request.expected_bytes_received = received ?? 0
+        request.expected_bytes_sent = sent ?? 0
+    }
+}

@@ -1,0 +1,42 @@
+import Testing
+
+@testable import BackhaulBus
+
+@Suite struct AddressTests {
+    private func user(_ environment: [String: String]) -> String? { BusAddress.user { environment[$0] } }
+
+    @Test("the address in the environment comes before the runtime directory")
+    func order() {
+        let directory = ["XDG_RUNTIME_DIR": "/run/user/1000"]
+        #expect(user(directory) == "unix:path=/run/user/1000/bus")
+        let both = directory.merging(["DBUS_SESSION_BUS_ADDRESS": "unix:abstract=/tmp/dbus-x,guid=1"]) { $1 }
+        #expect(user(both) == "unix:abstract=/tmp/dbus-x,guid=1")
+        #expect(user([:]) == nil)
+        #expect(user(["XDG_RUNTIME_DIR": "relative"]) == nil)
+    }
+
+    @Test(
+        "addresses that start a program or ask a name server are not used",
+        arguments: ["unixexec:path=/bin/sh", "tcp:host=example.org,port=1", "autolaunch:", "nonsense", ";"])
+    func foreign(_ address: String) {
+        #expect(user(["DBUS_SESSION_BUS_ADDRESS": address]) == nil)
+        #expect(user(["DBUS_SESSION_BUS_ADDRESS": address + ";unix:path=/x"]) == "unix:path=/x")
+    }
+
+    @Test(
+        "the path of a socket is that of an address with one path",
+        arguments: [
+            ("unix:path=/run/dbus/system_bus_socket", "/run/dbus/system_bus_socket"),
+            ("unix:guid=1,path=/a%20b%c3%bc", "/a bü"), ("unix:path=/a;unix:path=/b", nil),
+            ("unix:abstract=/a", nil), ("unix:path=/a%", nil), ("unix:path=/a%zz", nil), ("unix:path=/%ff", nil),
+            ("unix:path=a", nil), ("tcp:path=/a", nil), ("", nil),
+        ] as [(String, String?)])
+    func paths(address: String, path: String?) {
+        #expect(BusAddress.path(of: address) == path)
+    }
+
+    @Test("bytes that an address may not hold are escaped")
+    func escaping() {
+        #expect(user(["XDG_RUNTIME_DIR": "/a b,c;ü"]) == "unix:path=/a%20b%2cc%3b%c3%bc/bus")
+    }
+}

@@ -1,0 +1,261 @@
+import CBackhaul
+import Testing
+
+@testable import backhaul
+
+@Suite("An explanation")
+struct ExplanationTests {
+    init() { #expect(isInBerlin) }
+
+    @Test("names the transfer, why it waits, when it goes on, and what to do")
+    func whole() {
+        var facts = WaitFacts()
+        facts.demands.preset = Int32(BH_PRESET_DISCRETIONARY)
+        facts.conditions = [condition(BH_CONDITION_EXTERNAL_POWER, 0, "on battery")]
+        let explained = explanation(
+            task(
+                BH_REASON_POWER, text: "the machine is on battery, and it waits for external power",
+                latest: evening + 9 * hour),
+            waits: [
+                wait(BH_REASON_METERED, from: evening - 26 * hour, to: evening - 24 * hour),
+                wait(BH_REASON_POWER, from: evening - 6 * minute, to: nil),
+            ], facts: facts)
+        #expect(
+            explained.lines == [
+                "Download 12 (large.iso from example.org, 0 B of ?) waits for external power since 21:04 (6 min).",
+                "  to:       /home/ann/large.iso",
+                "  why:      the machine is on battery, and it waits for external power",
+                "  goes on:  by itself, 10 seconds after the machine is plugged in",
+                "  latest:   tomorrow at 06:10 (in 9 h): from then on it waits for no preset any\n            more",
+                "",
+                "What you can do:",
+                "  - Plug the machine in.",
+                "  - Session 'photos' asks for this (--preset discretionary). Let all its\n"
+                    + "    transfers run on battery, too:",
+                "      backhaul configure --external-power no --session photos",
+                "",
+                "Its waits so far:",
+                "  19 Nov 19:10 - 21:10           2 h  waited for an unmetered network",
+                "  20 Nov 21:04 - now           6 min  waits for external power",
+                "",
+            ])
+    }
+
+    @Test("says of each reason what is waited for and what to do, in commands that can be typed", arguments: allReasons)
+    func every(reason: Int) {
+        let explained = explanation(task(reason, text: "a sentence of the engine"))
+        let lines = explained.lines
+        #expect(!Names.reason(Int32(reason)).hasPrefix("unknown"))
+        #expect(!lines[0].contains("does not know"))
+        #expect(lines[0].hasPrefix("Download 12 (large.iso from example.org, 0 B of ?) "))
+        #expect([" waits ", " is suspended until ", " is stuck, and waits "].contains { lines[0].contains($0) })
+        #expect(lines.contains { $0.hasPrefix("  goes on:  by itself") || $0.hasPrefix("  goes on:  ") })
+        let start = lines.firstIndex(of: "What you can do:") ?? lines.count
+        #expect(lines[start...].count > 1 || [BH_REASON_BUDGET, BH_REASON_QUIET_HOURS].contains(reason))
+        for line in lines[start...] where line.hasPrefix("      ") {
+            #expect(line.hasPrefix("      backhaul "))
+        }
+        // Without anything that asks for it in the session, no change of the session is advised.
+        #expect(!lines.contains { $0.contains(" configure ") })
+        // And nobody is told to throw away what has come, but for the one wish that cannot be changed.
+        #expect(lines.contains { $0.contains(" cancel ") } == (reason == BH_REASON_EARLIEST_START))
+    }
+
+    @Test("advises to take the transfer's own wishes away where the session has none", arguments: [
+        (BH_REASON_POWER, "--external-power or a preset (--discretionary, --overnight)"),
+        (BH_REASON_BATTERY, "--minimum-battery; "), (BH_REASON_NETWORK, "--networks; "),
+        (BH_REASON_QUIET_HOURS, "--quiet-hours or a preset (--overnight)"),
+    ])
+    func ofTransfer(reason: Int, option: String) {
+        let lines = explanation(task(reason, next: evening + hour)).lines
+        #expect(lines.contains("      backhaul constrain 12 --none --session photos"))
+        #expect(sentence(lines).contains("It was handed over with " + option))
+    }
+
+    @Test("advises what takes the session's wish away, whether a field or a preset asks", arguments: [
+        (BH_REASON_POWER, "--external-power no"), (BH_REASON_METERED, "--unmetered no"),
+        (BH_REASON_HEAT, "--maximum-heat serious"), (BH_REASON_THROUGHPUT, "--minimum-rate 1"),
+        (BH_REASON_QUIET_HOURS, "--preset discretionary"),
+    ])
+    func preset(reason: Int, options: String) {
+        var facts = WaitFacts()
+        facts.demands.preset = Int32(BH_PRESET_OVERNIGHT)
+        let lines = explanation(task(reason), facts: facts).lines
+        #expect(lines.contains("      backhaul configure \(options) --session photos"))
+        #expect(sentence(lines).contains("Session 'photos' asks for this (--preset overnight)"))
+    }
+
+    @Test("names the session's option that asks, as it was given")
+    func options() {
+        var facts = WaitFacts()
+        facts.demands.networks = UInt32(BH_NETWORK_WIFI | BH_NETWORK_ETHERNET)
+        facts.demands.quietHours = "22:00-06:30"
+        facts.demands.minimumBattery = 40
+        facts.demands.ioPressure = 30
+        let expected = [
+            (BH_REASON_NETWORK, "--networks ethernet,wifi", "--networks all"),
+            (BH_REASON_QUIET_HOURS, "--quiet-hours 22:00-06:30", "--quiet-hours ''"),
+            (BH_REASON_BATTERY, "--minimum-battery 40", "--minimum-battery 0"),
+            (BH_REASON_PRESSURE, "--maximum-io-pressure 30", "--maximum-io-pressure 0"),
+        ]
+        for (reason, given, change) in expected {
+            let lines = explanation(task(reason), facts: facts).lines
+            #expect(sentence(lines).contains("Session 'photos' asks for this (\(given))"))
+            #expect(lines.contains("      backhaul configure \(change) --session photos"))
+        }
+    }
+
+    @Test("of pressure names the one that is felt, of several that are limited")
+    func pressure() {
+        var facts = WaitFacts()
+        facts.demands.cpuPressure = 20
+        facts.demands.ioPressure = 20
+        facts.conditions = [
+            condition(BH_CONDITION_CPU_PRESSURE, 80, "80 %"), condition(BH_CONDITION_IO_PRESSURE, 1, "1 %"),
+        ]
+        let lines = explanation(task(BH_REASON_PRESSURE), facts: facts).lines
+        #expect(sentence(lines).contains("asks for this (--maximum-cpu-pressure 20)"))
+        #expect(lines.contains("      backhaul configure --maximum-cpu-pressure 0 --session photos"))
+    }
+
+    @Test("leaves the session alone when the session has said the opposite of its preset")
+    func opposite() {
+        var facts = WaitFacts()
+        facts.demands.preset = Int32(BH_PRESET_DISCRETIONARY)
+        facts.demands.externalPower = Int32(BH_NO)
+        let lines = explanation(task(BH_REASON_POWER), facts: facts).lines
+        #expect(lines.contains("      backhaul constrain 12 --none --session photos"))
+    }
+
+    @Test("takes overnight's hours away with the session's own, which hide them")
+    func hiddenHours() {
+        var facts = WaitFacts()
+        facts.demands.preset = Int32(BH_PRESET_OVERNIGHT)
+        facts.demands.quietHours = "22:00-06:30"
+        let lines = explanation(task(BH_REASON_QUIET_HOURS), facts: facts).lines
+        #expect(lines.contains("      backhaul configure --preset discretionary --quiet-hours '' --session photos"))
+    }
+
+    @Test("of a machine that is critically hot advises no option: none helps")
+    func critical() {
+        var facts = WaitFacts()
+        facts.demands.maximumHeat = Int32(BH_THERMAL_FAIR)
+        facts.conditions = [condition(BH_CONDITION_THERMAL_STATE, Int64(BH_THERMAL_CRITICAL), "critical")]
+        let lines = explanation(task(BH_REASON_HEAT), facts: facts).lines
+        #expect(lines.contains { $0.contains("It is critically hot: nothing is transferred now") })
+        #expect(!lines.contains { $0.contains("configure") })
+    }
+
+    @Test("of a network that only seems metered names the command that says so")
+    func metered() {
+        var facts = WaitFacts()
+        facts.conditions = [
+            condition(BH_CONDITION_METERED, 1, "metered"), condition(BH_CONDITION_NETWORK, 2, "wifi", name: "Café"),
+        ]
+        let lines = explanation(task(BH_REASON_METERED), facts: facts).lines
+        #expect(lines.contains("      backhaul networks Café --metered no --session photos"))
+    }
+
+    @Test("of a budget names whose it is and how much of it is used")
+    func budgets() {
+        var facts = WaitFacts()
+        var network = NetworkRecord(name: "Hotspot")
+        network.isCurrent = true
+        network.monthly = Budget(5_000_000_000)
+        network.usedThisMonth = 5_000_000_000
+        facts.networks = [network]
+        var lines = explanation(task(BH_REASON_BUDGET), facts: facts).lines
+        #expect(sentence(lines).contains("the network Hotspot, for all sessions together, a larger limit (now 5.0 GB"))
+        #expect(lines.contains("      backhaul networks Hotspot --monthly-budget 10GB --session photos"))
+        #expect(!lines.contains { $0.contains(" configure ") })
+        facts.networks = []
+        facts.demands.daily = Budget(UInt64.max)
+        lines = explanation(task(BH_REASON_BUDGET), facts: facts).lines
+        #expect(lines[0].hasSuffix(" is stuck: the daily limit of session 'photos' is 0 B, so nothing may be moved."))
+        #expect(lines.contains("  goes on:  not by itself: waiting does not help"))
+        let example = lines.firstIndex(of: "      backhaul configure --daily-budget 1GB --session photos")
+        let rest = lines.dropFirst(example ?? lines.count)
+        #expect(rest.contains("      backhaul configure --daily-budget none --session photos"))
+    }
+
+    @Test("of a try that failed says which, when, how, when the next is, and whether what has come is kept")
+    func retry() {
+        var facts = WaitFacts()
+        facts.lastTries[12] = attempt(3, started: evening - 6 * minute, status: 503, error: "status 503")
+        let waiting = task(BH_REASON_RETRY, next: evening + 90_000, error: "status 503", offset: 3_000_000)
+        let lines = explanation(waiting, facts: facts).lines
+        #expect(
+            sentence(lines).contains("why: try 3 failed at 21:04: status 503 (it is overloaded or being maintained)"))
+        #expect(
+            sentence(lines).contains(
+                "goes on: by itself at 21:11 (in 2 min), with try 4; what has come (3.0 MB) is kept"))
+    }
+
+    @Test("of a login says who asks, what for, how to answer, and what to do without one")
+    func login() {
+        var facts = WaitFacts()
+        facts.challenges = [challenge(7, origin: "http://example.org", schemes: BH_SCHEME_BASIC, realm: "Staff")]
+        let lines = explanation(task(BH_REASON_CREDENTIAL), facts: facts).lines
+        let said = sentence(lines)
+        #expect(lines[0].hasSuffix(" waits for a login."))
+        #expect(said.contains("http://example.org asks for a user name and a password (for what it calls \"Staff\")"))
+        #expect(said.contains("the password is asked for then (7 is the number of the server's question)"))
+        #expect(lines.contains("      backhaul respond 7 --session photos --user NAME"))
+        #expect(lines.contains("      backhaul respond 7 --refuse --session photos"))
+        #expect(said.contains("http does not encrypt"))
+        facts.challenges = [challenge(7, origin: "https://example.org", schemes: BH_SCHEME_BASIC, realm: nil)]
+        #expect(!sentence(explanation(task(BH_REASON_CREDENTIAL), facts: facts).lines).contains("does not encrypt"))
+    }
+
+    @Test("of a silent server says after how long it is tried again, and from where")
+    func stalled() {
+        func said(_ offset: UInt64) -> String {
+            sentence(explanation(task(BH_REASON_STALLED, state: BH_TASK_RUNNING, offset: offset)).lines)
+        }
+        #expect(said(0).contains("after 60 seconds of silence (or --request-timeout) it is tried again, from its "))
+        #expect(said(5).contains("from where it is if the server can do that"))
+    }
+
+    @Test("of a start that cannot be changed says whether anything is lost")
+    func earliestStart() {
+        func said(_ offset: UInt64) -> String {
+            sentence(explanation(task(BH_REASON_EARLIEST_START, next: evening + hour, offset: offset)).lines)
+        }
+        #expect(said(0).contains("nothing is lost, as nothing has come"))
+        #expect(said(5_000).contains("what has come (5.0 kB) is lost"))
+    }
+
+    @Test("of wishes that exclude each other says that waiting does not help")
+    func stuck() {
+        for waiting in [task(BH_REASON_NETWORK, text: "so it never runs"), task(BH_REASON_QUIET_HOURS)] {
+            let lines = explanation(waiting).lines
+            #expect(lines[0].contains(" is stuck, and waits for "))
+            #expect(lines.contains("  goes on:  not by itself: waiting does not help"))
+        }
+    }
+
+    /// Lines as one, as they are read.
+    private func sentence(_ lines: [String]) -> String {
+        lines.joined(separator: " ").split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+    }
+
+    @Test("of a task that moves, has ended or starts says so, and what it has waited for")
+    func others() {
+        let waits = [wait(BH_REASON_POWER, from: evening - 10 * hour, to: evening - hour)]
+        #expect(explanation(task(BH_REASON_NONE, state: BH_TASK_RUNNING)).lines[0].hasSuffix(" is moving."))
+        #expect(explanation(task(BH_REASON_NONE)).lines[0].hasSuffix(" is about to start."))
+        let ended = explanation(task(BH_REASON_NONE, state: BH_TASK_SUCCEEDED), waits: waits).lines
+        #expect(ended[0].hasSuffix(" has succeeded at 20:10 and waits for nothing."))
+        #expect(ended.contains("What it has waited for:"))
+        #expect(ended.contains("  20 Nov 11:10 - 20:10           9 h  waited for external power"))
+        #expect(!ended.contains("What you can do:"))
+        #expect(explanation(task(BH_REASON_STALLED, state: BH_TASK_RUNNING)).lines[0]
+            .hasSuffix(" waits for a server that sends nothing any more."))
+    }
+
+    @Test("shows what a terminal would act on instead of sending it")
+    func control() {
+        let lines = explanation(task(BH_REASON_NETWORK, text: "the network \u{1b}[2Jevil is of kind wifi")).lines
+        #expect(!lines.contains { $0.unicodeScalars.contains("\u{1b}") })
+    }
+}

@@ -1,0 +1,99 @@
+import CBackhaul
+import Testing
+
+@testable import backhaul
+
+@Suite("Times and sizes on the command line")
+struct TimeTests {
+    init() { #expect(isInBerlin) }
+
+    @Test(
+        "are read as people write them: seconds from 2026-11-20 21:10",
+        arguments: [
+            ("06:30", 33_600), ("6:30", 33_600), ("21:11", 60), ("21:10", 86_400), ("21:10:01", 1),
+            ("+2h", 7200), ("+90", 90), ("+1d12h", 129_600), ("+1w", 604_800),
+            ("2026-11-21", 10_200), ("2026-11-21 06:30", 33_600), ("2026-11-21T06:30:15", 33_615),
+            ("2026-11-21T06:30Z", 37_200), ("2026-11-21t06:30-0530", 57_000), ("2026-11-21T06:30+01", 33_600),
+        ])
+    func read(text: String, seconds: Int64) {
+        #expect(GivenTime.milliseconds(text, after: evening) == evening + seconds * 1000)
+    }
+
+    @Test("are on summer time in summer")
+    func summer() throws {
+        let noon = try #require(GivenTime.milliseconds("2026-07-01T12:00", after: evening))
+        #expect(noon == GivenTime.milliseconds("2026-07-01T10:00Z", after: evening))
+    }
+
+    @Test("are the next ones of their kind across a change of the clock")
+    func change() throws {
+        // 2026-03-29 02:30 is left out in Berlin; the clock goes from 02:00 to 03:00.
+        let before = try #require(GivenTime.milliseconds("2026-03-28T23:00", after: evening))
+        #expect(GivenTime.milliseconds("06:00", after: before) == before + 6 * hour)
+        let gap = try #require(GivenTime.milliseconds("02:30", after: before))
+        #expect((before + 2 * hour...before + 4 * hour).contains(gap))
+    }
+
+    @Test(
+        "are refused when they are none",
+        arguments: [
+            "", "+", "+0s", "+-1h", "+1.5h", "+1y", "25:00", "24:00", "12:60", "12", "12:5", "noon", "2026-02-30",
+            "2026-13-01", "26-11-21", "2026-11-21T", "2026-11-21T06:30X", "2026-11-21T06:30+99:00", "1969-12-31",
+            "+99999999999999999999h", "+9223372036854775807s", "２１:１０",
+        ])
+    func refused(text: String) {
+        #expect(GivenTime.milliseconds(text, after: evening) == nil)
+    }
+
+    @Test(
+        "durations are numbers with units",
+        arguments: [("90", 90_000), ("90s", 90_000), ("15m", 900_000), ("1h30m", 5_400_000), ("7d", 604_800_000)])
+    func durations(text: String, milliseconds: UInt64) {
+        #expect(GivenTime.duration(text) == milliseconds)
+    }
+
+    @Test(
+        "sizes are in powers of 1,024, and of 1,000 where they end with B",
+        arguments: [
+            ("0", 0), ("500", 500), ("500k", 512_000), ("1.5M", 1_572_864), ("2G", 2_147_483_648),
+            ("2GiB", 2_147_483_648), ("2gb", 2_000_000_000), ("1.5kB", 1500),
+        ])
+    func sizes(text: String, bytes: UInt64) {
+        #expect(Arguments.bytes(text) == bytes)
+    }
+
+    @Test("sizes are refused when they are none", arguments: ["", "B", "12B", "5ib", "12iB", "-1k", "1e3k", "k", "nan"])
+    func refusedSizes(text: String) {
+        #expect(Arguments.bytes(text) == nil)
+    }
+
+    @Test("are shown with the day where it is another")
+    func moments() {
+        #expect(Text.moment(evening - hour, now: evening) == "20:10")
+        #expect(Text.moment(evening + 9 * hour, now: evening) == "tomorrow 06:10")
+        #expect(Text.moment(evening - 24 * hour, now: evening) == "yesterday 21:10")
+        #expect(Text.moment(evening - 72 * hour, now: evening) == "17 Nov 21:10")
+        #expect(Text.moment(evening - 365 * 24 * hour, now: evening) == "20 Nov 2025 21:10")
+        #expect(Text.appointment(evening + 90 * minute, now: evening) == "at 22:40 (in 1 h 30 min)")
+        #expect(Text.appointment(evening + 9 * hour, now: evening) == "tomorrow at 06:10 (in 9 h)")
+        #expect(Text.appointment(evening + 72 * hour, now: evening) == "on 23 Nov at 21:10 (in 3 days)")
+        #expect(Text.appointment(evening - 1, now: evening) == "now")
+    }
+
+    @Test("periods say the day once")
+    func periods() {
+        #expect(Text.period(evening, evening + hour, now: evening) == "20 Nov 21:10 - 22:10")
+        #expect(Text.period(evening, evening + 9 * hour, now: evening) == "20 Nov 21:10 - 21 Nov 06:10")
+        #expect(Text.period(evening, nil, now: evening) == "20 Nov 21:10 - now")
+    }
+
+    @Test(
+        "lengths are shown in the units that they were given in",
+        arguments: [
+            (86_400_000, "24 h"), (5_400_000, "1 h 30 min"), (90_000, "1 min 30 s"), (604_800_000, "7 days"),
+            (1_000, "1 s"), (500, "500 ms"), (172_800_000, "48 h"), (176_400_000, "2 days 1 h"),
+        ])
+    func spans(milliseconds: UInt64, text: String) {
+        #expect(Text.span(milliseconds: milliseconds) == text)
+    }
+}

@@ -1,0 +1,85 @@
+import CBackhaul
+import Testing
+
+@testable import backhaul
+
+@Suite("What waits in a session")
+struct WaitingGroupTests {
+    private func gathered(_ tasks: [TaskRecord]) -> [WaitingGroup] {
+        var groups: [WaitingGroup.Key: WaitingGroup] = [:]
+        var order: [WaitingGroup.Key] = []
+        for task in tasks { WaitingGroup.gather(task, into: &groups, order: &order) }
+        return order.compactMap { groups[$0] }
+    }
+
+    private func lines(_ group: WaitingGroup, began: Int64? = nil) -> [String] {
+        group.story(WaitFacts(), session: "photos", began: began, now: evening) {
+            "backhaul " + $0.joined(separator: " ")
+        }.lines()
+    }
+
+    @Test("is told once for each reason, with the names of five")
+    func grouped() throws {
+        let groups = gathered(
+            (1...1000).map { task(BH_REASON_POWER, text: "on battery", id: $0) }
+                + [task(BH_REASON_TURN, text: "other transfers run before it", id: 1001)])
+        #expect(groups.count == 2)
+        let lines = lines(try #require(groups.first), began: evening - hour)
+        #expect(lines[0] == "1000 transfers wait for external power since 20:10.")
+        #expect(lines.contains("  - download 1: large.iso from example.org, 0 B of ?"))
+        #expect(lines.filter { $0.hasPrefix("  - download ") }.count == 5)
+        #expect(lines.contains("  - and 995 more:"))
+        #expect(lines.contains("      backhaul constrain TASK... --none"))
+    }
+
+    @Test("of one transfer names it")
+    func one() {
+        let groups = gathered([task(BH_REASON_POWER, text: "on battery", id: 3)])
+        #expect(lines(groups[0])[0] == "Download 3 (large.iso from example.org, 0 B of ?) waits for external power.")
+    }
+
+    @Test("leaves out what moves and what has ended")
+    func moving() {
+        let tasks = [task(BH_REASON_NONE, state: BH_TASK_RUNNING), task(BH_REASON_NONE, state: BH_TASK_FAILED)]
+        #expect(gathered(tasks).isEmpty)
+    }
+
+    @Test("goes on when the first of it does, and says how each has failed")
+    func nextLook() {
+        let groups = gathered([
+            task(BH_REASON_RETRY, text: "a", next: evening + 2 * minute, id: 1, error: "one"),
+            task(BH_REASON_RETRY, text: "b", next: evening + minute, id: 2, error: "two"),
+        ])
+        #expect(groups.map { $0.nextLook } == [evening + minute])
+        let lines = lines(groups[0])
+        #expect(lines[0] == "2 transfers wait for their next try.")
+        #expect(lines.contains("  - download 2: large.iso from example.org, 0 B of ? - two"))
+    }
+}
+
+@Suite("Listings of conditions and networks")
+struct ConditionListingTests {
+    init() { #expect(isInBerlin) }
+
+    @Test("say of what cannot be read that it holds nothing back")
+    func unknown() {
+        let lines = Conditions.table(
+            [
+                condition(BH_CONDITION_BATTERY, 63, "63 %"),
+                condition(BH_CONDITION_THERMAL_STATE, 0, "", isKnown: false),
+            ], now: evening)
+        #expect(lines[1].hasPrefix("battery"))
+        #expect(lines[1].contains("63 %"))
+        #expect(lines[1].contains("21:04"))
+        #expect(lines[2].hasPrefix("heat"))
+        #expect(lines[2].contains("cannot be read: holds nothing back"))
+    }
+
+    @Test("show how much of a budget is used")
+    func bars() {
+        #expect(Networks.use(1_200_000_000, Budget(2_000_000_000)) == "1.2 GB of 2.0 GB [======    ]")
+        #expect(Networks.use(3_000_000_000, Budget(2_000_000_000)) == "3.0 GB of 2.0 GB [==========]")
+        #expect(Networks.use(0, Budget(UInt64.max)) == "0 B of 0 B [==========]")
+        #expect(Networks.use(500, Budget(0)) == "500 B")
+    }
+}

@@ -1,0 +1,163 @@
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+@testable import BackhaulConditions
+
+@Suite struct BusAbsentTests {
+    private let path = "/tmp/backhaul-bus-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+    private var address: String { "unix:path=\(path)" }
+
+    private func watch(_ address: String) throws -> BusWatch {
+        try #require(BusWatch.start(address: address, wants: [.network, .sleep]))
+    }
+
+    /// Listens at the path.
+    private func listen(backlog: Int32 = 8) -> Int32 {
+        let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        withAddress { _ = bind(number, $0, $1) }
+        Glibc.listen(number, backlog)
+        return number
+    }
+
+    private func connect(_ number: Int32) -> Bool { withAddress { Glibc.connect(number, $0, $1) == 0 } }
+
+    private func withAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+
+    /// Milliseconds that it takes.
+    private func duration(_ body: () -> Void) -> Int64 {
+        let start = Clock.bootMilliseconds
+        body()
+        return Clock.bootMilliseconds - start
+    }
+
+    @Test("without a bus everything is unknown, and the address is told")
+    func none() throws {
+        let watch = try watch(address)
+        let readings = try watch.settled()
+        for source in [
+            readings.network.source, readings.isMetered.source, readings.connectivity.source,
+            readings.isAboutToSleep.source,
+        ] { #expect(source == "there is no system bus at \(address)") }
+        #expect(duration { watch.close() } < 500)
+    }
+
+    @Test(
+        "an address that is no socket of this machine is not used", arguments: ["tcp:host=example.org,port=1", "", "x"])
+    func foreign(_ address: String) throws {
+        let readings = try watch(address).settled()
+        #expect(readings.network.source.contains("configured"))
+    }
+
+    @Test("a bus that accepts and never answers: nothing waits for it, and it is said")
+    func hangs() throws {
+        let number = listen()
+        defer {
+            close(number)
+            unlink(path)
+        }
+        let watch = try watch(address)
+        #expect(duration { _ = watch.takeReadings() } < 500)
+        let readings = try watch.settled()
+        #expect(readings.network == Reading(source: "the system bus does not answer"))
+        #expect(readings.isAboutToSleep == Reading(source: "the system bus does not answer"))
+        #expect(duration { watch.close() } < 500)
+        watch.close()
+    }
+
+    @Test(
+        "a bus that says nonsense is unknown", arguments: ["OK x\r\n", "ERROR\r\n", "\u{0}\u{1}\u{2}", "REJECTED\r\n"])
+    func nonsense(_ answer: String) throws {
+        let number = listen()
+        defer {
+            close(number)
+            unlink(path)
+        }
+        let watch = try watch(address)
+        let connection = accept(number, nil, nil)
+        send(connection, answer, answer.utf8.count, Int32(MSG_NOSIGNAL))
+        close(connection)
+        #expect(try watch.settled().network.value == nil)
+        #expect(duration { watch.close() } < 500)
+    }
+
+    @Test("a bus that comes where there was not even a directory is found, without looking again and again")
+    func comes() throws {
+        let folder = path + ".d"
+        defer { system("rm -rf '\(folder)'") }
+        let place = try #require(BusPlace(path: folder + "/run/bus"))
+        #expect(!place.takeChanges())
+        try create(path)
+        defer { unlink(path) }
+        #expect(!place.takeChanges(), "another file beside it")
+        mkdir(folder, 0o700)
+        #expect(place.takeChanges())
+        mkdir(folder + "/run", 0o700)
+        #expect(place.takeChanges())
+        try create(folder + "/run/other")
+        #expect(!place.takeChanges())
+        try create(folder + "/run/bus")
+        #expect(place.takeChanges())
+        chmod(folder + "/run/bus", 0o600)
+        #expect(place.takeChanges())
+        unlink(folder + "/run/bus")
+        try create(folder + "/run/bus")
+        #expect(place.takeChanges())
+        rename(folder, path + ".moved")
+        defer { system("rm -rf '\(path).moved'") }
+        mkdir(folder, 0o700)
+        #expect(place.takeChanges())
+    }
+
+    private func create(_ path: String) throws {
+        let number = creat(path, 0o600)
+        try #require(number >= 0)
+        close(number)
+    }
+
+    @Test("a bus that cannot take one more connection is tried again later, and keeps nobody waiting")
+    func isFull() throws {
+        let number = listen(backlog: 0)
+        var waiting: [Int32] = []
+        defer { for one in waiting + [number] { close(one) } }
+        defer { unlink(path) }
+        while true {
+            let one = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+            waiting.append(one)
+            if !connect(one) || waiting.count > 100 { break }
+        }
+        let watch = try watch(address)
+        #expect(try watch.settled().network.value == nil)
+        #expect(duration { watch.close() } < 500)
+    }
+
+    @Test("a watch leaves no descriptor behind")
+    func descriptors() throws {
+        let number = listen()
+        defer {
+            close(number)
+            unlink(path)
+        }
+        func ours() -> Int { (0..<4096).count { fcntl($0, F_GETFD) >= 0 } }
+        let before = ours()
+        for _ in 0..<100 {
+            let watch = try watch(address)
+            close(accept(number, nil, nil))
+            watch.close()
+        }
+        // Other tests of the process have theirs open, for a while.
+        let limit = Deadline.after(milliseconds: 60_000)
+        while ours() >= before + 50, !limit.hasPassed { usleep(20_000) }
+        #expect(ours() < before + 50)
+    }
+}

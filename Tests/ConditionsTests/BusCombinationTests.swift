@@ -1,0 +1,125 @@
+@testable import BackhaulConditions
+import BackhaulModel
+import Testing
+
+@Suite("A message bus beside the kernel")
+struct BusCombinationTests {
+    @Test("the bus is asked for what is needed of it, and closed when nothing is")
+    func openAndClosed() async throws {
+        let bus = try PlayedBus()
+        let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: bus)
+        defer { harness.stop() }
+        await harness.need(.power)
+        #expect(bus.starts == [])
+        await harness.need([.power, .sleep])
+        #expect(bus.starts == [.sleep])
+        await harness.need([.power])
+        #expect(bus.closes == 1)
+    }
+
+    @Test("sleep is told, and the machine is let go")
+    func sleep() async throws {
+        let bus = try PlayedBus()
+        let harness = try WatchHarness(FakeTree(), bus: bus)
+        defer { harness.stop() }
+        await harness.need(.sleep)
+        bus.say { $0.isAboutToSleep = Reading(false, source: "logind") }
+        await harness.until { $0.isAboutToSleep.value == false }
+        bus.say { $0.isAboutToSleep = Reading(true, source: "logind") }
+        await harness.until { $0.isAboutToSleep.value == true }
+        await harness.ask { $0.watch?.readyToSleep() }
+        #expect(bus.sleepReleases == 1)
+    }
+
+    @Test("what it has said of the network holds while it is asked for more")
+    func kept() async throws {
+        let bus = try PlayedBus()
+        let harness = try WatchHarness(FakeTree(), bus: bus)
+        defer { harness.stop() }
+        await harness.need(.network)
+        bus.say { $0.isMetered = Reading(true, source: "NetworkManager") }
+        // Where there is no route, its word does not count.
+        let told = await harness.until { $0.isMetered.value == true || $0.connectivity.value == ConnectivityState.none }
+        let before = told.isMetered
+        bus.forget()
+        let after = await harness.ask { desk in
+            desk.watch?.needs = [.network, .sleep]
+            return desk.watch?.current.isMetered
+        }
+        #expect(after == before)
+        #expect(bus.starts == [.network, [.network, .sleep]])
+        #expect(bus.closes == 1)
+    }
+
+    @Test("where no bus can be asked nobody waits for one")
+    func noBus() async throws {
+        let harness = try WatchHarness(FakeTree())
+        defer { harness.stop() }
+        let pending = await harness.ask { desk in
+            desk.watch?.needs = .sleep
+            return desk.watch?.pending
+        }
+        #expect(pending == [])
+        #expect(await harness.current.isAboutToSleep.source.hasPrefix("nobody can be asked"))
+    }
+
+    @Test("a bus that says nothing is waited for no longer than two seconds")
+    func silent() async throws {
+        let harness = try WatchHarness(FakeTree(), bus: try PlayedBus())
+        defer { harness.stop() }
+        await harness.need([.network, .sleep])
+        let conditions = await harness.settled()
+        #expect(conditions.isAboutToSleep.value == nil)
+    }
+
+    @Test("a listing reads everything once, and leaves nothing open")
+    func listing() async throws {
+        let bus = try PlayedBus()
+        bus.say { $0.isAboutToSleep = Reading(false, source: "logind") }
+        let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: bus)
+        defer { harness.stop() }
+        let conditions = await harness.readAll()
+        #expect(conditions.externalPower.value == true)
+        #expect(conditions.thermalState.value == .nominal)
+        #expect(conditions.memoryPressurePercent.value == 0)
+        #expect(conditions.isAboutToSleep == Reading(false, source: "logind"))
+        #expect(conditions.connectivity.source != "not looked at")
+        #expect(bus.closes == 1)
+        #expect(await harness.current == Conditions())
+        #expect(await harness.ask { $0.watch?.listing == nil && $0.watch?.reader == nil })
+    }
+
+    @Test("a listing takes what is watched as it is, and reads the rest")
+    func listingBesideWatch() async throws {
+        let tree = ConditionsWatchTests.laptop()
+        let harness = try WatchHarness(tree)
+        defer { harness.stop() }
+        await harness.need(.heat)
+        await harness.settled()
+        tree.replace("class/thermal/thermal_zone0/temp", "99000")
+        let conditions = await harness.readAll()
+        #expect(conditions.thermalState.value == .nominal)
+        #expect(conditions.batteryPercent.value == 80)
+    }
+
+    @Test("listings that are asked for at the same time are one reading")
+    func listings() async throws {
+        let bus = try PlayedBus()
+        bus.say { _ in }
+        let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: bus)
+        defer { harness.stop() }
+        async let first = harness.readAll()
+        async let second = harness.readAll()
+        #expect(await first.externalPower.value == true)
+        #expect(await second.externalPower.value == true)
+    }
+
+    @Test("a listing says of a silent bus that it is silent")
+    func silentListing() async throws {
+        let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: try PlayedBus())
+        defer { harness.stop() }
+        let conditions = await harness.readAll()
+        #expect(conditions.batteryPercent.value == 80)
+        #expect(conditions.isAboutToSleep.source == "the bus has not answered within two seconds")
+    }
+}

@@ -1,0 +1,129 @@
+import BackhaulModel
+import Glibc
+import Testing
+
+@testable import BackhaulConditions
+
+@Suite(.serialized) struct BusNetworkTests {
+    private let bus: PrivateBus
+
+    init() throws { bus = try PrivateBus() }
+
+    private func watch() throws -> BusWatch { try #require(BusWatch.start(address: bus.address, wants: .network)) }
+
+    @Test("the primary connection, whether it is metered, and how far it leads")
+    func first() throws {
+        try bus.tell("network", "connect", "Home", "802-11-wireless", "2")
+        let watch = try watch()
+        let readings = try watch.settled()
+        #expect(readings.network == Reading(Network(name: "Home", kind: .wifi), source: "NetworkManager"))
+        #expect(readings.isMetered == Reading(false, source: "NetworkManager"))
+        #expect(readings.connectivity == Reading(.full, source: "NetworkManager"))
+        #expect(readings.isAboutToSleep == Reading(source: "not looked at"))
+    }
+
+    @Test("metering is told as it changes: known, guessed and unknown")
+    func metering() throws {
+        try bus.tell("network", "connect", "Home")
+        let watch = try watch()
+        #expect(try watch.settled().isMetered == Reading(false, source: "NetworkManager, which guesses"))
+        let cases: [(String, Reading<Bool>)] = [
+            ("1", Reading(true, source: "NetworkManager")), ("2", Reading(false, source: "NetworkManager")),
+            ("3", Reading(true, source: "NetworkManager, which guesses")),
+            ("4", Reading(false, source: "NetworkManager, which guesses")),
+            ("0", Reading(source: "NetworkManager does not know")),
+            ("77", Reading(source: "NetworkManager's Metered is none that is documented")),
+        ]
+        for (metered, reading) in cases {
+            try bus.tell("network", "set_metered", metered)
+            try watch.until("metered \(metered)") { $0.isMetered == reading }
+        }
+    }
+
+    @Test("another network takes the place of the former one as a whole, and a connection may be renamed")
+    func changes() throws {
+        try bus.tell("network", "connect", "Home", "802-11-wireless", "2")
+        let watch = try watch()
+        _ = try watch.settled()
+        let path = try bus.tell("network", "connect", "Phone", "bluetooth", "3")
+        var seen: [String?] = []
+        try watch.until("the change") {
+            seen.append($0.network.value?.name)
+            return $0.network.value == Network(name: "Phone", kind: .bluetooth) && $0.isMetered.value == true
+        }
+        #expect(!seen.contains(nil))
+        try bus.tell("network", "rename", path, "Telefon")
+        try watch.until("the new name") { $0.network.value?.name == "Telefon" }
+        try bus.tell("network", "set_connectivity", "2")
+        try watch.until("the portal") { $0.connectivity.value == .portal }
+        try bus.tell("network", "disconnect")
+        let readings = try watch.until("the end") { $0.connectivity.value == ConnectivityState.none }
+        #expect(readings.network == Reading(source: "NetworkManager has no connection with the default route"))
+    }
+
+    @Test("a NetworkManager that restarts is unknown meanwhile, and read anew")
+    func restarts() throws {
+        try bus.tell("network", "connect", "Home")
+        let watch = try watch()
+        _ = try watch.settled()
+        try bus.tell("network", "stop")
+        let gone = try watch.until("its end") { $0.network.value == nil }
+        #expect(gone.network.source == "NetworkManager is not on the bus")
+        #expect(gone.isMetered == Reading(source: "NetworkManager is not on the bus"))
+        try bus.tell("network", "start")
+        try bus.tell("network", "connect", "Cellular", "gsm", "1")
+        let back = try watch.until("its return") { $0.network.value?.name == "Cellular" && $0.isMetered.value == true }
+        #expect(back.network.value?.kind == .cellular)
+    }
+
+    @Test("a NetworkManager that has its name before its objects is read when they come")
+    func late() throws {
+        try bus.tell("network", "hide")
+        let watch = try watch()
+        #expect(try watch.settled().isMetered.source.hasPrefix("NetworkManager refuses: "))
+        try bus.tell("network", "show")
+        try watch.until("its objects") { $0.isMetered.value == true }
+    }
+
+    @Test("without NetworkManager nothing is known, and it is noticed when it comes")
+    func absent() throws {
+        let watch = try watch()
+        #expect(try watch.settled().network.source == "NetworkManager is not on the bus")
+        try bus.tell("network", "connect", "Home")
+        try watch.until("NetworkManager") { $0.network.value?.name == "Home" }
+    }
+
+    @Test("a NetworkManager that hangs is unknown until it answers")
+    func hangs() throws {
+        try bus.tell("network", "connect", "Home")
+        try bus.tell("network", "hang")
+        let watch = try watch()
+        #expect(try watch.settled().network == Reading(source: "NetworkManager does not answer"))
+        try bus.tell("network", "go_on")
+        try watch.until("its answer") { $0.network.value?.name == "Home" }
+    }
+
+    @Test("a bus that ends and comes back is found again")
+    func busRestarts() throws {
+        try bus.tell("network", "connect", "Home")
+        let watch = try watch()
+        _ = try watch.settled()
+        try bus.tell("bus", "stop")
+        try watch.until("the end of the bus") { $0.network.value == nil }
+        try bus.tell("bus", "start")
+        try bus.tell("network", "start")
+        try bus.tell("network", "connect", "Again")
+        try watch.until("the return of the bus") { $0.network.value?.name == "Again" }
+    }
+
+    @Test("signals of somebody who does not have the name do not count, and harm nobody")
+    func foreign() throws {
+        try bus.tell("network", "connect", "Home")
+        let watch = try watch()
+        _ = try watch.settled()
+        try bus.tell("bus", "send_false_signals")
+        try bus.tell("network", "set_metered", "1")
+        let readings = try watch.until("the true one") { $0.isMetered.value == true }
+        #expect(readings.network.value?.name == "Home")
+    }
+}

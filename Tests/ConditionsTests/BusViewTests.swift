@@ -1,0 +1,145 @@
+import BackhaulBus
+import BackhaulModel
+import Testing
+
+@testable import BackhaulConditions
+
+/// What is made of answers, without a bus.
+@Suite struct BusViewTests {
+    private static let whole: [String: BusValue] = [
+        "Metered": .uint32(2), "Connectivity": .uint32(4), "PrimaryConnection": .path("/1"),
+        "PrimaryConnectionType": .string("gsm"),
+    ]
+
+    /// NetworkManager after its answers.
+    private func view(
+        _ manager: [String: BusValue],
+        _ connection: BusAnswer = .properties(["Id": .string("A"), "Type": .string("gsm")])
+    ) -> NetworkManagerView {
+        var view = NetworkManagerView()
+        #expect(view.tell(.present(owner: ":1.1")) == [.properties(.networkManager)])
+        for case .connection(let path) in view.tell(manager: .properties(manager)) {
+            view.tell(connection: path, connection)
+        }
+        return view
+    }
+
+    @Test(
+        "properties that are missing or of another type are unknown, and say so; the others count",
+        arguments: ["Metered", "Connectivity", "PrimaryConnection"])
+    func odd(_ name: String) {
+        for value in [nil, .string("x"), .uint32(.max), .bool(true)] as [BusValue?] {
+            var properties = BusViewTests.whole
+            properties[name] = value
+            let readings = view(properties).readings
+            let known = [
+                "Metered": readings.isMetered.value != nil, "Connectivity": readings.connectivity.value != nil,
+                "PrimaryConnection": readings.network.value != nil,
+            ]
+            #expect(known.filter { !$0.value }.map(\.key) == [name])
+            let source = [
+                "Metered": readings.isMetered.source, "Connectivity": readings.connectivity.source,
+                "PrimaryConnection": readings.network.source,
+            ][name]
+            #expect(
+                source == (value == nil
+                    ? "NetworkManager has no \(name)" : "NetworkManager's \(name) is none that is documented"))
+            #expect(readings.isSettled)
+        }
+    }
+
+    @Test("a connection without a name, with one that is too long, or that is gone, is no network")
+    func names() {
+        let answers: [BusAnswer] = [
+            .properties([:]), .properties(["Id": .string("")]), .properties(["Id": .uint32(1)]),
+            .properties(["Id": .string(String(repeating: "x", count: 256))]), .nonsense, .silence,
+            .refused(name: "org.freedesktop.DBus.Error.UnknownObject", sentence: "It is gone."),
+        ]
+        for answer in answers {
+            let readings = view(BusViewTests.whole, answer).readings
+            #expect(readings.network.value == nil)
+            #expect(readings.network.source.hasPrefix("NetworkManager"))
+            #expect(readings.isMetered.value == false)
+        }
+        let long = String(repeating: "x", count: 255)
+        let readings = view(BusViewTests.whole, .properties(["Id": .string(long)])).readings
+        #expect(readings.network.value == Network(name: long, kind: .cellular), "its type is told elsewhere, too")
+    }
+
+    @Test(
+        "kinds of connections",
+        arguments: [
+            ("802-3-ethernet", .ethernet), ("bond", .ethernet), ("802-11-wireless", .wifi), ("gsm", .cellular),
+            ("cdma", .cellular), ("bluetooth", .bluetooth), ("vpn", .tunnel), ("wireguard", .tunnel), ("tun", .tunnel),
+            ("dummy", .other), ("", .other),
+        ] as [(String, NetworkKinds)])
+    func kinds(type: String, kind: NetworkKinds) {
+        #expect(NetworkKinds(connectionType: type) == kind)
+    }
+
+    @Test("what is read anew keeps the former readings until it is whole")
+    func whole() {
+        var view = view(BusViewTests.whole)
+        var other = BusViewTests.whole
+        other["PrimaryConnection"] = .path("/2")
+        other["Metered"] = .uint32(1)
+        let before = view.readings
+        #expect(view.tell(manager: .properties(other)) == [.connection("/2")])
+        #expect(view.readings == before)
+        view.tell(connection: "/1", .properties(["Id": .string("late"), "Type": .string("gsm")]))
+        #expect(view.readings == before)
+        view.tell(connection: "/2", .properties(["Id": .string("B"), "Type": .string("bluetooth")]))
+        #expect(view.readings.network.value == Network(name: "B", kind: .bluetooth))
+        #expect(view.readings.isMetered.value == true)
+    }
+
+    @Test("changes elsewhere raise no questions")
+    func elsewhere() {
+        let view = view(BusViewTests.whole)
+        #expect(view.changed(at: "/1") == [.connection("/1")])
+        #expect(view.changed(at: "/org/freedesktop/NetworkManager") == [.properties(.networkManager)])
+        #expect(view.changed(at: "/2").isEmpty)
+        #expect(view.changed(at: nil).isEmpty)
+    }
+
+    @Test("NetworkManager that is replaced is asked anew, and what the former one said is forgotten")
+    func replaced() {
+        var view = view(BusViewTests.whole)
+        #expect(view.tell(.present(owner: ":1.1")).isEmpty)
+        #expect(view.tell(.present(owner: ":1.2")) == [.properties(.networkManager)])
+        #expect(view.readings.network.value == nil)
+        #expect(!view.readings.isSettled)
+        #expect(view.tell(.absent(why: "gone")).isEmpty)
+        #expect(view.readings.isMetered == Reading(source: "gone"))
+        #expect(view.readings.isSettled)
+    }
+
+    @Test("logind that refuses a delay still tells when the machine sleeps, and says that it does not wait for us")
+    func refusal() {
+        var view = LogindView()
+        #expect(view.tell(.present(owner: ":1.1")) == [.properties(.logind)])
+        #expect(view.tell(properties: .properties(["PreparingForSleep": .bool(false)])) == [.inhibit])
+        view.tell(inhibit: .refused(name: "org.freedesktop.DBus.Error.AccessDenied", sentence: "Permission denied"))
+        #expect(
+            view.reading.0 == Reading(
+                false, source: "logind, which does not let sleep be delayed: it refuses: Permission denied"))
+        #expect(view.prepare(true, isDelayed: false).isEmpty)
+        #expect(view.reading.0.value == true)
+        #expect(view.prepare(false, isDelayed: false) == [.inhibit])
+    }
+
+    @Test("logind without the property, or that does not answer, is unknown until it speaks of a sleep")
+    func silentLogind() {
+        for answer in [.properties([:]), .properties(["PreparingForSleep": .uint32(1)]), .silence, .nonsense]
+            as [BusAnswer] {
+            var view = LogindView()
+            _ = view.tell(.present(owner: ":1.1"))
+            #expect(!view.reading.isSettled)
+            #expect(view.tell(properties: answer).isEmpty)
+            #expect(view.reading.0.value == nil)
+            #expect(view.reading.isSettled)
+            _ = view.prepare(true, isDelayed: false)
+            #expect(view.reading.0 == Reading(true, source: "logind"))
+        }
+    }
+}

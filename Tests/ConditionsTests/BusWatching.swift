@@ -1,0 +1,29 @@
+import BackhaulModel
+import Glibc
+import Testing
+
+@testable import BackhaulConditions
+
+extension BusWatch {
+    /// Waits for readings that are as the test wants them.
+    @discardableResult
+    func until(
+        _ what: String, at location: SourceLocation = #_sourceLocation, _ condition: (BusReadings) -> Bool
+    ) throws -> BusReadings {
+        var last = takeReadings()
+        while !condition(last) {
+            try #require(isReadable(within: 10_000), "\(what) did not happen: \(last)", sourceLocation: location)
+            last = takeReadings()
+        }
+        return last
+    }
+
+    func isReadable(within milliseconds: Int32) -> Bool {
+        var item = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        return poll(&item, 1, milliseconds) > 0
+    }
+
+    func settled(at location: SourceLocation = #_sourceLocation) throws -> BusReadings {
+        try until("the first answer", at: location) { $0.isSettled }
+    }
+}

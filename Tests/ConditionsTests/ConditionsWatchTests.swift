@@ -1,0 +1,241 @@
+@testable import BackhaulConditions
+import BackhaulLoop
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+private let hasPressureTriggers = PressureTrigger(.cpu, in: SystemTree(root: "/proc")) != nil
+
+@Suite("Watching conditions")
+struct ConditionsWatchTests {
+    static func laptop() -> FakeTree {
+        let tree = FakeTree()
+        tree.supply("AC", Supplies.mains("1"))
+        tree.supply("BAT0", Supplies.battery("Charging", "80"))
+        tree.zone(0, HeatTests.processor("50000"))
+        for resource in PressureResource.allCases {
+            tree.write("pressure/\(resource.rawValue)", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0")
+        }
+        return tree
+    }
+
+    @Test("what is not needed is not looked at")
+    func notNeeded() async throws {
+        let harness = try WatchHarness(ConditionsWatchTests.laptop())
+        defer { harness.stop() }
+        #expect(await harness.current == Conditions())
+        await harness.need(.heat)
+        let conditions = await harness.settled()
+        #expect(conditions.thermalState.value == .nominal)
+        #expect(conditions.externalPower == Reading(source: "not looked at"))
+        await harness.need([])
+        #expect(await harness.current == Conditions())
+    }
+
+    @Test("the first readings are told once they are there, all of them")
+    func settled() async throws {
+        let harness = try WatchHarness(ConditionsWatchTests.laptop())
+        defer { harness.stop() }
+        #expect(await harness.ask { $0.watch?.isSettled } == true)
+        let isSettled = await harness.ask { desk in
+            desk.watch?.needs = .all
+            return desk.watch?.isSettled
+        }
+        #expect(isSettled == false)
+        let conditions = await harness.settled()
+        #expect(conditions.externalPower.value == true)
+        #expect(conditions.batteryPercent.value == 80)
+        #expect(conditions.thermalState.value == .nominal)
+        #expect(conditions.cpuPressurePercent.value == 0)
+        #expect(conditions.isAboutToSleep.source.hasPrefix("nobody can be asked"))
+    }
+
+    @Test("a hot machine is noticed at the next reading, and so is one that is cool again")
+    func heat() async throws {
+        let tree = ConditionsWatchTests.laptop()
+        let harness = try WatchHarness(tree, interval: 10)
+        defer { harness.stop() }
+        await harness.need(.heat)
+        await harness.until { $0.thermalState.value == .nominal }
+        tree.replace("class/thermal/thermal_zone0/temp", "96000")
+        await harness.until { $0.thermalState.value == .serious }
+        // Cooler, but not by the three degrees of its hysteresis.
+        tree.replace("class/thermal/thermal_zone0/temp", "93500")
+        var conditions = await harness.current
+        while !conditions.thermalState.source.hasSuffix("93 degrees)") { conditions = await harness.current }
+        #expect(conditions.thermalState.value == .serious)
+        tree.replace("class/thermal/thermal_zone0/temp", "60000")
+        await harness.until { $0.thermalState.value == .nominal }
+    }
+
+    @Test("pressure that nobody tells is read again and again")
+    func pressure() async throws {
+        let tree = ConditionsWatchTests.laptop()
+        let harness = try WatchHarness(tree, interval: 10)
+        defer { harness.stop() }
+        await harness.need(.ioPressure)
+        await harness.until { $0.ioPressurePercent.value == 0 }
+        tree.replace("pressure/io", "some avg10=42.00 avg60=0.00 avg300=0.00 total=0")
+        let conditions = await harness.until { $0.ioPressurePercent.value == 42 }
+        #expect(conditions.cpuPressurePercent.value == nil)
+    }
+
+    /// Of the machine that runs the tests. A quiet one is made to wait.
+    @Test("pressure is told by the kernel where it gives a trigger", .enabled(if: hasPressureTriggers))
+    func kernelPressure() async throws {
+        // Longer than the test may take: the regular readings are not what tells.
+        let harness = try WatchHarness(FakeTree(), processes: "/proc", interval: 3_600_000)
+        defer { harness.stop() }
+        await harness.need(.cpuPressure)
+        await harness.settled()
+        let isOver = Lock(false)
+        let busy = try (0..<2 + sysconf(Int32(_SC_NPROCESSORS_ONLN))).map { _ in
+            try Thread(name: "busy") { while !isOver.withLock({ $0 }) {} }
+        }
+        let conditions = await harness.until { $0.cpuPressurePercent.value ?? 0 > 0 }
+        isOver.change { $0 = true }
+        for thread in busy { thread.join() }
+        #expect(conditions.cpuPressurePercent.source == "/proc/pressure/cpu")
+        // It has spoken; until the pressure is gone it is read from time to time.
+        #expect(await harness.ask { $0.watch?.triggers.isEmpty } == true)
+        #expect(await harness.ask { $0.watch?.untold } == .cpuPressure)
+    }
+
+    @Test("the thread that reads is there while something is read from files, and gone when nothing is needed")
+    func thread() async throws {
+        let harness = try WatchHarness(ConditionsWatchTests.laptop())
+        defer { harness.stop() }
+        #expect(await harness.ask { $0.watch?.reader == nil })
+        await harness.need([.power, .heat, .network])
+        await harness.settled()
+        #expect(await harness.ask { $0.watch?.reader != nil && $0.watch?.routes != nil && $0.watch?.devices != nil })
+        await harness.need(.sleep)
+        #expect(await harness.ask { $0.watch?.reader == nil && $0.watch?.routes == nil && $0.watch?.devices == nil })
+    }
+
+    @Test("a supply that is a pipe without a writer does not stop the others")
+    func pipe() async throws {
+        let tree = ConditionsWatchTests.laptop()
+        tree.makePipe("class/power_supply/BAT1/type")
+        let harness = try WatchHarness(tree)
+        defer { harness.stop() }
+        await harness.need(.power)
+        #expect(await harness.settled().batteryPercent.value == 80)
+    }
+
+    @Test("a tree that another thread rewrites is read a thousand times, and says nothing that was never there")
+    func rewritten() async throws {
+        let tree = ConditionsWatchTests.laptop()
+        let isOver = Lock(false)
+        let writer = try Thread(name: "writer") {
+            var round = 0
+            while !isOver.withLock({ $0 }) {
+                round += 1
+                tree.replace("class/power_supply/AC/online", round % 2 == 0 ? "1" : "0")
+                tree.write("class/power_supply/BAT0/capacity", "\(20 + round % 3)")
+                tree.supply("BAT\(round % 7 + 1)", ["type": "Battery", "capacity": round % 2 == 0 ? "-5" : "abc"])
+                tree.remove("class/power_supply/BAT\((round + 3) % 7 + 1)")
+                tree.zone(round % 5 + 1, HeatTests.processor(round % 2 == 0 ? "200000" : "60000"))
+                tree.remove("class/thermal/thermal_zone\((round + 2) % 5 + 1)")
+                tree.replace("pressure/cpu", round % 2 == 0 ? "some avg10=7.00" : "some avg10=x")
+            }
+        }
+        let files = SystemTree(root: tree.root)
+        for _ in 0..<1_000 {
+            let power = PowerState.read(files)
+            #expect(power.externalPower.value != nil)
+            // Half a number may be read of a file that is written in place: 2 of 22.
+            #expect([nil, 2, 20, 21, 22, 80].contains(power.batteryPercent.value))
+            let heat = HeatState.read(files, after: [:])
+            #expect(heat.thermalState.value == .nominal)
+            let pressure = PressureResource.cpu.read(files)
+            #expect([nil, 0, 7].contains(pressure.value))
+        }
+        isOver.change { $0 = true }
+        writer.join()
+    }
+
+    @Test("with all needs nothing but the regular readings wakes the loop")
+    func idle() async throws {
+        let harness = try WatchHarness(ConditionsWatchTests.laptop(), interval: 3_600_000)
+        defer { harness.stop() }
+        await harness.need(.all)
+        await harness.settled()
+        let before = await harness.ask { $0.changes }
+        let threads = ProcessCount.threads(named: "bh-conditions")
+        #expect(threads >= 1)
+        let untold = await harness.ask { $0.watch?.untold }
+        // The tree's pressure has no triggers; batteries that are charged are told of.
+        #expect(untold?.contains([.cpuPressure, .ioPressure, .memoryPressure, .heat]) == true)
+        #expect(await harness.ask { $0.watch?.readingTimer.millisecondsLeft ?? 0 } > 3_500_000)
+        #expect(await harness.ask { $0.watch?.reading.isEmpty ?? false })
+        #expect(await harness.ask { $0.changes } == before)
+    }
+
+    @Test("nothing is read regularly on a machine without sensors, and on one whose battery is not in use")
+    func told() async throws {
+        let tree = FakeTree()
+        tree.supply("AC", Supplies.mains("1"))
+        tree.supply("BAT0", Supplies.battery("Full", "100"))
+        tree.makeFolder("class/thermal")
+        let harness = try WatchHarness(tree)
+        defer { harness.stop() }
+        await harness.need([.power, .heat, .cpuPressure])
+        await harness.settled()
+        let state = await harness.ask { ($0.watch?.untold, $0.watch?.devices?.events.isComplete) }
+        #expect(state.0 == (state.1 == true ? [] : [.power, .heat]))
+    }
+
+    @Test("what is needed is pending until it was read, and each that was read is told")
+    func pending() async throws {
+        let bus = try PlayedBus()
+        let harness = try WatchHarness(FakeTree(), bus: bus)
+        defer { harness.stop() }
+        let first = await harness.ask { desk in
+            desk.watch?.needs = [.power, .sleep]
+            return desk.watch?.pending
+        }
+        #expect(first == [.power, .sleep])
+        // No folder, so that no value changes.
+        await harness.untilPending(.sleep)
+        bus.say { _ in }
+        await harness.untilPending([])
+        let again = await harness.ask { desk in
+            desk.watch?.needs = .sleep
+            desk.watch?.needs = [.power, .sleep]
+            return desk.watch?.pending
+        }
+        #expect(again?.contains(.power) == true)
+    }
+
+    @Test("after close nothing is read any more")
+    func close() async throws {
+        let harness = try WatchHarness(ConditionsWatchTests.laptop())
+        await harness.need(.all)
+        await harness.ask { desk in
+            desk.watch?.readAll { _ in Issue.record("a listing was given") }
+            desk.watch?.close()
+            desk.watch?.needs = .all
+        }
+        #expect(await harness.current == Conditions())
+        #expect(await harness.ask { $0.watch?.reader == nil && $0.watch?.systemBus == nil })
+        harness.stop()
+    }
+
+    @Test("the administrator's answer holds at once")
+    func administrator() async throws {
+        let bus = try PlayedBus()
+        let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: bus)
+        defer { harness.stop() }
+        await harness.need(.network)
+        bus.say { $0.network = Reading(Network(name: "Phone", kind: .wifi), source: "NetworkManager") }
+        let conditions = await harness.settled()
+        guard conditions.network.value != nil else { return }
+        let metered = await harness.ask { desk in
+            desk.watch?.metered = ["Phone": true]
+            return desk.watch?.current.isMetered
+        }
+        #expect(metered == Reading(true, source: "configured"))
+    }
+}

@@ -1,0 +1,117 @@
+@testable import BackhaulConditions
+import BackhaulModel
+import Testing
+
+struct LinkCase: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let files: [String: String]
+    let kind: NetworkKinds
+    let isMetered: Bool?
+
+    init(_ description: String, _ files: [String: String], _ kind: NetworkKinds, metered: Bool? = nil) {
+        testDescription = description
+        self.files = files
+        self.kind = kind
+        isMetered = metered
+    }
+}
+
+@Suite("The network's device")
+struct NetworkLinkTests {
+    static let links: [LinkCase] = [
+        LinkCase("a network card", ["type": "1", "uevent": "INTERFACE=eth0\nIFINDEX=2"], .ethernet),
+        LinkCase("a bridge", ["type": "1", "uevent": "DEVTYPE=bridge\nINTERFACE=br0"], .ethernet),
+        LinkCase("a VLAN", ["type": "1", "uevent": "DEVTYPE=vlan"], .ethernet),
+        LinkCase("a wireless card", ["type": "1", "uevent": "DEVTYPE=wlan\nINTERFACE=wlan0"], .wifi),
+        LinkCase("a wireless card by its folder", ["type": "1", "phy80211/name": "phy0"], .wifi),
+        LinkCase("an old wireless card", ["type": "1", "wireless/status": "0"], .wifi),
+        LinkCase("a modem", ["type": "1", "uevent": "DEVTYPE=wwan"], .cellular, metered: true),
+        LinkCase("a modem that carries bare packets", ["type": "65534", "uevent": "DEVTYPE=wwan"], .cellular,
+                 metered: true),
+        LinkCase("a modem of a phone's chip", ["type": "519"], .cellular, metered: true),
+        LinkCase("a modem that is dialled", ["type": "512"], .cellular, metered: true),
+        LinkCase("a phone over Bluetooth", ["type": "1", "uevent": "DEVTYPE=bluetooth"], .bluetooth, metered: true),
+        LinkCase("WireGuard", ["type": "65534", "uevent": "DEVTYPE=wireguard"], .tunnel),
+        LinkCase("OpenVPN", ["type": "65534", "tun_flags": "0x1001"], .tunnel),
+        LinkCase("a tap", ["type": "1", "tun_flags": "0x1002"], .tunnel),
+        LinkCase("6in4", ["type": "776"], .tunnel),
+        LinkCase("InfiniBand", ["type": "32"], .ethernet),
+        LinkCase("something else", ["type": "280"], .other),
+        LinkCase("a file that is a folder", ["type/x": "1"], .ethernet),
+        LinkCase("nonsense", ["type": "abc", "uevent": "DEVTYPE"], .ethernet),
+    ]
+
+    @Test("its kind, and whether it costs", arguments: links)
+    func kind(_ link: LinkCase) {
+        let tree = FakeTree()
+        for (name, text) in link.files { tree.write("class/net/if0/\(name)", text) }
+        let files = SystemTree(root: tree.root)
+        let found = NetworkLink.read(DefaultRoute.Link(name: "if0", type: 1), system: files, processes: files)
+        #expect(found.kind == link.kind)
+        #expect(found.isMetered == link.isMetered)
+    }
+
+    @Test("without /sys the kernel's number of its kind decides", arguments: [
+        (1, NetworkKinds.ethernet), (512, .cellular), (65_534, .tunnel), (nil, .other),
+    ] as [(Int?, NetworkKinds)])
+    func withoutSystem(_ type: Int?, _ kind: NetworkKinds) {
+        let files = SystemTree(root: "/nowhere")
+        let found = NetworkLink.read(DefaultRoute.Link(name: "if0", type: type), system: files, processes: files)
+        #expect(found.kind == kind)
+    }
+
+    @Test("PPP of a DSL modem is no mobile network")
+    func digitalSubscriberLine() {
+        let tree = FakeTree([
+            "class/net/ppp0/type": "512",
+            "net/pppoe": "Id       Address              Device\n00000001 00:11:22:33:44:55      eth0",
+        ])
+        let files = SystemTree(root: tree.root)
+        let route = DefaultRoute.Link(name: "ppp0", type: 512)
+        #expect(NetworkLink.read(route, system: files, processes: files).kind == .ethernet)
+        tree.write("net/pppoe", "Id       Address              Device")
+        #expect(NetworkLink.read(route, system: files, processes: files).kind == .cellular)
+    }
+
+    @Test("without a default route there is no network, which is known")
+    func withoutRoute() {
+        let state = NetworkState.withoutRoute
+        #expect(state.connectivity.value == ConnectivityState.none)
+        #expect(state.network.value == nil)
+        #expect(state.network.source == "there is no default route")
+    }
+
+    @Test("a service's word on the network comes before the device's, and the administrator's before both")
+    func precedence() {
+        let link = NetworkLink(name: "wlan0", type: 1, deviceType: "wlan")
+        let state = NetworkState(link, source: "/sys/class/net/wlan0")
+        func combined(_ bus: BusReadings?, _ metered: [String: Bool] = [:]) -> Conditions {
+            .combined(power: nil, heat: nil, pressure: [:], network: state, bus: bus, metered: metered)
+        }
+        #expect(combined(nil).network.value == Network(name: "wlan0", kind: .wifi))
+        #expect(combined(nil).isMetered == Reading(source: "/sys/class/net/wlan0 does not say"))
+        #expect(combined(nil, ["wlan0": true]).isMetered == Reading(true, source: "configured"))
+
+        var bus = BusReadings.unknown("NetworkManager is not there")
+        #expect(combined(bus).isMetered.source == "/sys/class/net/wlan0 does not say; NetworkManager is not there")
+        bus.network = Reading(Network(name: "Phone", kind: .wifi), source: "NetworkManager")
+        bus.isMetered = Reading(true, source: "NetworkManager")
+        bus.connectivity = Reading(.portal, source: "NetworkManager")
+        #expect(combined(bus).network.value?.name == "Phone")
+        #expect(combined(bus).isMetered.value == true)
+        #expect(combined(bus).connectivity.value == .portal)
+        #expect(combined(bus, ["wlan0": false]).isMetered.value == true)
+        #expect(combined(bus, ["Phone": false]).isMetered == Reading(false, source: "configured"))
+    }
+
+    @Test("where there is no route, what a service has said last does not count")
+    func noRouteAndService() {
+        var bus = BusReadings()
+        bus.connectivity = Reading(.full, source: "NetworkManager")
+        bus.network = Reading(Network(name: "Home", kind: .wifi), source: "NetworkManager")
+        let conditions = Conditions.combined(
+            power: nil, heat: nil, pressure: [:], network: .withoutRoute, bus: bus, metered: [:])
+        #expect(conditions.connectivity.value == ConnectivityState.none)
+        #expect(conditions.network.value == nil)
+    }
+}

@@ -1,0 +1,168 @@
+@testable import BackhaulConditions
+import BackhaulLoop
+import BackhaulModel
+import BackhaulPlatform
+import CLinux
+import Glibc
+
+/// A watch on a loop's thread, over trees that a test writes.
+final class WatchDesk {
+    var watch: ConditionsWatch?
+    var log: [String] = []
+    var changes = 0
+    /// Asked after every change, until it says yes.
+    fileprivate var awaited: [(Conditions) -> Bool] = []
+
+    func make(_ loop: Loop, _ roots: ConditionRoots, _ interval: Int64, _ bus: PlayedBus?) {
+        watch = ConditionsWatch(
+            loop: loop, roots: roots,
+            log: { [unowned self] in log.append($0.message) }, interval: interval, startBus: { _, wants in
+                bus?.started(wants)
+                return bus
+            },
+            onChange: { [unowned self] in
+                changes += 1
+                look()
+            })
+    }
+
+    fileprivate func look() {
+        guard let watch else { return }
+        awaited.removeAll { $0(watch.current) }
+    }
+}
+
+struct WatchHarness: Sendable {
+    let tree: FakeTree
+    let thread: LoopThread<WatchDesk>
+
+    /// In a network namespace of its own when asked, which needs privilege: its sockets are then of it.
+    init(
+        _ tree: FakeTree, processes: String? = nil, interval: Int64 = 30_000, bus: PlayedBus? = nil,
+        ownNetwork: Bool = false
+    ) throws {
+        self.tree = tree
+        let roots = ConditionRoots(system: tree.root, processes: processes ?? tree.root)
+        thread = try LoopThread(name: "test loop", make: { loop in
+            if ownNetwork, bhl_leave_network() != 0 { throw SystemError.last("cannot leave the network") }
+            let desk = WatchDesk()
+            desk.make(loop, roots, interval, bus)
+            return desk
+        }, broken: { _ in })
+    }
+
+    func ask<Answer: Sendable>(_ body: @escaping @Sendable (WatchDesk) -> Answer) async -> Answer {
+        await withCheckedContinuation { continuation in
+            thread.post { continuation.resume(returning: body($0)) }
+        }
+    }
+
+    func need(_ needs: ConditionNeeds) async { await ask { $0.watch?.needs = needs } }
+
+    var current: Conditions {
+        get async { await ask { $0.watch?.current ?? Conditions() } }
+    }
+
+    /// Waits until what is read is as wanted.
+    @discardableResult
+    func until(_ isWanted: @escaping @Sendable (Conditions) -> Bool) async -> Conditions {
+        await withCheckedContinuation { continuation in
+            thread.post { desk in
+                desk.awaited.append { conditions in
+                    guard isWanted(conditions) else { return false }
+                    continuation.resume(returning: conditions)
+                    return true
+                }
+                desk.look()
+            }
+        }
+    }
+
+    /// Waits until all that is needed has answered.
+    @discardableResult
+    func settled() async -> Conditions { await untilPending([]) }
+
+    /// Waits until no more than this has not answered.
+    @discardableResult
+    func untilPending(_ pending: ConditionNeeds) async -> Conditions {
+        await withCheckedContinuation { continuation in
+            thread.post { desk in
+                desk.awaited.append { [unowned desk] conditions in
+                    guard desk.watch?.pending.isSubset(of: pending) ?? true else { return false }
+                    continuation.resume(returning: conditions)
+                    return true
+                }
+                desk.look()
+            }
+        }
+    }
+
+    func readAll() async -> Conditions {
+        await withCheckedContinuation { continuation in
+            thread.post { desk in desk.watch?.readAll { continuation.resume(returning: $0) } }
+        }
+    }
+
+    func stop() {
+        thread.post { desk in
+            desk.watch?.close()
+            desk.watch = nil
+        }
+        thread.stop()
+    }
+}
+
+/// A message bus as a test wants it.
+final class PlayedBus: SystemBus {
+    private struct State {
+        var readings = BusReadings()
+        var starts: [ConditionNeeds] = []
+        var closes = 0
+        var sleepReleases = 0
+    }
+
+    private let state = Lock(State())
+    private let wakeUp: WakeUp
+
+    init() throws { wakeUp = try WakeUp() }
+
+    var number: Int32 { wakeUp.number }
+    var starts: [ConditionNeeds] { state.withLock { $0.starts } }
+    var closes: Int { state.withLock { $0.closes } }
+    var sleepReleases: Int { state.withLock { $0.sleepReleases } }
+
+    func started(_ wants: ConditionNeeds) { state.withLock { $0.starts.append(wants) } }
+
+    func say(_ change: (inout BusReadings) -> Void) {
+        state.withLock {
+            change(&$0.readings)
+            $0.readings.isSettled = true
+        }
+        wakeUp.set()
+    }
+
+    /// As one that was started anew and has not been answered yet.
+    func forget() { state.withLock { $0.readings = BusReadings() } }
+
+    func takeReadings() -> BusReadings {
+        wakeUp.clear()
+        return state.withLock { $0.readings }
+    }
+
+    func readyToSleep() { state.withLock { $0.sleepReleases += 1 } }
+    func close() { state.withLock { $0.closes += 1 } }
+}
+
+/// How many descriptors and threads this process has, by what they are. Others' tests run beside this one.
+enum ProcessCount {
+    static func threads(named name: String) -> Int {
+        names(in: "/proc/self/task").count { task in
+            let text = try? SystemTree(root: "/proc/self/task").text("\(task)/comm")
+            return text == name
+        }
+    }
+
+    private static func names(in folder: String) -> [String] {
+        (try? SystemTree(root: folder).entries("")) ?? []
+    }
+}

@@ -1,0 +1,72 @@
+import BackhaulClient
+import BackhaulEngine
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@Suite("Budgets of networks", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
+struct BudgetTests {
+    let store: TestStore
+    let origin: TestOrigin
+
+    init() throws {
+        store = try TestStore()
+        origin = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
+    }
+
+    private func used(_ host: ToldSession) throws -> [String: UInt64] {
+        guard case .networks(let networks) = try answer(host.application.networks()) else { throw Unexpected() }
+        return Dictionary(uniqueKeysWithValues: networks.map { ($0.settings.name, $0.usedToday) })
+    }
+
+    private func session(_ engine: ToldEngine, daily: UInt64) throws -> ToldSession {
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.budget.daily = daily
+        return try engine.session(configuration)
+    }
+
+    @Test("short transfers are booked on the network that all have named, not on the interface the kernel names first")
+    func settled() throws {
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try session(engine, daily: 100_000)
+        var last: TaskID?
+        for name in ["a", "b", "c"] {
+            origin.serve("/\(name)", .init(bytes: pattern(50_000)))
+            engine.tell(pending: .network) { $0.network = Reading(Network(name: "d0", kind: .wifi), source: "test") }
+            let task = try host.enqueue(store.request(origin.url("/\(name)"), name))[0]
+            engine.tell { $0 = .pluggedIn }
+            if name != "c" { #expect(waitUntil { (try? host.info(task).state) == .succeeded }, "\(name)") }
+            last = task
+        }
+        _ = try host.waits(#require(last), for: .budget)
+        #expect(try used(host) == ["Home": 100_000])
+    }
+
+    @Test("what was moved before the network changed is booked on the former one")
+    func change() throws {
+        origin.serve("/a", .init(bytes: pattern(40_000)))
+        origin.serve("/b", .init(bytes: pattern(30_000)))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try session(engine, daily: 10_000_000)
+        let first = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        #expect(waitUntil { (try? host.info(first).state) == .succeeded })
+        engine.tell { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
+        let second = try host.enqueue(store.request(origin.url("/b"), "b"))[0]
+        #expect(waitUntil { (try? host.info(second).state) == .succeeded })
+        #expect(try used(host) == ["Home": 40_000, "Phone": 30_000])
+    }
+
+    @Test("a fast transfer ends with the budget, but for the piece that was being taken")
+    func exact() throws {
+        origin.serve("/a", .init(bytes: pattern(20_000_000), entityTag: "\"1\""))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try session(engine, daily: 2_000_000)
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let info = try host.waits(task, for: .budget)
+        #expect(info.state == .waiting)
+        #expect(info.offset >= 2_000_000 && info.offset <= 2_000_000 + (16 << 10), "\(info.offset)")
+    }
+}

@@ -1,0 +1,131 @@
+import BackhaulClient
+import BackhaulEngine
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@Suite("Tasks that wait for heat, sleep and time")
+struct ConditionTests {
+    let store: TestStore
+    let origin: TestOrigin
+
+    init() throws {
+        store = try TestStore()
+        origin = try TestOrigin()
+    }
+
+    @Test("in critical heat nothing is transferred, whatever a session asks for; a lasting transfer leaves")
+    func critical() throws {
+        origin.serve("/a", .init(bytes: pattern(20_000_000), entityTag: "\"1\"", bytesPerSecond: 1_000_000))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try engine.session(SessionConfiguration(identifier: "s"))
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        #expect(waitUntil { engine.conditions.needs.contains(.heat) })
+        engine.tell { $0.thermalState = Reading(.critical, source: "x86_pkg_temp") }
+        let info = try host.waits(task, for: .heat)
+        #expect(info.state == .waiting)
+        _ = try answer(host.session.control(.cancel, TaskSelection()))
+    }
+
+    @Test("before sleep transfers are synced and the system is told; awake they go on")
+    func sleeps() throws {
+        let bytes = pattern(6_000_000)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_000_000))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.requiresExternalPower = true })
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        #expect(waitUntil { engine.conditions.needs.contains(.sleep) })
+        engine.tell { $0.isAboutToSleep = Reading(true, source: "logind") }
+        #expect(waitUntil { engine.conditions.isReadyToSleep })
+        let info = try host.waits(task, for: .sleep)
+        #expect(info.offset > 1_000_000)
+        engine.tell { $0.isAboutToSleep = Reading(false, source: "logind") }
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(store.bytes(of: store.files + "/a") == bytes)
+    }
+
+    @Test("at its latest start a task gives up what its preset wishes for, but not what is asked for beside it")
+    func latestStart() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.preset = .discretionary })
+        var wish = try store.request(origin.url("/a"), "a")
+        wish.options.latestStartMilliseconds = Clock.wallMilliseconds + 1_500
+        var must = try store.request(origin.url("/b"), "b")
+        must.options.latestStartMilliseconds = wish.options.latestStartMilliseconds
+        must.options.policy.constraints.requiresExternalPower = true
+        let tasks = try host.enqueue(wish, must)
+        _ = try host.waits(tasks[0], for: .power)
+        #expect(waitUntil { store.names(in: store.files).contains("a") })
+        _ = try host.waits(tasks[1], for: .power)
+        #expect(origin.asked("/b").isEmpty)
+    }
+
+    @Test("a task waits for its earliest start and says when that is")
+    func earliestStart() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try engine.session(SessionConfiguration(identifier: "s"))
+        var request = try store.request(origin.url("/a"), "a")
+        let start = Clock.wallMilliseconds + 1_500
+        request.options.earliestStartMilliseconds = start
+        let task = try host.enqueue(request)[0]
+        let info = try host.waits(task, for: .earliestStart)
+        #expect(info.nextAttemptMilliseconds == start)
+        #expect(info.reasonText?.hasPrefix("it is to start at ") == true)
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(Clock.wallMilliseconds >= start)
+    }
+
+    @Test("quiet hours hold until they end")
+    func quietHours() throws {
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        // All but one hour that is not now.
+        let now = Clock.wallMilliseconds
+        let minute = (now + Clock.localOffsetMilliseconds(at: now)) / 60_000 % 1_440
+        let (end, begin) = (UInt16((minute + 120) % 1_440), UInt16((minute + 180) % 1_440))
+        let host = try engine.session(
+            .named { $0.quietHours = QuietHours(spans: [.init(begin: begin, end: end)]) })
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let info = try host.waits(task, for: .quietHours)
+        let wait = info.nextAttemptMilliseconds - Clock.wallMilliseconds
+        #expect(wait > 110 * 60_000 && wait <= 120 * 60_000)
+        #expect(origin.asked.isEmpty)
+    }
+
+    @Test("a task that is held ends when its time is over")
+    func overdue() throws {
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.requiresExternalPower = true })
+        var request = try store.request(origin.url("/a"), "a")
+        request.options.policy.resourceTimeoutMilliseconds = 1_500
+        _ = try host.enqueue(request)
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.failure?.status == .resourceTimeout)
+        #expect(origin.asked.isEmpty)
+    }
+
+    @Test("what a task has waited for, and when, is told later")
+    func waited() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.requiresExternalPower = true })
+        let before = Clock.wallMilliseconds
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        _ = try host.waits(task, for: .power)
+        _ = try answer(host.session.update(SessionConfiguration(identifier: "s")))
+        _ = try eventsOfRound(host.session)
+        guard case .waits(let waits) = try answer(host.session.waits(task)) else { throw Unexpected() }
+        #expect(waits.count == 1)
+        let wait = try #require(waits.first)
+        #expect(wait.reason == .power)
+        #expect(wait.beganMilliseconds >= before)
+        #expect(try #require(wait.endedMilliseconds) >= wait.beganMilliseconds)
+    }
+}

@@ -1,0 +1,277 @@
+import BackhaulClient
+import BackhaulEngine
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@Suite("Tasks that wait for a network", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
+struct NetworkTests {
+    let store: TestStore
+    let origin: TestOrigin
+
+    init() throws {
+        store = try TestStore()
+        origin = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
+    }
+
+    @Test("a metered network holds a task that asks for an unmetered one, and the next network lets it go")
+    func metered() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store)
+        engine.tell {
+            $0.network = Reading(Network(name: "Hotspot", kind: .wifi), source: "test")
+            $0.isMetered = Reading(true, source: "test")
+        }
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.requiresUnmetered = true })
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let info = try host.waits(task, for: .metered)
+        #expect(info.reasonText?.contains("Hotspot") == true)
+        engine.tell { $0 = .pluggedIn }
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+    }
+
+    @Test("this machine's own servers are no matter of networks")
+    func local() throws {
+        let local = try TestOrigin()
+        local.serve("/a", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store)
+        engine.tell { $0.isMetered = Reading(true, source: "test") }
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.requiresUnmetered = true })
+        _ = try host.enqueue(store.request(local.url("/a"), "a"))
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+    }
+
+    @Test("a kind of network that is not allowed holds a running task back, another one lets it go on")
+    func kind() throws {
+        let bytes = pattern(4_000_000)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.networks = [.ethernet, .wifi] })
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 1_500_000 })
+        engine.tell { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
+        let info = try host.waits(task, for: .network)
+        #expect(info.state == .waiting)
+        engine.tell { $0 = .pluggedIn }
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(store.bytes(of: store.files + "/a") == bytes)
+        #expect(origin.asked.count == 2)
+    }
+
+    @Test("a server that gives too little is left alone for a while, and asked again with one task")
+    func slow() throws {
+        let bytes = pattern(400_000)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 10_000))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        var configuration = SessionConfiguration.named { $0.minimumBytesPerSecond = 50_000 }
+        configuration.slowAfterMilliseconds = 1_000
+        configuration.slowPauseMilliseconds = 1_000
+        let host = try engine.session(configuration)
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let info = try host.waits(task, for: .throughput)
+        #expect(info.nextAttemptMilliseconds > 0)
+        #expect(try host.holds().first?.origin?.contains("\(origin.port)") == true)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\""))
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(store.bytes(of: store.files + "/a") == bytes)
+    }
+
+    @Test("behind a portal nothing fails: one task tries from time to time, and its answer lets all go on")
+    func portal() throws {
+        origin.serve("/a", .init(bytes: pattern(10), status: 511))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.connectionsPerOrigin = 1
+        let host = try engine.session(configuration)
+        let tasks = try host.enqueue(
+            store.request(origin.url("/a"), "a"), store.request(origin.url("/b"), "b"))
+        let info = try host.waits(tasks[0], for: .portal)
+        #expect(info.state == .waiting)
+        #expect(info.reasonText?.contains("portal") == true)
+        _ = try host.waits(tasks[1], for: .portal)
+        #expect(origin.asked.count == 1)
+        #expect(engine.conditions.needs.contains(.network))
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        origin.serve("/b", .init(bytes: pattern(1_000)))
+        let events = try eventsOfRound(host.session)
+        #expect(events.compactMap(ended).map(\.outcome.state) == [.succeeded, .succeeded])
+    }
+
+    @Test("another network is another way: what was held by a portal is tried at once")
+    func otherNetwork() throws {
+        origin.serve("/a", .init(bytes: pattern(10), status: 511))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try engine.session(SessionConfiguration(identifier: "s"))
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        _ = try host.waits(task, for: .portal)
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        let before = Clock.bootMilliseconds
+        engine.tell { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(Clock.bootMilliseconds - before < 9_000)
+    }
+
+    @Test("servers of this machine go on while those beyond a metered network wait, and only those have waited")
+    func mixed() throws {
+        let local = try TestOrigin()
+        local.serve("/a", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store)
+        engine.tell { $0.isMetered = Reading(true, source: "test") }
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.requiresUnmetered = true })
+        let tasks = try host.enqueue(
+            store.request(origin.url("/far"), "far"), store.request(local.url("/a"), "near"))
+        _ = try host.waits(tasks[0], for: .metered)
+        #expect(waitUntil { store.names(in: store.files).contains("near") })
+        guard case .waits(let far) = try answer(host.session.waits(tasks[0])) else { throw Unexpected() }
+        #expect(far.map(\.reason) == [.metered])
+        #expect(far.first?.endedMilliseconds == nil)
+        guard case .waits(let near) = try answer(host.session.waits(tasks[1])) else { throw Unexpected() }
+        #expect(near.isEmpty)
+    }
+
+    @Test("when a day's bytes are used up the transfer leaves, and goes on when there are more")
+    func budget() throws {
+        let bytes = pattern(3_000_000)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_500_000))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.budget.daily = 1_000_000
+        let host = try engine.session(configuration)
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let info = try host.waits(task, for: .budget)
+        #expect(info.state == .waiting)
+        #expect(info.offset >= 900_000 && info.offset < 2_000_000)
+        #expect(info.reasonText?.contains("Home") == true)
+        let untilMidnight = info.nextAttemptMilliseconds - Clock.wallMilliseconds
+        #expect(untilMidnight > 0 && untilMidnight <= 25 * 3_600_000)
+        configuration.budget.daily = nil
+        _ = try answer(host.session.update(configuration))
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(store.bytes(of: store.files + "/a") == bytes)
+    }
+
+    @Test("what expects more than is left of a budget waits, and smaller tasks go on")
+    func sizeHint() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        origin.serve("/b", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.budget.daily = 1_000_000
+        let host = try engine.session(configuration)
+        var large = try store.request(origin.url("/a"), "a")
+        large.options.expectedBytesReceived = 5_000_000
+        let tasks = try host.enqueue(large, store.request(origin.url("/b"), "b"))
+        let info = try host.waits(tasks[0], for: .budget)
+        #expect(info.reasonText?.hasPrefix("it expects 5.0 MB") == true)
+        #expect(waitUntil { store.names(in: store.files).contains("b") })
+        #expect(origin.asked("/a").isEmpty)
+        configuration.budget.daily = 10_000_000
+        _ = try answer(host.session.update(configuration))
+        #expect(waitUntil { store.names(in: store.files).contains("a") })
+        guard case .waits(let waits) = try answer(host.session.waits(tasks[0])) else { throw Unexpected() }
+        #expect(waits.map(\.reason) == [.budget])
+    }
+
+    @Test("who only looks lets nothing go that is too large, and it is listed among what is held back")
+    func sizeHintSeen() throws {
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.budget.daily = 1_000_000
+        let host = try engine.session(configuration)
+        var sized = try store.request(origin.url("/a"), "a")
+        sized.options.expectedSize = 5_000_000
+        var hinted = try store.request(origin.url("/b"), "b")
+        hinted.options.expectedBytesReceived = 6_000_000
+        let tasks = try host.enqueue(sized, hinted)
+        for task in tasks { _ = try host.waits(task, for: .budget) }
+        for _ in 0..<20 {
+            let other = try store.open()
+            defer { other.close() }
+            let session = try EngineTests.session(other.attachSession("s", .observe))
+            guard case .tasks(let seen, _) = try answer(session.tasks(TaskSelection(), after: .zero, maximum: 9)) else {
+                throw Unexpected()
+            }
+            #expect(seen.map(\.reason) == [.budget, .budget])
+            #expect(seen.first?.reasonText?.hasPrefix("it expects 5.0 MB") == true)
+        }
+        configuration.budget.daily = 2_000_000
+        _ = try answer(host.session.update(configuration))
+        #expect(waitUntil { (try? host.info(tasks[0]))?.reasonText?.contains("2.0 MB") == true })
+        let holds = try host.holds()
+        #expect(holds.map(\.tasks) == [2])
+        #expect(holds.first?.hold.reason == .budget)
+        #expect(holds.first?.hold.sentence.contains("it expects 5.0 MB") == true)
+        #expect(engine.conditions.needs.contains(.network))
+        for task in tasks {
+            guard case .waits(let waits) = try answer(host.session.waits(task)) else { throw Unexpected() }
+            #expect(waits.map(\.reason) == [.budget])
+            #expect(waits.first?.endedMilliseconds == nil)
+        }
+        _ = try answer(host.session.control(.cancel, TaskSelection()))
+        #expect(try host.holds().isEmpty)
+    }
+
+    @Test("a file larger than its budget goes on with each budget, whatever its server says of its size", arguments: [
+        nil, UInt64(3_000_000),
+    ])
+    func largerThanBudget(stated: UInt64?) throws {
+        let bytes = pattern(3_000_000)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_500_000))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.budget.daily = stated == nil ? 800_000 : 4_000_000
+        let host = try engine.session(configuration)
+        var request = try store.request(origin.url("/a"), "a")
+        request.options.expectedSize = stated
+        let task = try host.enqueue(request)[0]
+        if stated != nil {
+            #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 300_000 })
+            configuration.budget.daily = 500_000
+            _ = try answer(host.session.update(configuration))
+        }
+        let first = try host.waits(task, for: .budget)
+        #expect(first.offset > 0 && first.offset < 2_000_000)
+        #expect(first.reasonText?.hasPrefix("it expects") == false)
+        // Less than what is missing, as another day of the same budget would be.
+        configuration.budget.daily = first.offset + 700_000
+        _ = try answer(host.session.update(configuration))
+        #expect(waitUntil { (try? host.info(task).offset) ?? 0 > first.offset + 300_000 })
+        let second = try host.waits(task, for: .budget)
+        #expect(second.offset < 3_000_000)
+        configuration.budget.daily = nil
+        _ = try answer(host.session.update(configuration))
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(store.bytes(of: store.files + "/a") == bytes)
+    }
+
+    @Test("a probe that finds nothing better leaves, too, and the pause grows")
+    func stillSlow() throws {
+        origin.serve("/a", .init(bytes: pattern(2_000_000), entityTag: "\"1\"", bytesPerSecond: 40_000))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        var configuration = SessionConfiguration.named { $0.minimumBytesPerSecond = 200_000 }
+        configuration.slowAfterMilliseconds = 1_000
+        configuration.slowPauseMilliseconds = 1_000
+        let host = try engine.session(configuration)
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        _ = try host.waits(task, for: .throughput)
+        // It runs as the probe, and waits again.
+        #expect(waitUntil { origin.asked.count == 2 })
+        let info = try host.waits(task, for: .throughput)
+        #expect(info.state == .waiting)
+        #expect(info.nextAttemptMilliseconds - Clock.wallMilliseconds > 1_000)
+        #expect(origin.asked.count == 2)
+        _ = try answer(host.session.control(.cancel, TaskSelection()))
+    }
+}

@@ -1,0 +1,196 @@
+import BackhaulClient
+import BackhaulEngine
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@Suite("Tasks that wait for power")
+struct PowerTests {
+    let store: TestStore
+    let origin: TestOrigin
+
+    init() throws {
+        store = try TestStore()
+        origin = try TestOrigin()
+    }
+
+    @Test("a task of a session that requires external power is not started on battery, and says why")
+    func waits() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.requiresExternalPower = true })
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let info = try host.waits(task, for: .power)
+        #expect(info.state == .waiting)
+        #expect(info.reasonText == "the machine is on battery, and it waits for external power")
+        #expect(origin.asked.isEmpty)
+    }
+
+    @Test("unplugging stops a download within a second, and it goes on from where it was when there is power again")
+    func unplugged() throws {
+        let bytes = pattern(8_000_000)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.minimumBatteryPercent = 50 })
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 2_000_000 })
+        engine.tell {
+            $0.unplug()
+            $0.batteryPercent = Reading(30, source: "test")
+        }
+        let info = try host.waits(task, for: .battery)
+        #expect(info.state == .waiting)
+        #expect(info.offset > 2_000_000 && info.offset < 8_000_000)
+        #expect(info.failure == nil)
+        engine.tell { $0.batteryPercent = Reading(60, source: "test") }
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(store.bytes(of: store.files + "/a") == bytes)
+        #expect(origin.asked.count == 2)
+        #expect(origin.asked[1].range == "bytes=\(info.offset)-")
+    }
+
+    @Test("external power must be back for ten seconds before tasks go on")
+    func settles() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.preset = .discretionary })
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        _ = try host.waits(task, for: .power)
+        let plugged = Clock.bootMilliseconds
+        engine.tell { $0.externalPower = Reading(true, source: "test") }
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(Clock.bootMilliseconds - plugged >= 10_000)
+    }
+
+    @Test("a task may ask for more than its session; others of the same server go on")
+    func stricterTask() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        origin.serve("/b", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(SessionConfiguration(identifier: "s"))
+        var strict = try store.request(origin.url("/a"), "a")
+        strict.options.policy.constraints.requiresExternalPower = true
+        strict.priority = 100
+        let tasks = try host.enqueue(strict, store.request(origin.url("/b"), "b"))
+        #expect(waitUntil { store.names(in: store.files).contains("b") })
+        _ = try host.waits(tasks[0], for: .power)
+        #expect(origin.asked("/a").isEmpty)
+    }
+
+    @Test("a task that is to run now waits for conditions, too")
+    func urgent() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.requiresExternalPower = true })
+        var request = try store.request(origin.url("/a"), "a")
+        request.priority = Limits.priorityNow
+        let task = try host.enqueue(request)[0]
+        _ = try host.waits(task, for: .power)
+        #expect(origin.asked.isEmpty)
+    }
+
+    @Test("a session whose constraints are taken away goes on at once")
+    func updated() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.requiresExternalPower = true })
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        _ = try host.waits(task, for: .power)
+        _ = try answer(host.session.update(SessionConfiguration(identifier: "s")))
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+    }
+
+    @Test("an engine that starts on battery starts no task that waits for power")
+    func startsOnBattery() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        let first = try ToldEngine(store, .onBattery)
+        var host: ToldSession? = try first.session(.named { $0.requiresExternalPower = true })
+        let task = try #require(try host?.enqueue(store.request(origin.url("/a"), "a"))[0])
+        _ = try host?.waits(task, for: .power)
+        host = nil
+        first.stop()
+        let second = try ToldEngine(store, .onBattery)
+        defer { second.stop() }
+        let again = try second.session(SessionConfiguration(identifier: "s"))
+        _ = try again.waits(task, for: .power)
+        #expect(origin.asked.isEmpty)
+    }
+
+    @Test("held tasks can be cancelled, and then nothing is read any more")
+    func cancelled() throws {
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.requiresExternalPower = true })
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        _ = try host.waits(task, for: .power)
+        #expect(engine.conditions.needs.contains(.power))
+        _ = try answer(host.session.control(.cancel, TaskSelection()))
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .cancelled)
+        #expect(waitUntil { engine.conditions.needs.isEmpty })
+        #expect(try host.holds().isEmpty)
+    }
+
+    @Test("nothing is read for a session that asks for nothing")
+    func nothingIsRead() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(SessionConfiguration(identifier: "s"))
+        _ = try host.enqueue(store.request(origin.url("/a"), "a"))
+        _ = try eventsOfRound(host.session)
+        #expect(engine.conditions.allNeeds.isEmpty)
+    }
+
+    @Test("what a task asks for can be replaced: one that waits goes on, one that runs stops; its session's stay")
+    func restated() throws {
+        let bytes = pattern(4_000_000)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(SessionConfiguration(identifier: "s"))
+        var request = try store.request(origin.url("/a"), "a")
+        request.options.policy.constraints.preset = .discretionary
+        let task = try host.enqueue(request)[0]
+        let all = TaskSelection()
+        _ = try host.waits(task, for: .power)
+        guard case .count(1) = try answer(host.session.control(.setConstraints(.none), all)) else { throw Unexpected() }
+        #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 1_000_000 })
+        _ = try answer(host.session.control(.setConstraints(request.options.policy.constraints), all))
+        let stopped = try host.waits(task, for: .power)
+        #expect(stopped.offset > 1_000_000)
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.constraints.minimumBatteryPercent = 90
+        _ = try answer(host.session.update(configuration))
+        _ = try answer(host.session.control(.setConstraints(.none), all))
+        _ = try host.waits(task, for: .battery)
+        _ = try answer(host.session.update(SessionConfiguration(identifier: "s")))
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(store.bytes(of: store.files + "/a") == bytes)
+    }
+
+    @Test("what is held, of which session and how many tasks, is listed; conditions say where they were read")
+    func listed() throws {
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.requiresExternalPower = true })
+        let tasks = try host.enqueue(
+            store.request(origin.url("/a"), "a"), store.request(origin.url("/b"), "b"))
+        _ = try host.waits(tasks[1], for: .power)
+        let holds = try host.holds()
+        #expect(holds.count == 1)
+        #expect(holds.first?.session == "s")
+        #expect(holds.first?.application == "org.example.test")
+        #expect(holds.first?.tasks == 2)
+        #expect(holds.first?.hold.reason == .power)
+        let power = try #require(try host.conditions()[.externalPower])
+        #expect(power.isKnown && power.value == 0)
+        #expect(power.text == "on battery")
+        #expect(power.source == "test")
+    }
+}

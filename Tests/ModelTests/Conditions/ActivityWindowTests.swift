@@ -1,0 +1,102 @@
+import BackhaulModel
+import Testing
+
+@Suite("Windows of activities")
+struct ActivityWindowTests {
+    static let hour: Int64 = 3_600_000
+    private let daily = Activity(identifier: "sync", intervalMilliseconds: 86_400_000, toleranceMilliseconds: 7_200_000)
+    private let start: Int64 = 1_795_000_000_000
+
+    private func current(_ window: ActivityWindow, at now: Int64, repeats: Bool = true) -> ActivityWindow {
+        window.current(
+            intervalMilliseconds: daily.intervalMilliseconds, toleranceMilliseconds: daily.toleranceMilliseconds,
+            repeats: repeats, now: now)
+    }
+
+    private func next(_ window: ActivityWindow, at now: Int64) -> ActivityWindow? {
+        window.next(
+            intervalMilliseconds: daily.intervalMilliseconds, toleranceMilliseconds: daily.toleranceMilliseconds,
+            repeats: true, now: now)
+    }
+
+    @Test("the first window opens after the interval, or when it was said")
+    func first() {
+        #expect(ActivityWindow.first(of: daily, now: start).begin == start + 24 * Self.hour)
+        var stated = daily
+        stated.firstMilliseconds = start + 5
+        let window = ActivityWindow(begin: start + 5, toleranceMilliseconds: 7_200_000)
+        #expect(ActivityWindow.first(of: stated, now: start) == window)
+    }
+
+    @Test("within its window it starts when nothing holds it, at the end in any case, and never before", arguments: [
+        (-1, false, false), (-1, true, false), (0, false, true), (0, true, false), (7_199_999, true, false),
+        (7_200_000, true, true),
+    ] as [(Int64, Bool, Bool)])
+    func starts(after: Int64, isHeld: Bool, expected: Bool) {
+        let window = ActivityWindow(begin: start, toleranceMilliseconds: 7_200_000)
+        #expect(window.shouldStart(now: start + after, holds: isHeld ? [Hold(.power, "")] : []) == expected)
+    }
+
+    @Test("it is looked at when its window opens and when it ends")
+    func looks() {
+        let window = ActivityWindow(begin: start, toleranceMilliseconds: 10)
+        #expect(window.nextLook(now: start - 1) == start)
+        #expect(window.nextLook(now: start) == start + 10)
+        #expect(window.nextLook(now: start + 10) == nil)
+    }
+
+    @Test("windows that passed are made up for by one")
+    func missed() {
+        let window = ActivityWindow(begin: start, toleranceMilliseconds: 7_200_000)
+        // Three days and five hours later: three have passed and none is open.
+        let now = start + 77 * Self.hour
+        let current = current(window, at: now)
+        #expect(current.begin == start + 72 * Self.hour)
+        #expect(current.shouldStart(now: now, holds: [Hold(.power, "")]))
+        #expect(next(current, at: now)?.begin == start + 96 * Self.hour)
+    }
+
+    @Test("one that is open makes up for those that passed, and waits for its conditions")
+    func missedAndOpen() {
+        let window = ActivityWindow(begin: start, toleranceMilliseconds: 7_200_000)
+        let now = start + 49 * Self.hour
+        let current = current(window, at: now)
+        #expect(!current.shouldStart(now: now, holds: [Hold(.power, "")]))
+        #expect(current.end == start + 50 * Self.hour)
+        #expect(next(current, at: now)?.begin == start + 72 * Self.hour)
+    }
+
+    @Test("an early start does not move the ones to come")
+    func steady() {
+        let window = ActivityWindow(begin: start, toleranceMilliseconds: 7_200_000)
+        #expect(next(window, at: start)?.begin == start + 24 * Self.hour)
+        #expect(next(window, at: start + 2 * Self.hour)?.begin == start + 24 * Self.hour)
+    }
+
+    @Test("what does not repeat has no window after its own, and that one does not move")
+    func once() {
+        let window = ActivityWindow(begin: start, toleranceMilliseconds: 5)
+        #expect(window.next(intervalMilliseconds: 10, toleranceMilliseconds: 5, repeats: false, now: start) == nil)
+        #expect(current(window, at: start + 100 * Self.hour, repeats: false) == window)
+    }
+
+    @Test("numbers at the end of their range do not trap", arguments: [.min, 0, .max] as [Int64])
+    func extremes(number: Int64) {
+        let window = ActivityWindow(begin: number, toleranceMilliseconds: .max)
+        for now in [Int64.min, 0, .max] {
+            _ = window.current(intervalMilliseconds: 0, toleranceMilliseconds: .max, repeats: true, now: now)
+            _ = window.next(intervalMilliseconds: .max, toleranceMilliseconds: .max, repeats: true, now: now)
+        }
+        #expect(window.end >= window.begin)
+    }
+
+    @Test("qualities of service ask for what the header says")
+    func quality() {
+        func reasons(_ quality: QualityOfService) -> [WaitReason] {
+            Situation { ($0.session, $0.conditions) = (quality.constraints, .onTheRoad) }.reasons
+        }
+        #expect(reasons(.background) == [.power, .metered])
+        #expect(reasons(.utility) == [.metered])
+        #expect(reasons(.userInitiated) == [])
+    }
+}

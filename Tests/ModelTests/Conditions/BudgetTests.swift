@@ -1,0 +1,185 @@
+@testable import BackhaulModel
+import Testing
+
+@Suite("Days and months of budgets")
+struct BudgetPeriodTests {
+    static let hour: Int64 = 3_600_000
+
+    private func day(_ unix: Int64, _ offset: (Int64) -> Int64 = Berlin.offset) -> BudgetPeriod {
+        .day(at: unix, localOffsetMilliseconds: offset)
+    }
+
+    private func hours(_ period: BudgetPeriod) -> Int64 {
+        (period.endMilliseconds - period.beginMilliseconds) / Self.hour
+    }
+
+    @Test("a day lasts from midnight to midnight: 23 hours when the clocks go forward, 25 when they go back")
+    func daylightSaving() {
+        #expect(hours(day(Berlin.spring)) == 23)
+        #expect(hours(day(Berlin.autumn)) == 25)
+        #expect(hours(day(Berlin.autumn + 30 * Self.hour)) == 24)
+    }
+
+    @Test("days follow each other without a gap, each moment in the one that is said for it")
+    func seamless() {
+        for start in [Berlin.spring, Berlin.autumn] {
+            for step in stride(from: -72 * Self.hour, through: 72 * Self.hour, by: 977_000) {
+                let period = day(start + step)
+                #expect(period.beginMilliseconds <= start + step && start + step < period.endMilliseconds)
+                #expect(day(period.endMilliseconds).beginMilliseconds == period.endMilliseconds)
+            }
+        }
+    }
+
+    @Test("where the clocks leap over midnight the day begins with its first moment")
+    func noMidnight() {
+        // 2018-11-04 00:00 becomes 01:00 in São Paulo, UTC-3 to UTC-2.
+        let leap: Int64 = 1_541_300_400_000
+        let period = day(leap + 5 * Self.hour) { ($0 >= leap ? -2 : -3) * Self.hour }
+        #expect(period.beginMilliseconds == leap)
+        #expect(hours(period) == 23)
+    }
+
+    @Test("where the clocks go back over midnight no moment is in no day")
+    func twoMidnights() {
+        // 00:00 becomes 23:00 of the day before, UTC-2 to UTC-3: 2018-02-18 in São Paulo.
+        let back: Int64 = 1_518_919_200_000
+        let offset = { (unix: Int64) in (unix >= back ? -3 : -2) * Self.hour }
+        #expect(hours(day(back - 1, offset)) == 25)
+        #expect(day(back - 1, offset) == day(back, offset))
+        #expect(day(back + Self.hour, offset).beginMilliseconds == back + Self.hour)
+    }
+
+    @Test("the calendar agrees with one that is counted day by day from 1970 to 2200")
+    func calendar() {
+        var (year, month, day) = (Int64(1970), 1, 1)
+        for number in Int64(0)..<84_006 {
+            let date = LocalTime.date(number)
+            guard date == (year, month, day), LocalTime.day(year: year, month: month, day: day) == number else {
+                Issue.record("\(number) is \(date), not \((year, month, day))")
+                return
+            }
+            let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+            let last = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
+            day += 1
+            if day > last { (month, day) = (month + 1, 1) }
+            if month > 12 { (year, month) = (year + 1, 1) }
+        }
+    }
+
+    @Test("a month begins on its day, in the month before where that has not come", arguments: [
+        // 2026-11-20: from the 1st, 20th, 21st, 28th.
+        (1, "1.11.2026", "1.12.2026"), (20, "20.11.2026", "20.12.2026"), (21, "21.10.2026", "21.11.2026"),
+        (28, "28.10.2026", "28.11.2026"), (0, "1.11.2026", "1.12.2026"), (31, "28.10.2026", "28.11.2026"),
+    ] as [(UInt8, String, String)])
+    func months(startsOn: UInt8, first: String, next: String) {
+        let period = BudgetPeriod.month(
+            at: Situation().now, startsOn: startsOn, localOffsetMilliseconds: Berlin.offset)
+        func text(_ day: Int64) -> String {
+            let date = LocalTime.date(day)
+            return "\(date.day).\(date.month).\(date.year)"
+        }
+        #expect(text(period.firstDay) == first)
+        #expect(text(period.nextDay) == next)
+    }
+
+    @Test("a month ends with the year, too")
+    func december() {
+        let period = BudgetPeriod.month(at: 1_798_000_000_000, startsOn: 1, localOffsetMilliseconds: Berlin.offset)
+        #expect(period.days.count == 31)
+        #expect(LocalTime.date(period.nextDay) == (2027, 1, 1))
+    }
+}
+
+@Suite("Bytes that are counted for budgets")
+struct ByteUsageTests {
+    private let one = SessionID(rawValue: 1)
+    private let other = SessionID(rawValue: 2)
+    private let today = BudgetPeriod.day(at: Situation().now, localOffsetMilliseconds: Berlin.offset)
+    private let month = BudgetPeriod.month(at: Situation().now, localOffsetMilliseconds: Berlin.offset)
+
+    @Test("days are summed up to months, by session and of all sessions, each network for itself")
+    func sums() {
+        var usage = ByteUsage()
+        usage.add(1, network: "Home", session: one, day: today.firstDay)
+        usage.add(10, network: "Home", session: other, day: today.firstDay)
+        usage.add(100, network: "Home", session: one, day: month.firstDay)
+        usage.add(1_000, network: "Home", session: one, day: month.firstDay - 1)
+        usage.add(10_000, network: "Hotspot", session: one, day: today.firstDay)
+        #expect(usage.used(on: "Home", in: today) == 11)
+        #expect(usage.used(on: "Home", in: today, by: one) == 1)
+        #expect(usage.used(on: "Home", in: month) == 111)
+        #expect(usage.used(on: "Home", in: month, by: other) == 10)
+        #expect(usage.used(on: "Nowhere", in: month) == 0)
+        #expect(usage.networks(in: month) == ["Home", "Hotspot"])
+    }
+
+    @Test("a clock that is set back into another day and comes again finds what was counted")
+    func clockGoesBack() {
+        var usage = ByteUsage()
+        usage.add(5, network: "Home", session: one, day: today.firstDay)
+        usage.add(7, network: "Home", session: one, day: today.firstDay - 3)
+        usage.add(5, network: "Home", session: one, day: today.firstDay)
+        #expect(usage.used(on: "Home", in: today) == 10)
+        #expect(usage.used(on: "Home", in: month) == 17)
+    }
+
+    @Test("neither a clock in the far future nor one in the far past makes a month forgotten")
+    func clockIsWrong() {
+        var usage = ByteUsage()
+        for day in month.firstDay..<month.nextDay { usage.add(1, network: "Home", session: one, day: day) }
+        for wrong in 0..<30 as Range<Int64> { usage.add(1, network: "Home", session: one, day: 30_000 + wrong) }
+        usage.add(1, network: "Home", session: one, day: 0)
+        #expect(usage.used(on: "Home", in: month) == UInt64(month.days.count))
+    }
+
+    @Test("what is kept is bounded, the earliest days go, and are told")
+    func bounded() {
+        var usage = ByteUsage()
+        for day in 0..<1_000 as Range<Int64> { usage.add(1, network: "Home", session: one, day: day) }
+        let removed = usage.takeRemoved()
+        #expect(removed.count == 1_000 - 64)
+        #expect(removed.map(\.day).max() == 935)
+        #expect(usage.takeRemoved().isEmpty)
+    }
+
+    @Test("what has changed is told once as a sum, again when it could not be saved, and is the same when it is read")
+    func unsaved() {
+        var usage = ByteUsage()
+        usage.add(5, network: "Home", session: one, day: 1)
+        usage.add(5, network: "Home", session: one, day: 1)
+        let saved = usage.takeUnsaved()
+        #expect(saved == [.init(network: "Home", session: one, day: 1, bytes: 10)])
+        #expect(usage.takeUnsaved().isEmpty)
+        usage.failedToSave(saved)
+        usage.add(1, network: "Home", session: one, day: 1)
+        let again = usage.takeUnsaved()
+        #expect(again.map(\.bytes) == [11])
+        #expect(ByteUsage(again) == usage)
+    }
+
+    @Test("sums that are too large for a number stay the largest")
+    func saturates() {
+        var usage = ByteUsage()
+        usage.add(.max, network: "Home", session: one, day: today.firstDay)
+        usage.add(.max, network: "Home", session: other, day: today.firstDay)
+        #expect(usage.used(on: "Home", in: month) == .max)
+    }
+
+    @Test("all budgets that hold for a session are compared with what they are about")
+    func budgets() {
+        var usage = ByteUsage()
+        usage.add(3, network: "Home", session: one, day: today.firstDay)
+        usage.add(4, network: "Home", session: other, day: today.firstDay)
+        var home = NetworkSettings(name: "Home")
+        home.monthStartsOn = 15
+        home.budget = ByteBudget(daily: 0, monthly: 100)
+        let uses = usage.budgets(
+            of: one, ByteBudget(daily: 10, monthly: 3), on: home, now: Situation().now,
+            localOffsetMilliseconds: Berlin.offset)
+        #expect(uses.map(\.owner) == [.network, .session, .network, .session])
+        #expect(uses.map(\.used) == [7, 3, 7, 3])
+        #expect(uses.map(\.isUsedUp) == [false, true, true, false])
+        #expect(uses.map { LocalTime.date($0.period.firstDay).day } == [15, 1, 20, 20])
+    }
+}

@@ -1,0 +1,146 @@
+import BackhaulModel
+import Testing
+
+/// A task that is looked at whenever something changes, and its history of waits: readings go through the filter, and
+/// what the filter and the decision name as their next looks is looked at, nothing else.
+struct Scenario {
+    /// Milliseconds after the start, and what changes then.
+    typealias Change = (at: Int64, change: (inout Situation) -> Void)
+
+    static let second: Int64 = 1_000
+    static let minute: Int64 = 60_000
+    static let hour: Int64 = 3_600_000
+
+    var situation = Situation()
+
+    /// "21:40:00 power": the first reason at each change of it; "runs" where there is none.
+    func history(until end: Int64, _ changes: [Change]) -> [String] {
+        var situation = situation
+        var filter = ConditionsFilter()
+        var held: Set<WaitReason> = []
+        var history: [String] = []
+        var last: WaitReason?
+        var at: Int64 = 0
+        var pending = changes
+        while at <= end {
+            while let first = pending.first, first.at <= at {
+                first.change(&situation)
+                pending.removeFirst()
+            }
+            let seen = filter.take(situation.conditions, now: at)
+            var moment = situation
+            moment.conditions = seen.conditions
+            moment.held = held
+            moment.now += at
+            let holds = moment.holds
+            held = Set(holds.map(\.reason))
+            let reason = holds.first?.reason ?? .none
+            if reason != last { history.append("\(clock(moment.now)) \(reason == .none ? "runs" : "\(reason)")") }
+            last = reason
+            let timed = DeferralDecision.nextChange(moment.effective, moment.facts).map { $0 - situation.now }
+            let announced = holds.first?.nextLookMilliseconds.map { $0 - situation.now }
+            let nexts = [timed, seen.nextLook, pending.first?.at, announced]
+            guard let next = nexts.compactMap(\.self).filter({ $0 > at }).min() else { break }
+            at = next
+        }
+        return history
+    }
+
+    private func clock(_ unix: Int64) -> String {
+        let seconds = (unix + Berlin.offset(unix)) / 1_000 % 86_400
+        return [seconds / 3_600, seconds / 60 % 60, seconds % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
+            .joined(separator: ":")
+    }
+}
+
+/// All begin on Friday, 20 November 2026, at 21:40.
+@Suite("What becomes of a task as conditions change")
+struct ConditionScenarioTests {
+    typealias S = Scenario
+
+    @Test("a laptop that is unplugged in mid-download goes on ten seconds after it is plugged in again")
+    func unplugged() {
+        var scenario = Scenario()
+        scenario.situation.session.preset = .discretionary
+        scenario.situation.conditions.externalPower = Reading(true)
+        let history = scenario.history(
+            until: S.hour,
+            [
+                (5 * S.second, { $0.conditions.externalPower = Reading(false) }),
+                (20 * S.minute, { $0.conditions.externalPower = Reading(true) }),
+            ])
+        #expect(history == ["21:40:00 runs", "21:40:05 power", "22:00:10 runs"])
+    }
+
+    @Test("a plug that is loose stops it once, not each time")
+    func loosePlug() {
+        var scenario = Scenario()
+        scenario.situation.session.preset = .discretionary
+        let changes = (0..<60).map { second -> Scenario.Change in
+            (Int64(second) * S.second, { $0.conditions.externalPower = Reading(second % 2 == 1) })
+        }
+        #expect(scenario.history(until: S.hour, changes) == ["21:40:00 power", "21:41:09 runs"])
+    }
+
+    @Test("on a phone's hotspot it waits, and at home it goes on")
+    func hotspot() {
+        var scenario = Scenario()
+        scenario.situation.session.requiresUnmetered = true
+        scenario.situation.conditions = .onTheRoad
+        let history = scenario.history(
+            until: S.hour,
+            [(30 * S.minute, {
+                $0.conditions.network = Reading(Network(name: "Home", kind: .wifi))
+                $0.conditions.isMetered = Reading(false)
+            })])
+        #expect(history == ["21:40:00 metered", "22:10:10 runs"])
+    }
+
+    @Test("a machine that is hot lets it go when it was cool for half a minute")
+    func hot() {
+        var scenario = Scenario()
+        scenario.situation.session.preset = .discretionary
+        let history = scenario.history(
+            until: S.hour,
+            [
+                (S.minute, { $0.conditions.thermalState = Reading(.serious) }),
+                (2 * S.minute, { $0.conditions.thermalState = Reading(.fair) }),
+                (2 * S.minute + 10 * S.second, { $0.conditions.thermalState = Reading(.serious) }),
+                (3 * S.minute, { $0.conditions.thermalState = Reading(.nominal) }),
+            ])
+        #expect(history == ["21:40:00 runs", "21:41:00 heat", "21:43:30 runs"])
+    }
+
+    @Test("an overnight job runs at night, and after its deadline by day")
+    func overnight() {
+        var scenario = Scenario()
+        scenario.situation.session.preset = .overnight
+        let history = scenario.history(until: 14 * S.hour, [(12 * S.hour, { $0.task.isPastLatestStart = true })])
+        #expect(history == ["21:40:00 quietHours", "23:00:00 runs", "07:00:00 quietHours", "09:40:00 runs"])
+    }
+
+    @Test("a month's budget that is reached on the 20th lets it go on the 1st at midnight")
+    func budget() {
+        let end = 11 * 24 * S.hour
+        var scenario = Scenario()
+        scenario.situation.budgets = [.monthOfHotspot(used: 4_999_999_999)]
+        let history = scenario.history(
+            until: end,
+            [
+                (S.hour, { $0.budgets = [.monthOfHotspot()] }),
+                (10 * 24 * S.hour + 140 * S.minute, { $0.budgets = [] }),
+            ])
+        #expect(history == ["21:40:00 runs", "22:40:00 budget", "00:00:00 runs"])
+    }
+
+    @Test("a battery that runs low and is charged holds it until it has five percent more")
+    func battery() {
+        var scenario = Scenario()
+        scenario.situation.session.minimumBatteryPercent = 40
+        scenario.situation.conditions.externalPower = Reading(false)
+        let changes = [41, 40, 39, 40, 44, 45].enumerated().map { minute, percent -> Scenario.Change in
+            (Int64(minute) * S.minute, { $0.conditions.batteryPercent = Reading(UInt8(percent)) })
+        }
+        #expect(scenario.history(until: S.hour, changes) == ["21:40:00 runs", "21:42:00 battery", "21:45:00 runs"])
+    }
+}

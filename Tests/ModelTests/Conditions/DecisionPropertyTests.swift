@@ -1,0 +1,117 @@
+import BackhaulModel
+import Testing
+
+@Suite("What is true of every decision")
+struct DecisionPropertyTests {
+    /// The first row of which it is not true is enough.
+    private func everyRow(
+        _ seed: UInt64, _ location: SourceLocation = #_sourceLocation, _ isTrue: (Situation, inout Random) -> Bool
+    ) {
+        var random = Random(seed: seed)
+        for _ in 0..<10_000 {
+            let row = Situation.random(&random)
+            guard isTrue(row, &random) else {
+                Issue.record("\(row.holds) for \(row)", sourceLocation: location)
+                return
+            }
+        }
+    }
+
+    @Test("whatever a task states, it is held for all for which its session alone would hold it")
+    func stricterTask() {
+        everyRow(21) { row, _ in
+            var bare = row
+            bare.task.stated = .none
+            bare.task.isLaunched = false
+            return Set(bare.reasons).isSubset(of: row.reasons)
+        }
+    }
+
+    @Test("a condition that cannot be read any more holds nothing back that was not held before")
+    func unknown() {
+        everyRow(22) { row, random in
+            var blind = row
+            switch random.number(0...9) {
+            case 0: blind.conditions.externalPower.value = nil
+            case 1: blind.conditions.batteryPercent.value = nil
+            case 2: blind.conditions.thermalState.value = nil
+            case 3: blind.conditions.cpuPressurePercent.value = nil
+            case 4: blind.conditions.ioPressurePercent.value = nil
+            case 5: blind.conditions.memoryPressurePercent.value = nil
+            case 6: blind.conditions.network.value = nil
+            case 7: blind.conditions.isMetered.value = nil
+            case 8: blind.conditions.connectivity.value = nil
+            default: blind.conditions.isAboutToSleep.value = nil
+            }
+            return Set(blind.reasons).isSubset(of: row.reasons)
+        }
+    }
+
+    @Test("past its latest start a task is held for nothing for which it was not held before")
+    func pastLatestStart() {
+        everyRow(23) { row, _ in
+            var (before, after) = (row, row)
+            before.task.isPastLatestStart = false
+            after.task.isPastLatestStart = true
+            return Set(after.reasons).isSubset(of: before.reasons)
+        }
+    }
+
+    @Test("what was held goes on no sooner than what was not")
+    func heldIsStickier() {
+        everyRow(24) { row, _ in
+            var free = row
+            free.held = []
+            return Set(free.reasons).isSubset(of: row.reasons)
+        }
+    }
+
+    @Test("each reason is a hold of its own, with a sentence that neither begins nor ends like a paragraph")
+    func sentences() {
+        everyRow(25) { row, _ in
+            row.holds.allSatisfy { hold in
+                hold.sentence.first?.isUppercase == false && hold.sentence.last != "."
+                    && hold.nextLookMilliseconds.map { $0 > row.now } ?? true
+            }
+        }
+    }
+
+    @Test("what must be read at the start is part of what is read, and nothing for who asks for nothing")
+    func neededAtStart() {
+        everyRow(27) { row, _ in
+            let effective = row.effective
+            let needs = effective.neededAtStart(isLocal: row.isLocal)
+            return needs.isSubset(of: effective.needs(isLocal: row.isLocal))
+        }
+        #expect(Situation().effective.neededAtStart() == [])
+        let discretionary = EffectiveConstraints(session: Constraints(.discretionary))
+        #expect(discretionary.neededAtStart() == [.power, .heat, .network])
+        #expect(discretionary.neededAtStart(isLocal: true) == [.power, .heat])
+    }
+
+    @Test("what it depends on is all that it needs to be read")
+    func needs() {
+        everyRow(26) { row, _ in
+            var read = row
+            read.conditions = Conditions()
+            let needs = row.effective.needs(isLocal: row.isLocal)
+            if needs.contains(.power) {
+                read.conditions.externalPower = row.conditions.externalPower
+                read.conditions.batteryPercent = row.conditions.batteryPercent
+            }
+            if needs.contains(.heat) { read.conditions.thermalState = row.conditions.thermalState }
+            if needs.contains(.cpuPressure) { read.conditions.cpuPressurePercent = row.conditions.cpuPressurePercent }
+            if needs.contains(.ioPressure) { read.conditions.ioPressurePercent = row.conditions.ioPressurePercent }
+            if needs.contains(.memoryPressure) {
+                read.conditions.memoryPressurePercent = row.conditions.memoryPressurePercent
+            }
+            if needs.contains(.network) {
+                read.conditions.network = row.conditions.network
+                read.conditions.isMetered = row.conditions.isMetered
+                read.conditions.connectivity = row.conditions.connectivity
+            }
+            if needs.contains(.sleep) { read.conditions.isAboutToSleep = row.conditions.isAboutToSleep }
+            return read.holds == row.holds
+        }
+    }
+}

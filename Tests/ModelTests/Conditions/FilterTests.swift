@@ -1,0 +1,166 @@
+@testable import BackhaulModel
+import Testing
+
+@Suite("Conditions that flap")
+struct ConditionsFilterTests {
+    private var onPower: Conditions { power(true) }
+    private var onBattery: Conditions { power(false) }
+
+    private func power(_ value: Bool?) -> Conditions {
+        var conditions = Conditions()
+        conditions.externalPower = Reading(value, source: "AC")
+        return conditions
+    }
+
+    private func heat(_ value: ThermalState) -> Conditions {
+        var conditions = Conditions()
+        conditions.thermalState = Reading(value)
+        return conditions
+    }
+
+    @Test("the first readings count at once", arguments: [true, false, nil])
+    func first(value: Bool?) {
+        var filter = ConditionsFilter()
+        let seen = filter.take(power(value), now: 5)
+        #expect(seen.conditions == power(value))
+        #expect(seen.nextLook == nil)
+    }
+
+    @Test("worse counts at once, better after ten seconds, and until then it is said that it settles")
+    func power() {
+        var filter = ConditionsFilter()
+        _ = filter.take(onPower, now: 0)
+        #expect(filter.take(onBattery, now: 1).conditions == onBattery)
+        let settling = filter.take(onPower, now: 1_000)
+        #expect(settling.nextLook == 11_000)
+        #expect(settling.conditions.externalPower.value == false)
+        #expect(
+            settling.conditions.externalPower.settling == Settling(durationMilliseconds: 10_000, endsAt: 11_000))
+        #expect(filter.take(onPower, now: 10_999).conditions.externalPower.value == false)
+        let settled = filter.take(onPower, now: 11_000)
+        #expect(settled.conditions == onPower)
+        #expect(settled.nextLook == nil)
+    }
+
+    @Test("better that does not last begins anew")
+    func interrupted() {
+        var filter = ConditionsFilter()
+        _ = filter.take(onBattery, now: 0)
+        _ = filter.take(onPower, now: 1_000)
+        _ = filter.take(onBattery, now: 9_000)
+        #expect(filter.take(onPower, now: 9_500).nextLook == 19_500)
+    }
+
+    @Test("a reading that vanishes counts as better")
+    func vanishes() {
+        var filter = ConditionsFilter()
+        _ = filter.take(onBattery, now: 0)
+        #expect(filter.take(power(nil), now: 1_000).conditions.externalPower.value == false)
+        #expect(filter.take(power(nil), now: 11_000).conditions == power(nil))
+    }
+
+    @Test("heat goes down level by level, each after its thirty seconds")
+    func levels() {
+        var filter = ConditionsFilter()
+        _ = filter.take(heat(.critical), now: 0)
+        #expect(filter.take(heat(.serious), now: 1_000).conditions.thermalState.value == .critical)
+        #expect(filter.take(heat(.fair), now: 11_000).nextLook == 31_000)
+        let serious = filter.take(heat(.fair), now: 31_000)
+        #expect(serious.conditions.thermalState.value == .serious)
+        #expect(serious.nextLook == 41_000)
+        #expect(filter.take(heat(.fair), now: 41_000).conditions == heat(.fair))
+        #expect(filter.take(heat(.critical), now: 41_001).conditions == heat(.critical))
+    }
+
+    @Test("connectivity, network, battery and sleep are as they were told")
+    func told() {
+        var filter = ConditionsFilter()
+        var conditions = Conditions.onTheRoad
+        conditions.isMetered = Reading()
+        conditions.connectivity = Reading(.portal)
+        conditions.isAboutToSleep = Reading(true)
+        _ = filter.take(conditions, now: 0)
+        conditions.connectivity = Reading(.full)
+        conditions.isAboutToSleep = Reading(false)
+        conditions.batteryPercent = Reading(99)
+        conditions.network = Reading(Network(name: "Home", kind: .ethernet))
+        #expect(filter.take(conditions, now: 1).conditions == conditions)
+    }
+
+    /// How often the outcome changes in the worst five minutes, of an hour in which a plug is in for so many
+    /// milliseconds, and out for so many.
+    private func changes(inFor good: Int64, outFor bad: Int64) -> Int {
+        var filter = ConditionsFilter()
+        var times: [Int64] = []
+        var (now, next, isGood) = (Int64(0), Int64(0), false)
+        var look: Int64?
+        var last: Bool?
+        while now < 3_600_000 {
+            if now >= next {
+                isGood.toggle()
+                next = now + (isGood ? good : bad)
+            }
+            let seen = filter.take(isGood ? onPower : onBattery, now: now)
+            look = seen.nextLook
+            if let last, seen.conditions.externalPower.value != last { times.append(now) }
+            last = seen.conditions.externalPower.value
+            now = min(next, look ?? next)
+        }
+        return times.map { begin in times.count { $0 >= begin && $0 < begin + 300_000 } }.max() ?? 0
+    }
+
+    @Test("a plug that flaps every second stays out")
+    func flapsEverySecond() { #expect(changes(inFor: 1_000, outFor: 1_000) <= 1) }
+
+    @Test("however a plug flaps, the outcome changes at most ten times in five minutes")
+    func anyFlapping() {
+        for good in stride(from: Int64(1_000), through: 320_000, by: 3_000) {
+            for bad in [1, 1_000, 7_000, 60_000] as [Int64] {
+                let changes = changes(inFor: good, outFor: bad)
+                #expect(changes <= 10, "\(good) ms in, \(bad) ms out")
+            }
+        }
+    }
+
+    @Test("after more than three turns the time doubles, up to five minutes, and is as before after five calm minutes")
+    func doubles() {
+        var filter = ConditionsFilter()
+        var now: Int64 = 0
+        var durations: [Int64] = []
+        for _ in 0..<9 {
+            _ = filter.take(onBattery, now: now)
+            let seen = filter.take(onPower, now: now + 1)
+            durations.append(seen.conditions.externalPower.settling?.durationMilliseconds ?? 0)
+            now = seen.nextLook ?? now
+            _ = filter.take(onPower, now: now)
+            now += 1
+        }
+        #expect(durations == [10_000, 10_000, 10_000, 40_000, 160_000, 300_000, 300_000, 300_000, 300_000])
+        now += 600_000
+        _ = filter.take(onBattery, now: now)
+        #expect(
+            filter.take(onPower, now: now + 1).conditions.externalPower.settling?.durationMilliseconds == 10_000)
+    }
+
+    @Test("pressure that trembles is no flapping")
+    func trembles() {
+        var filter = ConditionsFilter()
+        var conditions = Conditions()
+        var last: Int64?
+        for round in 0..<100 as Range<Int64> {
+            conditions.ioPressurePercent = Reading(round % 2 == 0 ? 45 : 38)
+            let seen = filter.take(conditions, now: round * 31_000)
+            last = seen.conditions.ioPressurePercent.settling?.durationMilliseconds
+        }
+        #expect(last == 30_000)
+    }
+
+    @Test("clocks that show nonsense neither trap nor go back", arguments: [.min, -1, .max] as [Int64])
+    func nonsense(now: Int64) {
+        var filter = ConditionsFilter()
+        _ = filter.take(onBattery, now: 100_000)
+        _ = filter.take(onPower, now: now)
+        _ = filter.take(onBattery, now: 0)
+        #expect(filter.take(onPower, now: .max).nextLook != nil)
+    }
+}

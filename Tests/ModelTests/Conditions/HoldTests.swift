@@ -1,0 +1,255 @@
+import BackhaulModel
+import Testing
+
+@Suite("Why tasks are held back")
+struct HoldTests {
+    @Test("what cannot be read holds nothing back")
+    func unknown() {
+        let strict = Constraints(.discretionary) {
+            $0.minimumBatteryPercent = 50
+            $0.maximumCPUPressurePercent = 1
+            $0.networks = .ethernet
+        }
+        #expect(Situation { $0.session = strict }.holds.isEmpty)
+    }
+
+    @Test("a session without wishes runs on battery and on a metered network")
+    func noWishes() { #expect(Situation { $0.conditions = .onTheRoad }.holds.isEmpty) }
+
+    @Test("discretionary work waits for power and for an unmetered network, and says so")
+    func discretionary() {
+        let situation = Situation { ($0.session, $0.conditions) = (Constraints(.discretionary), .onTheRoad) }
+        #expect(situation.reasons == [.power, .metered])
+        #expect(
+            situation.sentences == [
+                "the machine is on battery, and it waits for external power",
+                "the network Hotspot is metered (data may cost money), as NetworkManager says, and it waits for an "
+                    + "unmetered one",
+            ])
+    }
+
+    @Test("a battery without a percentage is not spoken of")
+    func noPercentage() {
+        let situation = Situation {
+            $0.session.requiresExternalPower = true
+            $0.conditions.externalPower = Reading(false)
+        }
+        #expect(situation.sentences == ["the machine is on battery, and it waits for external power"])
+    }
+
+    @Test("a field that is stated beside a preset takes its place, also when it asks for less")
+    func fieldBesidePreset() {
+        let situation = Situation {
+            $0.session = Constraints(.discretionary) { $0.requiresExternalPower = false }
+            $0.conditions = .onTheRoad
+        }
+        #expect(situation.reasons == [.metered])
+    }
+
+    @Test("a task cannot loosen what its session asks for")
+    func taskCannotLoosen() {
+        let situation = Situation {
+            $0.session = Constraints(.discretionary)
+            $0.task = TaskConstraints(Constraints { ($0.requiresExternalPower, $0.requiresUnmetered) = (false, false) })
+            $0.conditions = .onTheRoad
+        }
+        #expect(situation.reasons == [.power, .metered])
+    }
+
+    @Test("past its latest start a task waits for no preset, its session's included, but for what was stated")
+    func pastLatestStart() {
+        let situation = Situation {
+            $0.session = Constraints(.overnight) { $0.requiresUnmetered = true }
+            $0.task = TaskConstraints(Constraints(.discretionary), isPastLatestStart: true)
+            $0.conditions = .onTheRoad
+        }
+        #expect(situation.reasons == [.metered])
+    }
+
+    @Test("a task of a launched host is discretionary beside what it states itself")
+    func launched() {
+        let situation = Situation {
+            $0.task = TaskConstraints(Constraints { $0.requiresUnmetered = false }, isLaunched: true)
+            $0.conditions = .onTheRoad
+        }
+        #expect(situation.reasons == [.power])
+    }
+
+    @Test("a battery that is too low holds on battery only, and until it has five percent more", arguments: [
+        (39, false, true), (40, false, false), (44, true, true), (45, true, false),
+    ] as [(UInt8, Bool, Bool)])
+    func battery(percent: UInt8, wasHeld: Bool, isHeld: Bool) {
+        var situation = Situation {
+            $0.session.minimumBatteryPercent = 40
+            $0.conditions.externalPower = Reading(false)
+            $0.conditions.batteryPercent = Reading(percent)
+            $0.held = wasHeld ? [.battery] : []
+        }
+        #expect(situation.reasons == (isHeld ? [.battery] : []))
+        situation.conditions.externalPower = Reading(true)
+        #expect(situation.holds.isEmpty)
+    }
+
+    @Test("no battery is asked for more than it can have")
+    func fullBattery() {
+        let situation = Situation {
+            $0.session.minimumBatteryPercent = 98
+            $0.conditions.externalPower = Reading(false)
+            $0.conditions.batteryPercent = Reading(99)
+            $0.held = [.battery]
+        }
+        #expect(
+            situation.sentences == ["the battery is at 99 %, and it waits until that is 100 %, or for external power"])
+    }
+
+    @Test("serious heat holds what is discretionary, critical heat everything", arguments: [
+        (ThermalState.fair, [], []), (.serious, [.heat], []), (.critical, [.heat], [.heat]),
+    ] as [(ThermalState, [WaitReason], [WaitReason])])
+    func heat(state: ThermalState, discretionary: [WaitReason], ordinary: [WaitReason]) {
+        var situation = Situation {
+            $0.conditions.thermalState = Reading(state)
+            $0.isLocal = true
+        }
+        #expect(situation.reasons == ordinary)
+        situation.session.preset = .discretionary
+        #expect(situation.reasons == discretionary)
+    }
+
+    @Test("the sentence about heat names the sensor, and with how many degrees it is over, when that is known")
+    func heatSentence() {
+        var situation = Situation {
+            $0.session.preset = .discretionary
+            $0.conditions.thermalState = Reading(.serious, source: "/sys/class/thermal/thermal_zone3")
+        }
+        #expect(
+            situation.sentences == [
+                "the machine's heat is serious, and it waits until the machine is no hotter than fair"
+            ])
+        situation.conditions.hottestSensor = HottestSensor(
+            name: "the sensor board", degrees: 93, levels: [.fair: 70, .serious: 88, .critical: 95])
+        #expect(
+            situation.sentences == [
+                "the sensor board is at 93 degrees (serious), and it waits until the machine is no hotter than fair "
+                    + "(88 degrees)"
+            ])
+    }
+
+    @Test("the sentence about pressure says how much there is, how much may be, and with how much it goes on")
+    func pressureSentence() {
+        let situation = Situation {
+            $0.session.maximumCPUPressurePercent = 30
+            $0.conditions.cpuPressurePercent = Reading(61)
+        }
+        #expect(
+            situation.sentences == [
+                "other programs keep the processors busy: some waited in 61 % of the last 10 seconds (limit 30 %, it "
+                    + "goes on at 25 %)"
+            ])
+    }
+
+    @Test("who says that a network is metered is told: the system, or somebody with a command")
+    func saidMetered() {
+        let situation = Situation {
+            $0.session.requiresUnmetered = true
+            $0.conditions.network = Reading(Network(name: "eth0", kind: .ethernet))
+            $0.conditions.isMetered = Reading(true, source: "configured")
+        }
+        #expect(
+            situation.sentences == [
+                "the network eth0 is metered (data may cost money), as was said with `backhaul networks`, and it waits "
+                    + "for an unmetered one"
+            ])
+    }
+
+    @Test("pressure holds above its limit, and until it is five points below", arguments: [
+        (40, 40, false, false), (41, 40, false, true), (36, 40, true, true), (35, 40, true, false), (5, 8, true, true),
+        (4, 8, true, false), (1, 1, true, true), (0, 1, true, false),
+    ] as [(UInt8, UInt8, Bool, Bool)])
+    func pressure(value: UInt8, limit: UInt8, wasHeld: Bool, isHeld: Bool) {
+        let situation = Situation {
+            $0.session.maximumIOPressurePercent = limit
+            $0.conditions.ioPressurePercent = Reading(value)
+            $0.held = wasHeld ? [.pressure] : []
+        }
+        #expect(situation.reasons == (isHeld ? [.pressure] : []))
+    }
+
+    @Test("the kind of network that is missing is named in the fewest words")
+    func kinds() {
+        var situation = Situation {
+            $0.session.networks = [.ethernet, .wifi]
+            $0.conditions.network = Reading(Network(name: "Telekom", kind: .cellular))
+        }
+        #expect(
+            situation.sentences == [
+                "it waits for ethernet or Wi-Fi; the way to the internet is now Telekom (cellular)"
+            ])
+        situation.session.networks = .all.subtracting(.cellular)
+        #expect(situation.sentences == [
+                "it waits for a network that is not cellular; the way to the internet is now Telekom (cellular)"
+            ])
+    }
+
+    @Test("networks of session and task that exclude each other are named as what they are, on any network")
+    func excluded() {
+        let situation = Situation {
+            $0.session.networks = .wifi
+            $0.task.stated.networks = .ethernet
+        }
+        #expect(situation.reasons == [.network])
+        #expect(situation.holds.first?.nextLookMilliseconds == nil)
+    }
+
+    @Test("nothing about the network holds back what this machine serves itself")
+    func local() {
+        let situation = Situation {
+            $0.session = Constraints { ($0.requiresUnmetered, $0.networks) = (true, .ethernet) }
+            $0.task.stated.networks = .wifi
+            $0.conditions = .onTheRoad
+            $0.conditions.connectivity = Reading(.portal)
+            $0.budgets = [.monthOfHotspot()]
+            $0.isLocal = true
+        }
+        #expect(situation.holds.isEmpty)
+    }
+
+    @Test("a portal or dead uplink holds whoever needs the uplink, unless some origin has answered", arguments: [
+        ConnectivityState.portal, .limited,
+    ])
+    func portal(state: ConnectivityState) {
+        var situation = Situation { $0.conditions.connectivity = Reading(state, source: "NetworkManager") }
+        #expect(situation.reasons == [.portal])
+        situation.needsNoUplink = true
+        #expect(situation.holds.isEmpty)
+        (situation.needsNoUplink, situation.isUplinkProven) = (false, true)
+        #expect(situation.holds.isEmpty)
+    }
+
+    @Test("a machine that is about to sleep holds everything, this machine's own servers included")
+    func sleep() {
+        let situation = Situation {
+            $0.conditions.isAboutToSleep = Reading(true)
+            $0.isLocal = true
+        }
+        #expect(situation.reasons == [.sleep])
+    }
+
+    @Test("what is better already but has not lasted is not called what it was")
+    func settling() {
+        let situation = Situation {
+            $0.session.preset = .discretionary
+            $0.conditions.externalPower = Reading(false)
+            $0.conditions.externalPower.settling = Settling(durationMilliseconds: 10_000, endsAt: 5_000)
+        }
+        #expect(situation.sentences == ["external power is back, and it waits until that has lasted 10 s"])
+        #expect(situation.holds.first?.nextLookMilliseconds == situation.now + 4_000)
+    }
+}
+
+extension BudgetUse {
+    static func monthOfHotspot(limit: UInt64 = 5_000_000_000, used: UInt64 = 5_000_000_000) -> BudgetUse {
+        BudgetUse(
+            .network, network: "Hotspot",
+            period: .month(at: Situation().now, localOffsetMilliseconds: Berlin.offset), limit: limit, used: used)
+    }
+}

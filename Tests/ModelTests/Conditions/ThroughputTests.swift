@@ -1,0 +1,234 @@
+import BackhaulModel
+import Testing
+
+/// Lanes that move bytes, second by second.
+struct SlowLink {
+    typealias Watch = ThroughputWatch<String>
+    static let terms = Watch.Terms(
+        minimumBytesPerSecond: 10_000, slowAfterMilliseconds: 60_000, slowPauseMilliseconds: 300_000)
+    static let mirror = Origin(scheme: "https", server: "mirror.example", port: 443)
+    static let other = Origin(scheme: "https", server: "other.example", port: 443)
+
+    var watch = Watch()
+    var now: Int64 = 1_000_000
+    /// What `take` has said, at those times.
+    var changes: [Int64] = []
+
+    init() {}
+
+    static func sample(_ bytes: UInt64, _ lane: String = "lane", _ origin: Origin = mirror, hasTerms: Bool = true)
+        -> Watch.Sample
+    { Watch.Sample(lane, origin, terms: hasTerms ? terms : nil, bytes: bytes) }
+
+    mutating func pass(_ seconds: Int, _ samples: Watch.Sample...) {
+        for _ in 0..<seconds {
+            now += 1_000
+            if watch.take(samples, now: now) { changes.append(now) }
+        }
+    }
+
+    func permission(_ lane: String = "lane") -> Watch.Permission { watch.permission(lane, Self.terms, now: now) }
+
+    /// Lets the pause go by and probes with so many bytes in each second.
+    mutating func probe(_ bytes: UInt64) -> Bool {
+        if case .held(let until?) = permission() { now = until }
+        guard permission() == .probe else { return false }
+        watch.beginProbe("lane", Self.terms, now: now)
+        for second in 1...60 as ClosedRange<Int64> {
+            now += 1_000
+            let moved = bytes * UInt64(second)
+            if watch.probed("lane", Self.terms, bytes: moved, milliseconds: second * 1_000, now: now) { return true }
+        }
+        return false
+    }
+}
+
+@Suite("Throughput that is too low")
+struct ThroughputTests {
+    @Test("a lane that gets less than its minimum for a minute pauses, and says what came")
+    func pauses() {
+        var link = SlowLink()
+        link.pass(59, SlowLink.sample(3_100))
+        #expect(link.permission() == .open)
+        link.pass(1, SlowLink.sample(3_100))
+        #expect(link.changes == [link.now])
+        #expect(link.permission() == .held(until: link.now + 300_000))
+        let hold = link.watch.hold("lane", SlowLink.terms, now: link.now, unix: 5_000)
+        #expect(
+            hold
+                == Hold(
+                    .throughput,
+                    "only 3.1 kB/s came from this server, less than the 10.0 kB/s that it asks for, and one task tries "
+                        + "again after a pause of 5 min", nextLookMilliseconds: 305_000))
+    }
+
+    @Test("a lane that gets its minimum never pauses, nor one without a minimum")
+    func fastEnough() {
+        var link = SlowLink()
+        link.pass(600, SlowLink.sample(10_000), SlowLink.sample(1, "free", SlowLink.other, hasTerms: false))
+        #expect(link.changes.isEmpty)
+        #expect(link.watch.permission("free", nil, now: link.now) == .open)
+        #expect(link.watch.hold("free", nil, now: link.now, unix: 0) == nil)
+    }
+
+    @Test("what comes in bursts is judged by its mean")
+    func bursts() {
+        var link = SlowLink()
+        for _ in 0..<20 {
+            link.pass(9, SlowLink.sample(0))
+            link.pass(1, SlowLink.sample(110_000))
+        }
+        #expect(link.changes.isEmpty)
+    }
+
+    @Test("an origin's lanes are judged together: who shares a fast link is not slow")
+    func shared() {
+        var link = SlowLink()
+        link.pass(600, SlowLink.sample(500), SlowLink.sample(9_500, "other", SlowLink.mirror))
+        #expect(link.changes.isEmpty)
+    }
+
+    @Test("seconds in which nothing counts say nothing, and a long break makes what came before it void")
+    func breaks() {
+        var link = SlowLink()
+        for _ in 0..<3 {
+            link.pass(50, SlowLink.sample(0))
+            link.pass(120)
+        }
+        #expect(link.changes.isEmpty)
+        for _ in 0..<3 {
+            link.pass(20, SlowLink.sample(0))
+            link.pass(5)
+        }
+        #expect(link.changes.count == 1)
+    }
+
+    @Test("after the pause one task may try, and no other while it does")
+    func oneProbe() {
+        var link = SlowLink()
+        link.pass(60, SlowLink.sample(0))
+        link.now += 299_999
+        #expect(link.permission() != .probe)
+        #expect(link.watch.nextProbe(now: link.now) == link.now + 1)
+        link.now += 1
+        #expect(link.permission() == .probe)
+        link.watch.beginProbe("lane", SlowLink.terms, now: link.now)
+        #expect(link.permission() == .held(until: nil))
+    }
+
+    @Test("a probe that is fast enough lets all go, after 256 KiB already")
+    func fastProbe() {
+        var link = SlowLink()
+        link.pass(60, SlowLink.sample(0))
+        let began = link.now + 300_000
+        #expect(link.probe(100_000) == true)
+        #expect(link.now == began + 3_000)
+        #expect(link.permission() == .open)
+    }
+
+    @Test("each probe that is too slow doubles the pause, up to twelve times the first")
+    func slowProbes() {
+        var link = SlowLink()
+        link.pass(60, SlowLink.sample(0))
+        var pauses: [Int64] = []
+        for _ in 0..<6 {
+            if case .held(let until?) = link.permission() { pauses.append((until - link.now) / 1_000) }
+            #expect(link.probe(3_000) == true)
+        }
+        #expect(pauses == [300, 600, 1_200, 2_400, 3_600, 3_600])
+    }
+
+    @Test("what is slow again right after its probe goes on with the longer pause; later it begins anew")
+    func relapse() {
+        var link = SlowLink()
+        link.pass(60, SlowLink.sample(0))
+        #expect(link.probe(100_000) == true)
+        link.pass(60, SlowLink.sample(0))
+        #expect(link.permission() == .held(until: link.now + 600_000))
+        #expect(link.probe(100_000) == true)
+        link.pass(700, SlowLink.sample(50_000))
+        link.pass(120, SlowLink.sample(0))
+        guard case .held(let until?) = link.permission() else {
+            Issue.record("\(link.permission())")
+            return
+        }
+        #expect(until - (link.changes.last ?? 0) == 300_000)
+    }
+
+    @Test("a probe that fetched something small has shown that it works; one that failed is made up for after a pause")
+    func endedProbe() {
+        var link = SlowLink()
+        link.pass(60, SlowLink.sample(0))
+        link.now += 300_000
+        link.watch.beginProbe("lane", SlowLink.terms, now: link.now)
+        #expect(link.watch.endProbe("lane", SlowLink.terms, hasAnswered: false, now: link.now) == true)
+        #expect(link.permission() == .held(until: link.now + 300_000))
+        link.now += 300_000
+        link.watch.beginProbe("lane", SlowLink.terms, now: link.now)
+        #expect(link.watch.endProbe("lane", SlowLink.terms, hasAnswered: true, now: link.now) == true)
+        #expect(link.permission() == .open)
+    }
+
+    @Test("a probe of which nothing is heard does not hold the lane for ever")
+    func lostProbe() {
+        var link = SlowLink()
+        link.pass(60, SlowLink.sample(0))
+        link.now += 300_000
+        link.watch.beginProbe("lane", SlowLink.terms, now: link.now)
+        #expect(link.watch.nextProbe(now: link.now) == link.now + 300_000)
+        link.now += 300_000
+        #expect(link.permission() == .probe)
+    }
+
+    @Test("when two origins together stay below it, lanes to other origins wait, too, and one probe frees them")
+    func everything() {
+        var link = SlowLink()
+        link.pass(60, SlowLink.sample(2_000), SlowLink.sample(2_000, "second", SlowLink.other))
+        #expect(link.permission("third") == .held(until: link.now + 300_000))
+        let hold = link.watch.hold("third", SlowLink.terms, now: link.now, unix: 0)
+        #expect(hold?.sentence.hasPrefix("only 4.0 kB/s came from all servers together") == true)
+        link.now += 300_000
+        link.watch.beginProbe("third", SlowLink.terms, now: link.now)
+        #expect(link.permission("fourth") == .held(until: nil))
+        #expect(link.watch.probed("third", SlowLink.terms, bytes: 300_000, milliseconds: 2_000, now: link.now) == true)
+        #expect(link.permission("fourth") == .open)
+        // Those that were slow by themselves show it by themselves.
+        #expect(link.permission("second") == .probe)
+    }
+
+    @Test("one origin alone says nothing about others")
+    func oneOrigin() {
+        var link = SlowLink()
+        link.pass(60, SlowLink.sample(0))
+        #expect(link.permission("third") == .open)
+    }
+
+    @Test("another network lets all go")
+    func networkChanges() {
+        var link = SlowLink()
+        link.pass(60, SlowLink.sample(0))
+        #expect(link.watch.networkChanged() == true)
+        #expect(link.permission() == .open)
+        #expect(link.watch.networkChanged() == false)
+    }
+
+    @Test("what all move together is known while something moves")
+    func total() {
+        var link = SlowLink()
+        #expect(link.watch.bytesPerSecond(now: link.now) == nil)
+        link.pass(10, SlowLink.sample(2_000), SlowLink.sample(3_000, "free", SlowLink.other, hasTerms: false))
+        #expect(link.watch.bytesPerSecond(now: link.now) == 5_000)
+        link.pass(6)
+        #expect(link.watch.bytesPerSecond(now: link.now) == nil)
+    }
+
+    @Test("numbers at the end of their range do not trap")
+    func extremes() {
+        var watch = SlowLink.Watch()
+        for now in [0, 1, 1_000, .max / 2, 0] as [Int64] {
+            _ = watch.take([SlowLink.sample(.max), SlowLink.sample(.max, "other", SlowLink.other)], now: now)
+        }
+        _ = watch.probed("lane", SlowLink.terms, bytes: .max, milliseconds: .max, now: 0)
+        _ = watch.hold("lane", SlowLink.terms, now: 0, unix: .max)
+    }
+}

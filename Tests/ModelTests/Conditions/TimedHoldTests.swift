@@ -1,0 +1,107 @@
+import BackhaulModel
+import Testing
+
+@Suite("What is held until a time")
+struct TimedHoldTests {
+    private func date(_ hold: Hold?) -> Int64? { hold?.nextLookMilliseconds }
+
+    @Test("quiet hours say from when to when they are")
+    func quiet() {
+        let situation = Situation { $0.session.quietHours = QuietHours("21:00-06:30") }
+        #expect(situation.sentences == ["it is in its quiet hours 21:00-06:30, until 06:30 tomorrow"])
+        // 05:30 UTC of the next day.
+        #expect(date(situation.holds.first) == 1_795_239_000_000)
+    }
+
+    @Test("quiet hours that end on another day name it")
+    func quietForDays() {
+        let situation = Situation { $0.session.quietHours = QuietHours("fri-sun 00:00-24:00") }
+        #expect(situation.sentences == ["it is in its quiet hours, until Monday 00:00"])
+    }
+
+    @Test("quiet hours of session and task are added together")
+    func union() {
+        let situation = Situation {
+            $0.session.quietHours = QuietHours("21:00-23:00")
+            $0.task.stated.quietHours = QuietHours("23:00-02:00")
+        }
+        #expect(situation.sentences == ["it is in its quiet hours 21:00-02:00, until 02:00 tomorrow"])
+    }
+
+    @Test("quiet hours that together leave no hour are said to be for ever")
+    func neverLoud() {
+        let situation = Situation {
+            $0.session.quietHours = QuietHours("07:00-23:00")
+            $0.task.stated.quietHours = QuietHours("22:00-07:00")
+        }
+        #expect(situation.reasons == [.quietHours])
+        #expect(date(situation.holds.first) == nil)
+    }
+
+    @Test("a budget that is used up says how much of it, where, and when the next month begins")
+    func budget() {
+        let situation = Situation { $0.budgets = [.monthOfHotspot()] }
+        #expect(
+            situation.sentences == [
+                "5.0 GB of this month's 5.0 GB are used on Hotspot; the next month begins on 1 December"
+            ])
+        // 2026-12-01 00:00 in Berlin.
+        #expect(date(situation.holds.first) == 1_796_079_600_000)
+    }
+
+    @Test("a budget of nothing has no month to wait for")
+    func noBudget() {
+        let situation = Situation { $0.budgets = [.monthOfHotspot(limit: 0, used: 0)] }
+        #expect(situation.reasons == [.budget])
+        #expect(date(situation.holds.first) == nil)
+    }
+
+    @Test("what lasts longest is said first")
+    func order() {
+        let situation = Situation {
+            $0.session = Constraints(.discretionary) { $0.quietHours = QuietHours("21:00-06:30") }
+            $0.conditions = .onTheRoad
+            $0.conditions.connectivity = Reading(.limited)
+            $0.conditions.thermalState = Reading(.critical)
+            $0.conditions.isAboutToSleep = Reading(true)
+            $0.budgets = [
+                .monthOfHotspot(),
+                BudgetUse(
+                    .session, network: "Hotspot", period: .day(at: $0.now, localOffsetMilliseconds: Berlin.offset),
+                    limit: 1, used: 2),
+            ]
+        }
+        #expect(
+            situation.reasons == [.budget, .quietHours, .budget, .power, .metered, .portal, .heat, .sleep])
+    }
+
+    @Test("time alone changes the answer when quiet hours begin or end, or a budget's time is over")
+    func nextChange() {
+        var situation = Situation()
+        #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == nil)
+        situation.budgets = [.monthOfHotspot(used: 0)]
+        #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == 1_796_079_600_000)
+        situation.session.quietHours = QuietHours("22:00-06:30")
+        #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == situation.now + 20 * 60_000)
+    }
+
+    @Test("a task that expects more than is left waits for the next month")
+    func fits() {
+        let budget = BudgetUse.monthOfHotspot(used: 4_000_000_000)
+        #expect(DeferralDecision.fits(1_000_000_000, [budget]) == nil)
+        #expect(DeferralDecision.fits(nil, [budget]) == nil)
+        let hold = DeferralDecision.fits(1_000_000_001, [budget])
+        #expect(
+            hold?.sentence
+                == "it expects 1.0 GB, and of this month's 5.0 GB on Hotspot 1.0 GB are left; the next month begins on "
+                + "1 December")
+        #expect(date(hold) == 1_796_079_600_000)
+    }
+
+    @Test("a task that expects more than the whole budget waits for a larger one")
+    func neverFits() {
+        let hold = DeferralDecision.fits(6_000_000_000, [.monthOfHotspot(used: 0)])
+        #expect(hold?.reason == .budget)
+        #expect(date(hold) == nil)
+    }
+}

@@ -1,0 +1,196 @@
+import BackhaulModel
+import Testing
+
+@Suite("Portals and dead uplinks")
+struct UplinkTests {
+    private static func origin(_ name: String, _ scheme: String = "https") -> Origin {
+        Origin(scheme: scheme, server: "\(name).example", port: 443)
+    }
+    private let a = origin("a")
+    private let b = origin("b")
+    private let c = origin("c")
+    private let login = origin("login")
+
+    /// Three origins that cannot be reached, one second after the other.
+    private func dead(_ ending: UplinkWatch.Ending = .unreachable) -> UplinkWatch {
+        var watch = UplinkWatch()
+        for (second, origin) in [a, b, c].enumerated() {
+            _ = watch.take(origin, ending, originsInUse: 5, now: Int64(second) * 1_000)
+        }
+        return watch
+    }
+
+    @Test("three origins that fail in a row are an uplink that is dead, and say so")
+    func limited() {
+        let watch = dead()
+        #expect(watch.state == .limited)
+        #expect(
+            watch.hold(now: 2_000, unix: 50_000)
+                == Hold(
+                    .portal,
+                    "3 servers in a row could not be reached, so the network's way out seems dead; one task tries "
+                        + "again after a pause", nextLookMilliseconds: 60_000))
+    }
+
+    @Test("two are enough when there are no others, one never")
+    func fewOrigins() {
+        var watch = UplinkWatch()
+        #expect(watch.take(a, .unreachable, originsInUse: 1, now: 0) == false)
+        #expect(watch.take(a, .unreachable, originsInUse: 1, now: 1) == false)
+        #expect(watch.take(b, .unreachable, originsInUse: 3, now: 2) == false)
+        #expect(watch.take(b, .unreachable, originsInUse: 2, now: 3) == true)
+        #expect(watch.state == .limited)
+    }
+
+    @Test("an answer in between, or a transfer that moves, begins the count anew")
+    func answered() {
+        var watch = UplinkWatch()
+        for origin in [a, b] { _ = watch.take(origin, .unreachable, originsInUse: 5, now: 0) }
+        #expect(watch.take(Self.origin("d"), .answered, originsInUse: 5, now: 1) == true)
+        #expect(watch.isProven)
+        for origin in [a, b] { _ = watch.take(origin, .unreachable, originsInUse: 5, now: 2) }
+        #expect(watch.moved(now: 3) == false)
+        #expect(watch.take(c, .unreachable, originsInUse: 5, now: 4) == false)
+        #expect(watch.state == .open)
+    }
+
+    @Test("a connection that is refused says nothing of the way: some machine is there")
+    func refused() {
+        let ending = UplinkWatch.Ending(Failure(.connectionFailed, "refused"), wasRefused: true)
+        #expect(ending == .unknown)
+        #expect(dead(ending).state == .open)
+    }
+
+    @Test("the first that is tried again is one that has not failed")
+    func likeliest() {
+        var watch = dead()
+        #expect(watch.probe(among: [a, b, c, Self.origin("z")], now: 12_000) == Self.origin("z"))
+        #expect(watch.probe(among: [a, b, c, Self.origin("z")], now: 40_000) == a)
+    }
+
+    @Test("one 511 where others have answered within two minutes stops nobody")
+    func lively() {
+        var watch = UplinkWatch()
+        _ = watch.take(b, .answered, originsInUse: 5, now: 0)
+        #expect(watch.take(a, .portal, originsInUse: 5, now: 60_000) == false)
+        #expect(watch.state == .open)
+        #expect(watch.take(a, .portal, originsInUse: 5, now: 130_000) == true)
+        #expect(watch.state == .portal)
+    }
+
+    @Test("failures of more than two minutes ago do not count")
+    func old() {
+        var watch = UplinkWatch()
+        for (minute, origin) in [a, b, c].enumerated() {
+            _ = watch.take(origin, .unreachable, originsInUse: 5, now: Int64(minute) * 61_000)
+        }
+        #expect(watch.state == .open)
+    }
+
+    @Test("origins that all send to the same other one, or show a certificate that does not fit, are a portal")
+    func portal() {
+        #expect(dead(.redirected(to: login)).state == .portal)
+        #expect(dead(.untrusted).state == .portal)
+    }
+
+    @Test("origins that send to different ones answer for themselves, and so does one that sends to its own")
+    func redirects() {
+        var watch = UplinkWatch()
+        for origin in [a, b, c] {
+            let target = Self.origin("cdn." + origin.server)
+            _ = watch.take(origin, .redirected(to: target), originsInUse: 3, now: 0)
+        }
+        #expect(watch.state == .open)
+        #expect(watch.isProven)
+        _ = watch.networkChanged()
+        for (origin, ending) in [(a, .redirected(to: login)), (b, .unreachable), (c, .unreachable)]
+            as [(Origin, UplinkWatch.Ending)]
+        { _ = watch.take(origin, ending, originsInUse: 5, now: 0) }
+        #expect(watch.state == .open)
+    }
+
+    @Test("511 alone is a portal; but an origin that says so while others answer is not believed again")
+    func networkAuthenticationRequired() {
+        var watch = UplinkWatch()
+        #expect(watch.take(a, .portal, originsInUse: 5, now: 0) == true)
+        #expect(watch.state == .portal)
+        #expect(watch.take(b, .answered, originsInUse: 5, now: 1_000) == true)
+        #expect(watch.state == .open)
+        #expect(watch.take(a, .portal, originsInUse: 5, now: 2_000) == false)
+        #expect(watch.state == .open)
+        #expect(watch.take(a, .portal, originsInUse: 5, now: 700_000) == true)
+    }
+
+    @Test("the pauses between probes grow from ten seconds to five minutes, and each probe goes to another origin")
+    func probes() {
+        var watch = dead()
+        var now: Int64 = 2_000
+        var pauses: [Int64] = []
+        var tried: [Origin] = []
+        for _ in 0..<8 {
+            guard let next = watch.nextProbe(now: now) else { break }
+            #expect(watch.probe(among: [a, b, c], now: next - 1) == nil)
+            pauses.append((next - now) / 1_000)
+            now = next
+            if let origin = watch.probe(among: [a, b, c], now: now) {
+                tried.append(origin)
+                _ = watch.take(origin, .unreachable, originsInUse: 5, now: now)
+            }
+        }
+        #expect(pauses == [10, 20, 40, 80, 160, 300, 300, 300])
+        #expect(tried == [a, b, c, a, b, c, a, b])
+    }
+
+    @Test("one proper answer or another network lets all go at once")
+    func opens() {
+        var watch = dead()
+        #expect(watch.take(b, .answered, originsInUse: 5, now: 5_000) == true)
+        #expect(watch.hold(now: 5_000, unix: 0) == nil)
+        watch = dead()
+        #expect(watch.networkChanged() == true)
+        #expect(!watch.isHeld)
+    }
+
+    @Test("what the system says is tried out, too, but no page of a portal is fetched in place of a file")
+    func system() {
+        var watch = UplinkWatch()
+        _ = watch.connectivity(.portal, now: 0)
+        #expect(watch.isHeld && watch.state == .open)
+        let plain = Self.origin("plain", "http")
+        #expect(watch.probe(among: [plain], now: 10_000) == nil)
+        #expect(watch.probe(among: [plain, a], now: 10_000) == a)
+        #expect(watch.take(a, .answered, originsInUse: 2, now: 11_000) == true)
+        #expect(!watch.isHeld && watch.isProven)
+        #expect(watch.connectivity(.portal, now: 12_000) == false)
+        #expect(watch.connectivity(.limited, now: 13_000) == true)
+        #expect(!watch.isProven)
+    }
+
+    @Test("failures are told apart by what they say of the way")
+    func endings() {
+        func ending(_ status: Status, http: Int64? = nil, to target: Origin? = nil, hasAnswered: Bool = false)
+            -> UplinkWatch.Ending
+        {
+            let failure = Failure(status, "", domain: http == nil ? .none : .http, detail: http ?? 0)
+            return UplinkWatch.Ending(failure, redirectedTo: target, hasAnswered: hasAnswered)
+        }
+        #expect(UplinkWatch.Ending(nil) == .answered)
+        #expect(ending(.httpStatus, http: 511) == .portal)
+        #expect(ending(.httpStatus, http: 404) == .answered)
+        #expect(ending(.httpStatus, http: 404, to: login) == .redirected(to: login))
+        #expect(ending(.tlsFailed) == .untrusted)
+        #expect(ending(.connectionFailed) == .unreachable)
+        #expect(ending(.connectionLost, hasAnswered: true) == .unknown)
+        #expect(ending(.requestTimeout, hasAnswered: true) == .unreachable)
+        #expect(ending(.diskFull) == .unknown)
+        #expect(ending(.cancelled) == .unknown)
+    }
+
+    @Test("what is beside the uplink is known by its name", arguments: [
+        ("localhost", true), ("127.0.0.1", true), ("10.1.2.3", true), ("172.31.0.1", true), ("172.32.0.1", false),
+        ("192.168.1.5", true), ("192.169.1.5", false), ("169.254.1.1", true), ("nas.local", true), ("[fd00::1]", true),
+        ("[fe80::1]", true), ("[2001:db8::1]", false), ("[::1]", true), ("[::ffff:1]", false), ("10.1.2", false),
+        ("10.1.2.300", false), ("example.org", false), ("", false), ("[", false),
+    ])
+    func needsNoUplink(server: String, expected: Bool) { #expect(Connectivity.needsNoUplink(server) == expected) }
+}

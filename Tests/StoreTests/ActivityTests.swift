@@ -1,0 +1,267 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Activities")
+struct ActivityTests {
+    let scratch = Scratch()
+    private static let hour: Int64 = 3_600_000
+
+    private func activity(
+        _ identifier: String = "sync", request: Request? = nil, _ change: (inout Activity) -> Void = { _ in }
+    ) -> Activity {
+        var activity = Activity(identifier: identifier, intervalMilliseconds: UInt64(Self.hour))
+        activity.request = request
+        change(&activity)
+        return activity
+    }
+
+    private func set(_ store: TestStore, _ activity: Activity, _ session: SessionID, at now: Int64 = 1_000) throws {
+        try store.run { (transaction) throws(Failure) in
+            try transaction.setActivity(activity, origin: .example, in: session, now: now)
+        }
+    }
+
+    private func open(_ store: TestStore, _ now: Int64) throws -> (open: [OpenActivity], next: Int64?) {
+        try store.run { (transaction) throws(Failure) in try transaction.openActivities(now: now) }
+    }
+
+    private func start(_ store: TestStore, _ activity: OpenActivity, at now: Int64) throws -> ActivityStart? {
+        try store.run { (transaction) throws(Failure) in
+            try transaction.start(activity, now: now, clock: ClockReading(wall: now, boot: now, bootID: "b"))
+        }
+    }
+
+    private func infos(_ store: TestStore, _ session: SessionID, now: Int64 = 1_000) throws -> [ActivityInfo] {
+        try store.run { (transaction) throws(Failure) in try transaction.activities(session, now: now) }
+    }
+
+    private var request: Request {
+        var request = Request(url: "https://example.org/feed")
+        request.headers = [HeaderField("Accept", "text/xml")]
+        request.userData = [1, 2]
+        request.priority = 5
+        request.mode = 0o600
+        request.ifExists = .replace
+        request.destination = Destination(path: "/home/someone/feed", directoryDevice: 5, directoryInode: 6)
+        request.options.group = "feeds"
+        request.options.method = "POST"
+        request.options.body = .bytes([9, 8, 7])
+        request.options.policy.maximumAttempts = 3
+        request.options.policy.constraints.minimumBatteryPercent = 20
+        return request
+    }
+
+    @Test("its window opens after the interval, and is then at hand")
+    func window() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try set(store, activity(), session)
+        #expect(try open(store, 1_000).next == 1_000 + Self.hour)
+        #expect(try open(store, 999 + Self.hour).open.isEmpty)
+        let found = try open(store, 1_000 + Self.hour)
+        #expect(found.open.map(\.identifier) == ["sync"])
+        #expect(found.next == nil)
+        let window = found.open[0].window(now: 1_000 + Self.hour)
+        #expect(window == ActivityWindow(begin: 1_000 + Self.hour, toleranceMilliseconds: UInt64(Self.hour / 2)))
+    }
+
+    @Test("a start makes a task of the whole request, which waits for its wishes until the window ends")
+    func task() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try set(store, activity(request: request), session)
+        let due = try open(store, 2_000 + Self.hour).open[0]
+        let started = try #require(try start(store, due, at: 2_000 + Self.hour))
+        let enqueued = try #require(started.enqueued)
+        let task = enqueued.results[0].task
+        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.task(task) })
+        var expected = request
+        expected.options.policy.constraints.preset = .discretionary
+        expected.options.latestStartMilliseconds = 1_000 + Self.hour * 3 / 2
+        #expect(record.task.request == expected)
+        #expect(record.task.origin == .example)
+        #expect(enqueued.nextLatestStart == 1_000 + Self.hour * 3 / 2)
+        let info = try infos(store, session, now: 3_000 + Self.hour)[0]
+        #expect(info.lastTask == task && info.lastStartedMilliseconds == 2_000 + Self.hour)
+        #expect(info.nextMilliseconds == 1_000 + 2 * Self.hour)
+        #expect(info.url == request.url)
+    }
+
+    @Test("an activity that the user waits for wishes nothing", arguments: [QualityOfService.utility, .userInitiated])
+    func quality(_ quality: QualityOfService) throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let plain = Request(url: "https://example.org/a")
+        try set(store, activity(request: plain) { $0.qualityOfService = quality }, session)
+        let started = try #require(try start(store, try open(store, 2 * Self.hour).open[0], at: 2 * Self.hour))
+        let task = try #require(started.enqueued).results[0].task
+        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.task(task) })
+        #expect(record.task.request.options.policy.constraints == .none)
+    }
+
+    @Test("without a request its session gets an event that needs its host until it is acknowledged")
+    func event() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try set(store, activity(), session)
+        let started = try #require(try start(store, try open(store, 2 * Self.hour).open[0], at: 2 * Self.hour))
+        #expect(started.change.needsHost)
+        #expect(started.change.events.map(\.kind) == [.activity("sync")])
+        #expect(try store.events(of: session) == started.change.events)
+        #expect(try store.info(session)?.hasActivity == true)
+        func waiting() throws -> [String] {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.waitingSessions(of: "org.example").map(\.identifier)
+            }
+        }
+        #expect(try waiting() == ["gallery"])
+        try store.acknowledge(session, .through(started.change.newestEvent))
+        #expect(try waiting().isEmpty)
+        #expect(try store.info(session)?.events == 0)
+        #expect(try store.info(session)?.hasActivity == false)
+    }
+
+    @Test("a start that was read before another is none")
+    func once() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try set(store, activity(), session)
+        let due = try open(store, 2 * Self.hour).open[0]
+        #expect(try start(store, due, at: 2 * Self.hour) != nil)
+        #expect(try start(store, due, at: 2 * Self.hour) == nil)
+        #expect(try store.events(of: session).count == 1)
+    }
+
+    @Test("while its last task lives no other is made")
+    func living() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try set(store, activity(request: request), session)
+        let started = try start(store, try open(store, 2 * Self.hour).open[0], at: 2 * Self.hour)
+        let task = try #require(started?.enqueued).results[0].task
+        let next = try open(store, 4 * Self.hour).open[0]
+        #expect(next.livingTask == task)
+        #expect(try start(store, next, at: 4 * Self.hour) == nil)
+        try store.end(task)
+        let free = try open(store, 4 * Self.hour).open[0]
+        #expect(free.livingTask == nil)
+        #expect(try start(store, free, at: 4 * Self.hour) != nil)
+    }
+
+    @Test("windows that have passed are made up for by one start, and the next is the grid's")
+    func missed() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try set(store, activity(), session, at: 0)
+        let now = 10 * Self.hour + 5
+        let due = try open(store, now).open[0]
+        #expect(due.window(now: now).begin == 10 * Self.hour)
+        #expect(try start(store, due, at: now) != nil)
+        #expect(try open(store, now).open.isEmpty)
+        #expect(try open(store, now).next == 11 * Self.hour)
+    }
+
+    @Test("one that does not repeat is gone with its start")
+    func single() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try set(store, activity { $0.repeats = false }, session)
+        #expect(try start(store, try open(store, 2 * Self.hour).open[0], at: 2 * Self.hour) != nil)
+        #expect(try infos(store, session).isEmpty)
+    }
+
+    @Test("set again it keeps its next window unless its first time or its interval is another")
+    func again() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        func next() throws -> Int64 { try infos(store, session)[0].nextMilliseconds }
+        try set(store, activity { $0.firstMilliseconds = 9_000 }, session)
+        #expect(try next() == 9_000)
+        try set(store, activity { $0.firstMilliseconds = 9_000 }, session, at: 5_000)
+        try set(store, activity { $0.qualityOfService = .utility }, session, at: 5_000)
+        #expect(try next() == 9_000)
+        #expect(try infos(store, session)[0].qualityOfService == .utility)
+        try set(store, activity { $0.firstMilliseconds = 8_000 }, session, at: 5_000)
+        #expect(try next() == 8_000)
+        try set(store, activity { $0.intervalMilliseconds = 60_000; $0.toleranceMilliseconds = 1 }, session, at: 5_000)
+        #expect(try next() == 65_000)
+    }
+
+    @Test("its request can be replaced, and be taken away")
+    func replaced() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try set(store, activity(request: request), session)
+        try set(store, activity(request: Request(url: "https://example.org/other")), session)
+        let due = try open(store, 2 * Self.hour).open[0]
+        let task = try #require(try start(store, due, at: 2 * Self.hour)?.enqueued).results[0].task
+        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.task(task) })
+        #expect(record.task.request.url == "https://example.org/other")
+        #expect(record.task.request.options.method == nil && record.task.request.destination == nil)
+        try set(store, activity(), session)
+        #expect(try infos(store, session)[0].url == nil)
+        #expect(try infos(store, session)[0].lastTask == task)
+    }
+
+    @Test("removed it is gone, once; with its session go all, at once when that is invalidated")
+    func removed() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        for name in ["a", "b"] { try set(store, activity(name, request: request), session) }
+        func remove(_ name: String) throws {
+            try store.run { (transaction) throws(Failure) in try transaction.removeActivity(name, in: session) }
+        }
+        try remove("a")
+        #expect(throws: Failure.self) { try remove("a") }
+        #expect(try infos(store, session).map(\.identifier) == ["b"])
+        try store.enqueue([.numbered(1)], in: session)
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.invalidate(session, cancelTasks: false, now: 1)
+        }
+        #expect(try open(store, .max).open.isEmpty)
+        let failure = #expect(throws: Failure.self) { try set(store, activity(), session) }
+        #expect(failure?.status == .invalidated)
+    }
+
+    @Test("a session has a thousand at most")
+    func limit() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let activities = (0..<Limits.activityCount).map { activity("\($0)") }
+        try store.run { (transaction) throws(Failure) in
+            for activity in activities {
+                try transaction.setActivity(activity, origin: nil, in: session, now: 1)
+            }
+        }
+        let failure = #expect(throws: Failure.self) { try set(store, activity("more"), session) }
+        #expect(failure?.status == .tooMany)
+        try set(store, activity("7"), session)
+    }
+
+    @Test("when the calendar jumps, what counts from now goes along, and what has a time on the wall stays")
+    func jump() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let begin = CalendarJump.neverSet + 1_000
+        func adopt(_ wall: Int64, boot: Int64) throws {
+            try store.run { (transaction) throws(Failure) in
+                _ = try transaction.adopt(ClockReading(wall: wall, boot: boot, bootID: "b"))
+            }
+        }
+        func next() throws -> [Int64] { try infos(store, session, now: 0).map { $0.nextMilliseconds - begin } }
+        try adopt(begin, boot: 1_000)
+        try set(store, activity("interval"), session, at: begin)
+        try set(store, activity("wall") { $0.firstMilliseconds = begin + 5 * Self.hour }, session, at: begin)
+        try adopt(begin + Self.hour / 2, boot: 1_000)
+        #expect(try next() == [Self.hour * 3 / 2, 5 * Self.hour])
+        // It has started while the calendar showed too much.
+        let late = begin + 500 * Self.hour
+        try adopt(late, boot: 1_000)
+        let due = try #require(try open(store, late).open.first { $0.identifier == "wall" })
+        #expect(try start(store, due, at: late) != nil)
+        try adopt(begin, boot: 1_000)
+        #expect(try next() == [Self.hour, Self.hour])
+    }
+}

@@ -1,0 +1,201 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+extension Request {
+    /// One that states the preset, if any, for itself.
+    static func stating(_ number: Int, _ preset: ConstraintPreset?, priority: Int32 = 0) -> Request {
+        .numbered(number) { request in
+            if let preset { request.options.policy.constraints.preset = preset }
+            request.priority = priority
+        }
+    }
+}
+
+@Suite("What tasks state for themselves")
+struct ConstraintsTests {
+    let scratch = Scratch()
+
+    private var everything: Constraints {
+        var constraints = Constraints()
+        constraints.preset = .overnight
+        constraints.requiresExternalPower = false
+        constraints.requiresUnmetered = true
+        constraints.networks = [.wifi, .ethernet]
+        constraints.minimumBatteryPercent = 30
+        constraints.maximumThermalState = .nominal
+        constraints.maximumCPUPressurePercent = 1
+        constraints.maximumIOPressurePercent = 2
+        constraints.maximumMemoryPressurePercent = 100
+        constraints.minimumBytesPerSecond = 77_000
+        constraints.quietHours = QuietHours("mon-fri 08:00-18:00, sat 10:00-14:00")
+        return constraints
+    }
+
+    private func turns(
+        _ store: TestStore, limit: Int = 100, known: Set<TaskID> = [], held: Set<ConstraintsID> = []
+    ) throws -> [TaskID] {
+        try store.run { (transaction) throws(Failure) in
+            let lane = try transaction.lanesWithWaitingTasks()[0].id
+            return try transaction.waitingTasks(lane: lane, limit: limit, afterKnown: known, notOf: held).map(\.id)
+        }
+    }
+
+    private func constraints(of task: TaskID, _ store: TestStore) throws -> ConstraintsID {
+        try #require(try store.run { (transaction) throws(Failure) in try transaction.task(task) }).task.constraints
+    }
+
+    @Test("they are read back with the request, each field as it was stated")
+    func roundTrip() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let everything = everything
+        let request = Request.numbered(1) { $0.options.policy.constraints = everything }
+        let task = try store.enqueue([request], in: session)[0]
+        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.task(task) })
+        #expect(record.task.request == request)
+        #expect(record.task.request.options.policy.constraints == everything)
+        let all = try store.run { (transaction) throws(Failure) in try transaction.allConstraints() }
+        #expect(all == [
+            StoredConstraints(
+                id: record.task.constraints, session: session, constraints: TaskConstraints(everything)),
+        ])
+    }
+
+    @Test("tasks that state the same share a row; those that state nothing need none")
+    func shared() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let other = try store.session("other")
+        let made = try store.run { (transaction) throws(Failure) in
+            try transaction.enqueue(
+                session: session, (0..<6).map { (.stating($0, $0 < 4 ? .discretionary : nil), .example) }, now: 1)
+        }
+        #expect(made.constraints.map(\.constraints.stated.preset) == [.discretionary])
+        let again = try store.run { (transaction) throws(Failure) in
+            try transaction.enqueue(session: session, [(.stating(7, .discretionary), .example)], now: 1)
+        }
+        #expect(again.constraints.isEmpty)
+        try store.enqueue([.stating(8, .discretionary)], in: other)
+        let ids = try made.results.map { try constraints(of: $0.task, store) }
+        #expect(Set(ids.prefix(4)) == [made.constraints[0].id])
+        #expect(Set(ids.suffix(2)) == [.session])
+        #expect(try store.run { (transaction) throws(Failure) in try transaction.allConstraints() }.count == 2)
+    }
+
+    @Test("the same key with another policy or other starts is another request, and the field is named")
+    func conflict() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let request = Request.stating(1, .overnight).changed { $0.idempotencyKey = "a" }
+        let task = try store.enqueue([request], in: session)[0]
+        #expect(try store.enqueue([request], in: session) == [task])
+        let others: [(String, Request)] = [
+            ("policy", request.changed { $0.options.policy.maximumAttempts = 9 }),
+            ("earliest_start_ms", request.changed { $0.options.earliestStartMilliseconds = 9 }),
+            ("latest_start_ms", request.changed { $0.options.latestStartMilliseconds = 9 }),
+            ("expected_bytes_received", request.changed { $0.options.expectedBytesReceived = 9 }),
+            ("expected_bytes_sent", request.changed { $0.options.expectedBytesSent = 9 }),
+        ]
+        for (field, other) in others {
+            let failure = #expect(throws: Failure.self) { try store.enqueue([other], in: session) }
+            #expect(failure?.status == .keyConflict)
+            #expect(failure?.message.contains(" \(field);") == true, "\(failure?.message ?? "")")
+        }
+    }
+
+    @Test("constraints that were replaced are those of the task, whose key still finds it")
+    func replaced() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let request = Request.stating(1, .overnight).changed { $0.idempotencyKey = "a" }
+        let late = Request.stating(2, .overnight).changed { $0.options.latestStartMilliseconds = 1 }
+        let tasks = try store.enqueue([request, late], in: session)
+        let before = try tasks.map { try constraints(of: $0, store) }
+        var wifi = Constraints()
+        wifi.networks = .wifi
+        let stated = wifi
+        let change = try store.run { (transaction) throws(Failure) in
+            try transaction.control(session, .setConstraints(stated), TaskSelection(), running: [], now: 5)
+        }
+        let after = try tasks.map { try constraints(of: $0, store) }
+        #expect(change.count == 2 && change.restated.tasks == [tasks[0]: after[0], tasks[1]: after[1]])
+        #expect(Set(before).isDisjoint(with: after))
+        let new = try store.run { (transaction) throws(Failure) in try transaction.allConstraints() }
+        #expect(new.first { $0.id == after[0] }?.constraints == TaskConstraints(stated))
+        #expect(new.first { $0.id == after[1] }?.constraints == TaskConstraints(stated, isPastLatestStart: true))
+        #expect(try store.enqueue([request], in: session) == [tasks[0]])
+    }
+
+    @Test("a task that a launched host enqueues is known as such, whatever it states")
+    func launched() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let made = try store.run { (transaction) throws(Failure) in
+            try transaction.enqueue(
+                session: session, [(.numbered(1), .example), (.stating(2, .overnight), .example)], now: 1,
+                isLaunched: true)
+        }
+        #expect(made.constraints.map(\.constraints.isLaunched) == [true, true])
+        #expect(made.constraints.map(\.constraints.stated.preset) == [nil, .overnight])
+    }
+
+    @Test("turns go by priority and age over all constraints that are not held")
+    func turns() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let presets: [ConstraintPreset?] = [nil, .discretionary, .overnight]
+        let requests = (0..<60).map { Request.stating($0, presets[$0 % 3], priority: Int32($0 % 4)) }
+        let ids = try store.enqueue(requests, in: session)
+        func expected(_ isWanted: (Int) -> Bool) -> [TaskID] {
+            (0..<60).filter(isWanted).sorted { ($1 % 4, $0) < ($0 % 4, $1) }.map { ids[$0] }
+        }
+        let discretionary = try constraints(of: ids[1], store)
+        #expect(try turns(store) == expected { _ in true })
+        #expect(try turns(store, limit: 7) == Array(expected { _ in true }.prefix(7)))
+        #expect(try turns(store, held: [discretionary]) == expected { $0 % 3 != 1 })
+        #expect(try turns(store, held: [.session]) == expected { $0 % 3 != 0 })
+        #expect(try turns(store, limit: 5, held: [.session]) == Array(expected { $0 % 3 != 0 }.prefix(5)))
+        let known = Set(expected { _ in true }.prefix(10))
+        #expect(try turns(store, limit: 9, known: known) == Array(expected { _ in true }.dropFirst(10).prefix(9)))
+    }
+
+    @Test("what waits for a turn is counted by constraints and lane")
+    func counts() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<5).map { .stating($0, $0 < 2 ? .overnight : nil) }, in: session)
+        try store.control(session, .suspend, TaskSelection(ids: [ids[4]]))
+        let counts = try store.run { (transaction) throws(Failure) in try transaction.waitingCounts() }
+        #expect(counts.map(\.count) == [2, 2])
+        #expect(counts.map(\.constraints) == [.session, try constraints(of: ids[0], store)])
+        #expect(counts.allSatisfy { $0.session == session })
+    }
+
+    @Test("what no task states any more makes room; beyond that the enqueue is refused whole")
+    func limit() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        func request(_ number: Int) -> Request {
+            .numbered(number) { $0.options.policy.constraints.minimumBytesPerSecond = UInt64(number + 1) }
+        }
+        let limit = Limits.constraintsCount
+        let ids = try store.enqueue((0..<limit).map(request), in: session)
+        let failure = #expect(throws: Failure.self) { try store.enqueue([request(limit)], in: session) }
+        #expect(failure?.status == .tooMany)
+        // A known one still finds its row.
+        try store.enqueue([request(3).changed { $0.destination?.path += "b" }], in: session)
+        try store.control(session, .cancel, TaskSelection(ids: [ids[9]]))
+        try store.acknowledge(session, .through(try #require(try store.info(session)).newestEvent))
+        #expect(try store.enqueue([request(limit)], in: session).count == 1)
+    }
+}
+
+extension Request {
+    func changed(_ change: (inout Request) -> Void) -> Request {
+        var request = self
+        change(&request)
+        return request
+    }
+}

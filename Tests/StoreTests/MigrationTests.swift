@@ -1,0 +1,82 @@
+import BackhaulModel
+import CSQLite
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Stores of earlier versions")
+struct MigrationTests {
+    let scratch = Scratch()
+
+    /// As the third version has written them: a session with two lanes' worth of tasks, options, events and a history.
+    private static let rows = """
+        INSERT INTO sessions (id, application, identifier, connections_per_origin, maximum_running_tasks,
+            first_retry_delay_ms, longest_retry_delay_ms, request_timeout_ms, resource_timeout_ms, created_ms, round,
+            round_open, live_tasks, events_waiting, newest_event)
+            VALUES (1, 'org.example', 'gallery', 6, 100, 1000, 60000, 60000, 604800000, 5, 1, 1, 3, 1, 7);
+        INSERT INTO lanes (id, session_id, scheme, server, port) VALUES (1, 1, 'https', 'example.org', 443);
+        INSERT INTO tasks (id, session_id, lane_id, round, state, priority, enqueued_ms, destination, suspended_ms)
+            VALUES (1, 1, 1, 1, 1, 0, 2000, '/a', 0), (2, 1, 1, 1, 1, 9, 2001, '/b', 500),
+                (3, 1, 1, 1, 3, 0, 2002, '/c', 0);
+        INSERT INTO tasks (id, session_id, lane_id, round, state, priority, enqueued_ms, ended_ms, destination)
+            VALUES (4, 1, 1, 1, 4, 0, 2003, 3000, '/d');
+        INSERT INTO requests (task_id, url, directory_device, directory_inode, if_exists, priority, starts_suspended,
+            mode, has_options)
+            SELECT id, 'https://example.org' || destination, 5, 6, 0, priority, 0, 420, id = 2 FROM tasks;
+        INSERT INTO request_options (task_id, refresh, if_changed, named_by_server, ignores_digests,
+            resource_timeout_ms, maximum_attempts) VALUES (2, 0, 0, 0, 0, 70000, 4);
+        INSERT INTO events (id, session_id, task_id, kind, round, time_ms) VALUES (7, 1, 4, 1, 1, 3000);
+        INSERT INTO history (task_id, session_id, round, state, kind, url, priority, status, error_domain,
+            error_detail, http_status, attempts, size, enqueued_ms, ended_ms)
+            VALUES (9, 1, 1, 4, 1, 'https://example.org/old', 0, 0, 0, 0, 200, 1, 10, 1000, 1500);
+        """
+
+    private func migrated() throws -> (store: TestStore, session: SessionID) {
+        var database: OpaquePointer?
+        #expect(sqlite3_open("\(scratch.path)/\(Schema.fileName)", &database) == SQLITE_OK)
+        let version = "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 3;"
+        for step in Schema.migrations.prefix(3) + [Self.rows, version] {
+            #expect(sqlite3_exec(database, step, nil, nil, nil) == SQLITE_OK)
+        }
+        sqlite3_close(database)
+        return (try TestStore(scratch.path), SessionID(rawValue: 1))
+    }
+
+    @Test("tasks of version 3 keep their turns, requests and times, and state nothing")
+    func tasks() throws {
+        let (store, session) = try migrated()
+        let waiting = try store.run { (transaction) throws(Failure) in
+            try transaction.waitingTasks(lane: LaneID(rawValue: 1), limit: 9)
+        }
+        #expect(waiting.map(\.id.rawValue) == [2, 1])
+        #expect(waiting.allSatisfy { $0.constraints == .session })
+        #expect(waiting[0].request.options.policy.maximumAttempts == 4)
+        #expect(waiting[0].request.options.policy.constraints == .none)
+        let next = try store.run { (transaction) throws(Failure) in try transaction.nextEndOfTime(session) }
+        // Enqueued at 2,001, suspended for 500, with a time-out of 70,000.
+        #expect(next == 72_501)
+        let infos = try store.tasks(of: session)
+        #expect(infos.map(\.state) == [.waiting, .waiting, .suspended, .succeeded])
+        #expect(infos.allSatisfy { $0.earliestStartMilliseconds == nil && $0.latestStartMilliseconds == nil })
+    }
+
+    @Test("sessions of version 3 demand nothing, and their events and history are there")
+    func sessions() throws {
+        let (store, session) = try migrated()
+        let configuration = try store.run { (transaction) throws(Failure) in try transaction.configuration(session) }
+        #expect(configuration.constraints == .none)
+        #expect(configuration.budget == ByteBudget())
+        #expect(configuration.slowAfterMilliseconds == SessionConfiguration(identifier: "a").slowAfterMilliseconds)
+        #expect(configuration.slowPauseMilliseconds == SessionConfiguration(identifier: "a").slowPauseMilliseconds)
+        #expect(!configuration.isDiscretionaryIfLaunched)
+        #expect(try store.events(of: session).map(\.id.rawValue) == [7])
+        let (history, waits) = try store.run { (transaction) throws(Failure) in
+            (try transaction.history(of: session, after: .zero, maximum: 9).tasks,
+                try transaction.waits(of: TaskID(rawValue: 9), in: session, now: 9_000))
+        }
+        #expect(history.map(\.url) == ["https://example.org/old"])
+        #expect(waits == [])
+        try store.acknowledge(session, .through(EventID(rawValue: 7)))
+        #expect(try store.info(session)?.liveTasks == 3)
+    }
+}

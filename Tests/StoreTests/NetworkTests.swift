@@ -1,0 +1,57 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Networks")
+struct NetworkTests {
+    let scratch = Scratch()
+
+    @Test("what is said of a network is kept until nothing is said")
+    func settings() throws {
+        let store = try TestStore(scratch.path)
+        var home = NetworkSettings(name: "home")
+        home.isMetered = false
+        home.monthStartsOn = 28
+        home.budget = ByteBudget(daily: 0, monthly: .max - 1)
+        var phone = NetworkSettings(name: "phone")
+        phone.isMetered = true
+        func set(_ settings: NetworkSettings) throws -> [NetworkSettings] {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.setNetwork(settings)
+                return try transaction.networks()
+            }
+        }
+        #expect(try set(phone) == [phone])
+        #expect(try set(home) == [home, phone])
+        phone.isMetered = nil
+        phone.budget.daily = 5
+        #expect(try set(phone) == [home, phone])
+        #expect(try set(NetworkSettings(name: "home")) == [phone])
+        #expect(try set(NetworkSettings(name: "unknown")) == [phone])
+    }
+
+    @Test("what was moved takes the place of what was written before, and outlives its session")
+    func usage() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        var usage = ByteUsage()
+        usage.add(5, network: "home", session: session, day: 20_000)
+        let first = usage.takeUnsaved()
+        usage.add(7, network: "home", session: session, day: 20_000)
+        usage.add(9, network: "phone", session: session, day: 20_001)
+        let second = usage.takeUnsaved()
+        let kept = try store.run { (transaction) throws(Failure) in
+            try transaction.saveUsage(first)
+            try transaction.saveUsage(second)
+            _ = try transaction.invalidate(session, cancelTasks: true, now: 1)
+            return try transaction.usage()
+        }
+        #expect(ByteUsage(kept) == usage)
+        let rest = try store.run { (transaction) throws(Failure) in
+            try transaction.saveUsage([], removing: [("home", 20_000)])
+            return try transaction.usage().map(\.network)
+        }
+        #expect(rest == ["phone"])
+    }
+}

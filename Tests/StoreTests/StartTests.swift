@@ -1,0 +1,221 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Earliest and latest starts")
+struct StartTests {
+    let scratch = Scratch()
+    /// The wall is ten seconds ahead of the boot clock.
+    private static let clock = ClockReading(wall: 20_000, boot: 10_000, bootID: "b")
+
+    private func enqueue(
+        _ store: TestStore, _ session: SessionID, earliest: Int64? = nil, latest: Int64? = nil, number: Int = 1,
+        _ change: (inout Request) -> Void = { _ in }
+    ) throws -> EnqueuedTasks {
+        let request = Request.numbered(number) { request in
+            request.options.earliestStartMilliseconds = earliest
+            request.options.latestStartMilliseconds = latest
+            change(&request)
+        }
+        return try store.run { (transaction) throws(Failure) in
+            _ = try transaction.adopt(Self.clock)
+            return try transaction.enqueue(
+                session: session, [(request, .example)], now: 20_000, clock: Self.clock)
+        }
+    }
+
+    private func due(_ store: TestStore) throws -> Int64? {
+        try store.run { (transaction) throws(Failure) in try transaction.nextDue() }
+    }
+
+    private func reason(_ store: TestStore, _ session: SessionID) throws -> WaitReason? {
+        try store.tasks(of: session).first?.reason
+    }
+
+    @Test("a task waits for its earliest start, and then for its turn")
+    func earliest() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let made = try enqueue(store, session, earliest: 25_000)
+        #expect(made.nextDue == 15_000)
+        #expect(try reason(store, session) == .earliestStart)
+        #expect(try store.tasks(of: session).first?.earliestStartMilliseconds == 25_000)
+        let lanes = try store.run { (transaction) throws(Failure) in
+            try (transaction.releaseDue(bootMilliseconds: 14_999), transaction.releaseDue(bootMilliseconds: 15_000))
+        }
+        #expect(lanes.0.isEmpty && lanes.1 == made.lanes)
+        #expect(try reason(store, session) == .turn)
+    }
+
+    @Test("one whose earliest start has come waits for its turn at once")
+    func come() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        #expect(try enqueue(store, session, earliest: 20_000).nextDue == nil)
+        #expect(try reason(store, session) == .turn)
+    }
+
+    @Test("a start at the end of time traps nothing")
+    func endOfTime() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let made = try enqueue(store, session, earliest: .max, latest: .max)
+        #expect(try #require(made.nextDue) > 31_557_600_000 * 900)
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.adopt(ClockReading(wall: 99_000, boot: 11_000, bootID: "b"))
+        }
+        #expect(try reason(store, session) == .earliestStart)
+    }
+
+    @Test("neither a resume nor an urgent priority ends the wait for the earliest start")
+    func resume() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        _ = try enqueue(store, session, earliest: 25_000)
+        for control in [TaskControl.resume, .setPriority(Limits.priorityNow)] {
+            try store.control(session, control)
+            #expect(try reason(store, session) == .earliestStart)
+        }
+    }
+
+    @Test("a suspended task that is resumed waits for its earliest start again", arguments: [false, true])
+    func suspended(fromTheStart: Bool) throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let made = try enqueue(store, session, earliest: 25_000) { $0.startsSuspended = fromTheStart }
+        #expect((made.nextDue == nil) == fromTheStart)
+        if !fromTheStart { try store.control(session, .suspend) }
+        #expect(try due(store) == nil)
+        let change = try store.run { (transaction) throws(Failure) in
+            try transaction.control(
+                session, .resume, TaskSelection(), running: [], now: 21_000, bootMilliseconds: 11_000)
+        }
+        #expect(change.nextDue == 15_000)
+        #expect(try reason(store, session) == .earliestStart)
+        try store.control(session, .suspend)
+        let late = try store.run { (transaction) throws(Failure) in
+            try transaction.control(
+                session, .resume, TaskSelection(), running: [], now: 26_000, bootMilliseconds: 16_000)
+        }
+        #expect(late.nextDue == nil)
+        #expect(try reason(store, session) == .turn)
+    }
+
+    @Test("when the calendar jumps, an earliest start stays at its time on the wall")
+    func jump() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        _ = try enqueue(store, session, earliest: 100_000)
+        #expect(try due(store) == 90_000)
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.adopt(ClockReading(wall: 61_000, boot: 11_000, bootID: "b"))
+        }
+        #expect(try due(store) == 50_000)
+    }
+
+    @Test("after another boot it is due at the same time on the wall")
+    func boot() throws {
+        let session: SessionID
+        do {
+            let store = try TestStore(scratch.path)
+            session = try store.session()
+            _ = try enqueue(store, session, earliest: 100_000)
+            try store.run { (transaction) throws(Failure) in
+                try transaction.connection.execute("UPDATE meta SET value = 'gone' WHERE key = 'boot_id'")
+            }
+            store.close()
+        }
+        let store = try TestStore(scratch.path)
+        #expect(try due(store) == 0)
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.adopt(ClockReading(wall: 70_000, boot: 500, bootID: "c"))
+        }
+        #expect(try due(store) == 30_500)
+        #expect(try reason(store, session) == .earliestStart)
+    }
+
+    @Test("from its latest start on a task states that it has come, also when it is enqueued later")
+    func latest() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let made = try enqueue(store, session, latest: 30_000) { $0.options.policy.constraints.preset = .overnight }
+        #expect(made.nextLatestStart == 30_000)
+        let task = made.results[0].task
+        let early = try store.run { (transaction) throws(Failure) in
+            try transaction.movePastLatestStart(now: 29_999)
+        }
+        #expect(early == RestatedTasks(next: 30_000))
+        let moved = try store.run { (transaction) throws(Failure) in
+            try transaction.movePastLatestStart(now: 30_000)
+        }
+        #expect(moved.next == nil)
+        #expect(moved.lanes == made.lanes)
+        let constraints = try #require(moved.constraints.first)
+        #expect(constraints.constraints.isPastLatestStart && constraints.constraints.stated.preset == .overnight)
+        #expect(moved.tasks == [task: constraints.id])
+        #expect(try store.tasks(of: session).first?.latestStartMilliseconds == 30_000)
+
+        let late = try enqueue(store, session, latest: 20_000, number: 2)
+        #expect(late.nextLatestStart == nil)
+        #expect(late.constraints.map(\.constraints) == [TaskConstraints(isPastLatestStart: true)])
+    }
+
+    @Test("many latest starts come in batches")
+    func batches() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let requests = (0..<5_000).map { Request.numbered($0) { $0.options.latestStartMilliseconds = 9_000 } }
+        try store.enqueue(requests, in: session)
+        let first = try store.run { (transaction) throws(Failure) in try transaction.movePastLatestStart(now: 9_000) }
+        #expect(first.tasks.count == 4_096)
+        #expect(first.next == 9_000)
+        let second = try store.run { (transaction) throws(Failure) in try transaction.movePastLatestStart(now: 9_000) }
+        #expect(second.tasks.count == 5_000 - 4_096)
+        #expect(second.next == nil && second.constraints.isEmpty)
+    }
+
+    @Test("the time of waiting tasks is over in the order of its end, with time-outs of their own and suspensions")
+    func overdue() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        var configuration = SessionConfiguration(identifier: "gallery")
+        configuration.resourceTimeoutMilliseconds = 100_000
+        let made = configuration
+        try store.run { (transaction) throws(Failure) in try transaction.updateConfiguration(session, made) }
+        func enqueue(_ number: Int, at now: Int64, timeout: UInt64? = nil) throws -> TaskID {
+            let request = Request.numbered(number) { $0.options.policy.resourceTimeoutMilliseconds = timeout }
+            return try store.run { (transaction) throws(Failure) in
+                try transaction.enqueue(session: session, [(request, .example)], now: now).results[0].task
+            }
+        }
+        let first = try enqueue(1, at: 1_000)
+        let second = try enqueue(2, at: 2_000)
+        let own = try enqueue(3, at: 3_000, timeout: 50_000)
+        func over(_ now: Int64) throws -> [TaskID] {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.overdue(of: session, limit: 9, now: now).map(\.id)
+            }
+        }
+        func next() throws -> Int64? {
+            try store.run { (transaction) throws(Failure) in try transaction.nextEndOfTime(session) }
+        }
+        #expect(try next() == 53_000)
+        for (control, now) in [(TaskControl.suspend, Int64(4_000)), (.resume, 14_000)] {
+            try store.run { (transaction) throws(Failure) in
+                let selection = TaskSelection(ids: [first, own])
+                _ = try transaction.control(session, control, selection, running: [], now: now)
+            }
+        }
+        #expect(try next() == 63_000)
+        #expect(try over(62_999).isEmpty)
+        #expect(try over(63_000) == [own])
+        try store.end(own)
+        #expect(try next() == 102_000)
+        #expect(try over(105_000) == [second])
+        #expect(try over(111_000) == [first, second])
+        try store.end(first)
+        try store.end(second)
+        #expect(try next() == nil)
+    }
+}

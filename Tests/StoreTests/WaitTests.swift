@@ -1,0 +1,187 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Waits")
+struct WaitTests {
+    let scratch = Scratch()
+
+    private func waits(_ store: TestStore, _ session: SessionID, _ task: TaskID, now: Int64) throws -> [String]? {
+        try store.run { (transaction) throws(Failure) in
+            try transaction.waits(of: task, in: session, now: now)
+        }?.map { "\($0.reason) \($0.beganMilliseconds)-\($0.endedMilliseconds.map(String.init) ?? "")" }
+    }
+
+    private func wait(
+        _ store: TestStore, _ scope: WaitScope, _ reason: WaitReason, from begin: Int64, to end: Int64? = nil,
+        _ sentence: String = "it waits"
+    ) throws {
+        try store.run { (transaction) throws(Failure) in
+            let id = try transaction.beginWait(scope, reason, sentence, now: begin)
+            if let end { try transaction.endWait(id, now: end) }
+        }
+    }
+
+    @Test("a task has waited with all that state the same, with its lane, and alone, while it lived")
+    func scopes() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let other = try store.session("other")
+        // Enqueued at 2,000.
+        let plain = try store.enqueue([.numbered(1)], in: session)[0]
+        let stating = try store.enqueue([.stating(2, .overnight)], in: session)[0]
+        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.task(stating) })
+        let constraints = record.task.constraints
+        try wait(store, WaitScope(session, constraints: .session), .power, from: 1_000, to: 20_000)
+        try wait(store, WaitScope(session, constraints: constraints), .metered, from: 30_000, to: 40_000)
+        try wait(store, WaitScope(session, lane: record.task.lane), .throughput, from: 50_000, to: 60_000)
+        try wait(store, WaitScope(session, lane: LaneID(rawValue: 999)), .throughput, from: 61_000, to: 62_000)
+        try wait(store, WaitScope(session, task: plain), .budget, from: 70_000, to: 71_000)
+        try wait(store, WaitScope(session), .sleep, from: 80_000)
+        try wait(store, WaitScope(other), .heat, from: 1_000)
+        let everyone = ["throughput 50000-60000"]
+        #expect(
+            try waits(store, session, plain, now: 90_000)
+                == ["power 2000-20000"] + everyone + ["budget 70000-71000", "sleep 80000-"])
+        #expect(
+            try waits(store, session, stating, now: 90_000) == ["metered 30000-40000"] + everyone + ["sleep 80000-"])
+        #expect(try waits(store, session, TaskID(rawValue: 99), now: 1) == nil)
+        #expect(try waits(store, other, plain, now: 1) == nil)
+    }
+
+    @Test("before its latest start a task has waited with others than after it")
+    func latestStart() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let made = try store.run { (transaction) throws(Failure) in
+            try transaction.enqueue(
+                session: session,
+                [(Request.stating(1, .overnight).changed { $0.options.latestStartMilliseconds = 50_000 }, .example)],
+                now: 2_000)
+        }
+        let task = made.results[0].task
+        let moved = try store.run { (transaction) throws(Failure) in
+            try transaction.movePastLatestStart(now: 50_000)
+        }
+        let after = try #require(moved.tasks[task])
+        try wait(store, WaitScope(session, constraints: made.constraints[0].id), .power, from: 10_000, to: 90_000)
+        try wait(store, WaitScope(session, constraints: after), .heat, from: 20_000, to: 60_000)
+        #expect(try waits(store, session, task, now: 99_000) == ["power 10000-50000", "heat 50000-60000"])
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.end(task, Outcome(state: .succeeded), now: 55_000)
+            let newest = try transaction.sessionInfo(session)?.info.newestEvent ?? .zero
+            _ = try transaction.acknowledge(session, .through(newest))
+        }
+        #expect(try waits(store, session, task, now: 99_000) == ["power 10000-50000", "heat 50000-55000"])
+    }
+
+    @Test("neighbours with the same reason are one wait, with the newest sentence")
+    func joined() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let task = try store.enqueue([.numbered(1)], in: session)[0]
+        try wait(store, WaitScope(session), .power, from: 10_000, to: 20_000, "80 %")
+        try wait(store, WaitScope(session), .metered, from: 15_000, to: 18_000)
+        try wait(store, WaitScope(session), .power, from: 20_500, to: 30_000, "70 %")
+        try wait(store, WaitScope(session), .power, from: 40_000, "60 %")
+        #expect(
+            try waits(store, session, task, now: 90_000)
+                == ["power 10000-30000", "metered 15000-18000", "power 40000-"])
+        let sentences = try store.run { (transaction) throws(Failure) in
+            try transaction.waits(of: task, in: session, now: 90_000)?.map(\.sentence)
+        }
+        #expect(sentences == ["70 %", "it waits", "60 %"])
+    }
+
+    @Test("the earliest start, suspensions, retries and challenges are told from the task's own rows")
+    func own() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let made = try store.run { (transaction) throws(Failure) in
+            try transaction.enqueue(
+                session: session,
+                [(Request.numbered(1) { $0.options.earliestStartMilliseconds = 8_000 }, .example)], now: 2_000,
+                clock: ClockReading(wall: 2_000, boot: 1_000, bootID: "b"))
+        }
+        let task = made.results[0].task
+        #expect(try waits(store, session, task, now: 3_000) == ["earliestStart 2000-"])
+        @Sendable func attempt(
+            _ number: UInt32, _ next: AttemptNext, at begin: Int64, until: Int64 = 0
+        ) -> AttemptRecord {
+            var attempt = Attempt(task: task, number: number, next: next)
+            attempt.metrics.startedMilliseconds = begin
+            attempt.metrics.responseEnd = 500_000
+            attempt.nextAttemptMilliseconds = until
+            attempt.failure = Failure(number == 1 ? .httpStatus : .diskFull, "the server answered 503")
+            return AttemptRecord(
+                attempts: number, attemptsWithoutProgress: 1, bytesReceived: 0,
+                nextAttempt: next == .retry ? until : nil, reason: number == 1 ? .retry : .diskFull, attempt: attempt)
+        }
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.releaseDue(bootMilliseconds: 7_000)
+            try transaction.recordAttempt(task, attempt(1, .retry, at: 9_000, until: 20_000))
+            _ = try transaction.releaseDue(bootMilliseconds: 20_000)
+            _ = try transaction.park(
+                task, attempt(2, .challenge, at: 20_000), for: .example(), bootMilliseconds: 20_500, now: 20_500)
+        }
+        let before = ["earliestStart 2000-8000", "retry 9500-20000"]
+        #expect(try waits(store, session, task, now: 21_000) == before + ["credential 20500-"])
+        try store.run { (transaction) throws(Failure) in
+            guard let open = try transaction.challenges(session).first else { return }
+            _ = try transaction.freeTasks(of: open, in: session, now: 25_000)
+        }
+        #expect(try waits(store, session, task, now: 26_000) == before + ["credential 20500-25000"])
+        try store.run { (transaction) throws(Failure) in
+            try transaction.recordAttempt(task, attempt(3, .retry, at: 30_000, until: 90_000))
+        }
+        #expect(
+            try waits(store, session, task, now: 31_000)
+                == before + ["credential 20500-25000", "diskFull 30500-"])
+        for (control, now) in [(TaskControl.suspend, Int64(40_000)), (.resume, 45_000), (.suspend, 50_000)] {
+            try store.run { (transaction) throws(Failure) in
+                _ = try transaction.control(session, control, TaskSelection(), running: [], now: now)
+            }
+        }
+        let listed = try #require(try waits(store, session, task, now: 60_000))
+        #expect(listed.suffix(2) == ["suspended 40000-45000", "suspended 50000-"])
+    }
+
+    @Test("a session keeps a thousand waits, and more only while they last")
+    func bounded() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let task = try store.enqueue([.numbered(1)], in: session)[0]
+        try wait(store, WaitScope(session, constraints: .session), .heat, from: 2_000)
+        for number in 0..<1_100 {
+            try wait(
+                store, WaitScope(session), .power, from: 10_000 * Int64(number + 1),
+                to: 10_000 * Int64(number + 1) + 1)
+        }
+        let count = try store.run { (transaction) throws(Failure) in
+            try transaction.connection.first(Query("SELECT count(*) FROM waits")) { row throws(Failure) in
+                row.integer()
+            }
+        }
+        #expect(try #require(count) <= 1_020)
+        #expect(try #require(try waits(store, session, task, now: 20_000_000)).count == Limits.waitCount)
+        let open = try store.run { (transaction) throws(Failure) in try transaction.openWaits() }
+        #expect(open.map(\.reason) == [.heat])
+        #expect(open[0].scope == WaitScope(session, constraints: .session))
+    }
+
+    @Test("when the calendar jumps, waits stay within the life of those who waited")
+    func jump() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.adopt(ClockReading(wall: 2_000, boot: 1_000, bootID: "b"))
+        }
+        let task = try store.enqueue([.numbered(1)], in: session)[0]
+        try wait(store, WaitScope(session), .power, from: 4_000, to: 8_000)
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.adopt(ClockReading(wall: 9_010_000, boot: 9_000, bootID: "b"))
+        }
+        #expect(try waits(store, session, task, now: 9_010_000) == ["power 9004000-9008000"])
+    }
+}

@@ -1,0 +1,117 @@
+/* A host that asks what the engine sees, and why a task waits. */
+#include "check.h"
+
+#include <sys/stat.h>
+#include <time.h>
+
+static bh_error error = BH_ERROR_INIT;
+
+/* Makes a file of a /sys that stands in for the machine's, with the folders above it. */
+static void say(const char *root, const char *name, const char *text) {
+    char path[512];
+    CHECK((size_t)snprintf(path, sizeof path, "%s/%s", root, name) < sizeof path);
+    for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = 0;
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL && fprintf(file, "%s\n", text) > 0 && fclose(file) == 0);
+}
+
+static void there_is_one_condition_of_each_kind_with_its_source(void) {
+    bh_application *application = open_application();
+    bh_batch *batch = NULL;
+    unsigned seen = 0;
+    CHECK_STATUS(BH_OK, bh_application_conditions(application, 20000, &batch, &error));
+    for (size_t i = 0; i < bh_batch_count(batch); i++) {
+        const bh_condition *condition = bh_batch_condition_at(batch, i);
+        CHECK(condition->struct_size == sizeof *condition);
+        CHECK(!(seen & 1u << condition->kind));
+        seen |= 1u << condition->kind;
+        CHECK(condition->is_known == 0 || condition->is_known == 1);
+        CHECK(condition->text != NULL && *condition->text && condition->source != NULL && *condition->source);
+    }
+    CHECK(seen == ((1u << BH_CONDITION_THROUGHPUT) - 1) * 2);
+    CHECK(bh_batch_hold_at(batch, 0) == NULL && bh_batch_task_at(batch, 0) == NULL);
+    bh_batch_release(batch);
+    bh_application_close(application);
+}
+
+static void a_task_that_waits_says_why_and_since_when(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
+    bh_request request = BH_REQUEST_INIT;
+    bh_enqueued result;
+    bh_batch *batch = NULL;
+    request.url = "http://127.0.0.1:9/file";
+    request.earliest_start_ms = 4000000000000;
+    CHECK_STATUS(BH_OK, bh_session_enqueue(session, &request, 1, sizeof request, 20000, &result, NULL, &error));
+    CHECK_STATUS(BH_OK, bh_task_info(session, result.task_id, 20000, &batch, &error));
+    const bh_task *task = bh_batch_task_at(batch, 0);
+    CHECK(task->state == BH_TASK_WAITING && task->reason == BH_REASON_EARLIEST_START);
+    CHECK(task->next_attempt_ms == 4000000000000 && task->reason_text != NULL);
+    bh_batch_release(batch);
+    CHECK_STATUS(BH_OK, bh_task_waits(session, result.task_id, 20000, &batch, &error));
+    CHECK(bh_batch_count(batch) == 1);
+    const bh_wait *wait = bh_batch_wait_at(batch, 0);
+    CHECK(wait->struct_size == sizeof *wait && wait->reason == BH_REASON_EARLIEST_START);
+    CHECK(wait->began_ms > 0 && wait->ended_ms == 0 && wait->reason_text != NULL && wait->reserved == 0);
+    bh_batch_release(batch);
+    CHECK_STATUS(BH_NOT_FOUND, bh_task_waits(session, result.task_id + 1, 20000, &batch, &error));
+    bh_application_close(application);
+}
+
+static void a_discretionary_task_is_held_on_battery_until_nothing_is_asked(void) {
+    char root[400];
+    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    bh_policy policy = BH_POLICY_INIT;
+    bh_request request = BH_REQUEST_INIT;
+    bh_session *session = NULL;
+    bh_batch *batch = NULL;
+    CHECK((size_t)snprintf(root, sizeof root, "%s-sys", store) < sizeof root);
+    say(root, "class/power_supply/AC/type", "Mains");
+    say(root, "class/power_supply/AC/online", "0");
+    say(root, "class/power_supply/BAT0/type", "Battery");
+    say(root, "class/power_supply/BAT0/present", "1");
+    say(root, "class/power_supply/BAT0/status", "Discharging");
+    say(root, "class/power_supply/BAT0/capacity", "63");
+    CHECK(setenv("BACKHAUL_SYS_ROOT", root, 1) == 0);
+
+    bh_application *application = open_application();
+    configuration.identifier = "gallery";
+    configuration.preset = BH_PRESET_DISCRETIONARY;
+    CHECK_STATUS(BH_OK, bh_session_create(application, &configuration, BH_ROLE_CONSUME, 20000, &session, NULL, &error));
+    policy.maximum_attempts = 1;
+    request.url = "http://127.0.0.1:9/file";
+    request.policy = &policy;
+    CHECK_STATUS(BH_OK, bh_session_enqueue(session, &request, 1, sizeof request, 20000, NULL, NULL, &error));
+    /* A hold is no event; it is there once the conditions are read. */
+    for (int i = 0;; i++) {
+        CHECK_STATUS(BH_OK, bh_application_holds(application, 20000, &batch, &error));
+        if (bh_batch_count(batch) > 0) break;
+        bh_batch_release(batch);
+        CHECK(i < 2000);
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    const bh_hold *hold = bh_batch_hold_at(batch, 0);
+    CHECK(bh_batch_count(batch) == 1 && hold->struct_size == sizeof *hold && hold->reason == BH_REASON_POWER);
+    CHECK(strcmp(hold->application, "org.example.tests") == 0 && strcmp(hold->session, "gallery") == 0);
+    CHECK(hold->tasks == 1 && hold->began_ms > 0 && hold->reason_text != NULL && hold->reserved == 0);
+    bh_batch_release(batch);
+
+    configuration.preset = BH_PRESET_DEFAULT;
+    CHECK_STATUS(BH_OK, bh_session_update(session, &configuration, 20000, &error));
+    CHECK_STATUS(BH_OK, bh_session_poll(session, 0, 1, 20000, &batch, &error));
+    CHECK(bh_batch_count(batch) == 1 && bh_batch_event_at(batch, 0)->status == BH_CONNECTION_FAILED);
+    uint64_t task = bh_batch_event_at(batch, 0)->task_id;
+    bh_batch_release(batch);
+    CHECK_STATUS(BH_OK, bh_task_waits(session, task, 20000, &batch, &error));
+    CHECK(bh_batch_count(batch) == 1 && bh_batch_wait_at(batch, 0)->reason == BH_REASON_POWER);
+    CHECK(bh_batch_wait_at(batch, 0)->ended_ms >= bh_batch_wait_at(batch, 0)->began_ms);
+    bh_batch_release(batch);
+    bh_application_close(application);
+}
+
+MAIN(TEST(a_discretionary_task_is_held_on_battery_until_nothing_is_asked),
+     TEST(there_is_one_condition_of_each_kind_with_its_source), TEST(a_task_that_waits_says_why_and_since_when))

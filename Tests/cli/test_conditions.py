@@ -1,0 +1,127 @@
+"""What transfers wait for, as it is said on the command line: it arrives, stays, and is refused where it makes no
+sense."""
+
+import datetime
+import time
+
+import pytest
+
+from test_options import WAITS_FOR_NOTHING
+
+URL = "http://127.0.0.1:9/never"
+BERLIN = {"TZ": "Europe/Berlin"}
+
+
+@pytest.fixture
+def hosting():
+    return "daemon"
+
+
+def waits_for(configuration):
+    return {name: configuration[name] for name in WAITS_FOR_NOTHING}
+
+
+def milliseconds(text):
+    return int(datetime.datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def test_what_a_session_waits_for_is_shown_and_stays(backhaul):
+    expected = {
+        "preset": "overnight", "requires_external_power": False, "requires_unmetered": True,
+        "networks": ["ethernet", "wifi"], "minimum_battery_percent": 30, "maximum_thermal_state": "nominal",
+        "maximum_cpu_pressure_percent": 40, "maximum_io_pressure_percent": 50, "maximum_memory_pressure_percent": 60,
+        "minimum_bytes_per_second": 10_240, "quiet_hours": "mon-fri 08:00-18:00, sat 10:00-14:00",
+        "slow_after_ms": 90_000, "slow_pause_ms": 30_000, "discretionary_if_launched": True,
+        "daily_budget": 500_000_000, "monthly_budget": 0,
+    }
+    [given] = backhaul.json(
+        "configure", "--overnight", "--external-power", "no", "--unmetered", "yes", "--networks", "wifi,ethernet",
+        "--minimum-battery", "30", "--maximum-heat", "nominal", "--maximum-cpu-pressure", "40",
+        "--maximum-io-pressure", "50", "--maximum-memory-pressure", "60", "--minimum-rate", "10k", "--quiet-hours",
+        "mon-fri 08:00-18:00, sat 10:00-14:00", "--slow-after", "90", "--slow-pause", "30",
+        "--discretionary-if-launched", "yes", "--daily-budget", "500MB", "--monthly-budget", "nothing")
+    assert waits_for(given) == expected
+    assert waits_for(backhaul.json("configure", "--tries", "3")[0]) == expected
+    [taken_back] = backhaul.json(
+        "configure", "--preset", "none", "--external-power", "", "--unmetered", "", "--networks", "all",
+        "--minimum-battery", "0", "--maximum-heat", "", "--maximum-cpu-pressure", "0", "--maximum-io-pressure", "0",
+        "--maximum-memory-pressure", "0", "--minimum-rate", "0", "--quiet-hours", "", "--slow-after", "60",
+        "--slow-pause", "300", "--discretionary-if-launched", "no", "--daily-budget", "none", "--monthly-budget",
+        "none")
+    assert waits_for(taken_back) == WAITS_FOR_NOTHING
+
+
+@pytest.mark.parametrize("words, said", [
+    (["--minimum-battery", "101"], "--minimum-battery takes a whole number from 0 to 100, not '101'"),
+    (["--external-power", "maybe"], "--external-power takes 'yes' or 'no', not 'maybe'"),
+    (["--networks", "wifi,wire"], "not 'wire'"),
+    (["--maximum-heat", "critical"], "--maximum-heat takes one of 'nominal', 'fair', 'serious', not 'critical'"),
+    (["--quiet-hours", "nonsense"], "--quiet-hours is \"nonsense\", not hours such as \"22:00-06:30\""),
+    (["--quiet-hours", "00:00-24:00"], "--quiet-hours cover the whole week"),
+    (["--overnight", "--discretionary"], "--discretionary and --overnight exclude each other"),
+    (["--preset", "sometimes"], "--preset takes one of"),
+])
+def test_what_makes_no_sense_is_refused_by_its_option(backhaul, words, said):
+    assert said in backhaul("add", *words, URL, code=2).stderr
+    assert said in backhaul("configure", *words, code=2).stderr
+    assert backhaul("tasks").stdout == ""
+
+
+@pytest.mark.parametrize("budget", ["0", "-1", "lots", "2X", ""])
+def test_a_budget_says_what_it_means(backhaul, budget):
+    refused = backhaul("configure", "--daily-budget", budget, code=2).stderr
+    assert f"'none' for no limit, or 'nothing' for not a byte; not '{budget}'" in refused
+
+
+def test_when_a_transfer_may_start_is_listed(backhaul):
+    backhaul("add", "--suspended", "--earliest-start", "2037-11-20T22:00", "--latest-start", "2037-11-21T06:30+00:00",
+             "--expected-bytes-received", "2GB", "--expected-bytes-sent", "1k", URL, **BERLIN)
+    [task] = backhaul.json("tasks")
+    assert task["earliest_start_ms"] == milliseconds("2037-11-20T22:00+01:00")
+    assert task["latest_start_ms"] == milliseconds("2037-11-21T06:30+00:00")
+    assert task["expected_bytes_received"] == 2_000_000_000
+    assert task["expected_bytes_sent"] == 1_024
+    shown = backhaul("info", task["id"], **BERLIN).stdout
+    assert "earliest start: on 20 Nov 2037 at 22:00 (in " in shown
+    assert "latest start:   on 21 Nov 2037 at 07:30 (in " in shown
+
+
+def test_a_latest_start_of_some_day_is_the_next_after_the_earliest(backhaul):
+    before = time.time() * 1000
+    backhaul("add", "--suspended", "--earliest-start", "+30h", "--latest-start", "06:30", URL, **BERLIN)
+    [task] = backhaul.json("tasks")
+    assert 0 <= task["earliest_start_ms"] - before - 30 * 3_600_000 < 60_000
+    assert 0 < task["latest_start_ms"] - task["earliest_start_ms"] <= 25 * 3_600_000
+
+
+@pytest.mark.parametrize("text", ["noon", "25:00", "2037-02-30", "+1y", "", "2037-11-20T22:00Q"])
+def test_what_is_no_time_is_refused_with_examples(backhaul, text):
+    refused = backhaul("add", "--earliest-start", text, URL, code=2).stderr
+    assert "--earliest-start takes a time such as 06:30, +2h, 2026-11-21T06:30" in refused
+    assert f"not '{text}'" in refused
+
+
+def test_a_latest_start_before_the_earliest_is_refused_in_words(backhaul):
+    refused = backhaul("add", "--earliest-start", "2037-11-20T22:00", "--latest-start", "2037-11-20T06:30", URL, code=2,
+                       **BERLIN).stderr
+    assert "--latest-start, 20 Nov 2037 06:30, is before --earliest-start, 20 Nov 2037 22:00." in refused
+
+
+def test_an_activity_says_how_often(backhaul):
+    assert "--every 24h" in backhaul("activities", "set", "nightly", code=2).stderr
+    assert "not '1y'" in backhaul("activities", "set", "nightly", "--every", "1y", code=2).stderr
+    refused = backhaul("activities", "set", "nightly", "--every", "1h", "--tolerance", "60m", code=2).stderr
+    assert "--tolerance, 1 h, is not less than --every, 1 h." in refused
+    refused = backhaul("activities", "set", "nightly", "--every", "1h", "-d", "/tmp", code=2).stderr
+    assert "--directory is about a transfer; give a URL behind the activity's name." in refused
+    assert "takes nothing, `set NAME`" in backhaul("activities", "make", "nightly", code=2).stderr
+
+
+@pytest.mark.parametrize("words, said", [
+    (["--metered", "no"], "Which network?"), (["A", "B"], "`networks` takes one name"),
+    (["A", "--month-starts-on", "31"], "--month-starts-on takes a whole number from 1 to 28, not '31'"),
+    (["A", "--monthly-budget", "0"], "'none' for no limit"), (["A", "--metered", "maybe"], "not 'maybe'"),
+    (["A", "--forget", "--metered", "no"], "--forget goes with no other option"),
+])
+def test_what_cannot_be_said_of_a_network_is_refused(backhaul, words, said):
+    assert said in backhaul("networks", *words, code=2).stderr

@@ -1,0 +1,1 @@
+"""Conditions end to end: machines of files, buses of our own, links of any speed."""

@@ -1,0 +1,94 @@
+"""A machine of files: /sys and /proc/pressure as tests want them, with the uevents by which a kernel tells of them."""
+
+import os
+import socket
+
+NETLINK_KOBJECT_UEVENT = 15
+KERNEL = 1
+
+TRIP_POINTS = {0: ("passive", 85), 1: ("critical", 100)}
+
+
+class Machine:
+    """Without anything in it nothing can be read. What tells the hosts' namespace of changes is the network's."""
+
+    def __init__(self, folder, network=None):
+        self.folder, self._network = folder, network
+        self.system, self.processes = folder / "sys", folder / "proc"
+        for kind in ("power_supply", "thermal", "net"):
+            (self.system / "class" / kind).mkdir(parents=True)
+        self.processes.mkdir()
+        self.environment = {
+            "BACKHAUL_SYS_ROOT": str(self.system), "BACKHAUL_PROC_ROOT": str(self.processes),
+            "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={folder}/no-bus", "TZ": "UTC",
+        }
+
+    def write(self, root, path, text):
+        """All at once, as the kernel answers; in an order of its own only between files."""
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        beside = file.with_name(f".{file.name}.new")
+        beside.write_text(f"{text}\n")
+        os.replace(beside, file)
+
+    def tell(self, subsystem, device):
+        """What the kernel says when a device has changed."""
+        message = "\0".join([f"change@/devices/{device}", "ACTION=change", f"SUBSYSTEM={subsystem}", "SEQNUM=1", ""])
+
+        def send():
+            with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_KOBJECT_UEVENT) as kernel:
+                kernel.sendto(message.encode(), (0, KERNEL))
+
+        if self._network:
+            self._network.inside(send)
+
+    # Power
+
+    def _supply(self, name, **attributes):
+        for attribute, value in attributes.items():
+            self.write(self.system, f"class/power_supply/{name}/{attribute}", value)
+
+    def laptop(self, percent=80):
+        """With a battery, and plugged in."""
+        self._supply("BAT0", type="Battery", present=1, status="Charging", capacity=percent)
+        self._supply("AC", type="Mains", online=1)
+        self.tell("power_supply", "AC")
+
+    def unplug(self, percent=None):
+        if percent is not None:
+            self._supply("BAT0", capacity=percent)
+        self._supply("BAT0", status="Discharging")
+        self._supply("AC", online=0)
+        self.tell("power_supply", "AC")
+
+    def plug(self):
+        self._supply("BAT0", status="Charging")
+        self._supply("AC", online=1)
+        self.tell("power_supply", "AC")
+
+    def battery(self, percent):
+        self._supply("BAT0", capacity=percent)
+        self.tell("power_supply", "BAT0")
+
+    # Heat
+
+    def heat(self, degrees):
+        """One zone: fair from 85 degrees on, serious from 90, critical from 97."""
+        zone = "class/thermal/thermal_zone0"
+        if not (self.system / zone).exists():
+            for number, (kind, limit) in TRIP_POINTS.items():
+                self.write(self.system, f"{zone}/trip_point_{number}_type", kind)
+                self.write(self.system, f"{zone}/trip_point_{number}_temp", limit * 1_000)
+            self.write(self.system, f"{zone}/type", "x86_pkg_temp")
+        self.write(self.system, f"{zone}/temp", degrees * 1_000)
+        self.tell("thermal", "thermal_zone0")
+
+    # Pressure
+
+    def pressure(self, **percents):
+        """`cpu=40`: in 40 percent of the last ten seconds some process waited for a processor. Nobody tells of it: it
+        is read once in 30 seconds."""
+        for resource, percent in percents.items():
+            self.write(self.processes, f"pressure/{resource}",
+                       f"some avg10={percent:.2f} avg60=0.00 avg300=0.00 total=1\n"
+                       "full avg10=0.00 avg60=0.00 avg300=0.00 total=0")

@@ -1,0 +1,65 @@
+"""What a scenario leaves: steps and waits, as people read them in docs/conditions.md."""
+
+import json
+import re
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+#: One file for each scenario, kept beside the tests.
+FOLDER = Path(__file__).resolve().parent / "records"
+
+
+@dataclass
+class Record:
+    """A scenario as it was played. Times are seconds since its begin, unless its calendar is the test's: then they are
+    those of that calendar."""
+
+    name: str
+    title: str
+    story: str
+    #: What the session asks for, as the command line says it.
+    asks: str
+    #: Pairs of time and what has happened.
+    steps: list = field(default_factory=list)
+    #: Of each wait whose it was, when it began, when it ended, for what it was and its first sentence.
+    waits: list = field(default_factory=list)
+
+    def begin(self, world, calendar=None):
+        self._begin, self._system, self._calendar = time.time(), str(world.machine.system), calendar
+
+    def step(self, what):
+        self.steps.append([self._text(time.time() * 1_000 + (self._calendar.moved if self._calendar else 0)), what])
+
+    def take(self, waits, whose=""):
+        """The history of a task. What was taken before stays: times are moved with a calendar that is set."""
+        mine = [wait for wait in self.waits if wait[0] == whose]
+        for number, wait in enumerate(waits):
+            ended = self._text(wait.ended_ms) if wait.ended_ms else ""
+            if number < len(mine):
+                mine[number][2] = mine[number][2] or ended
+            else:
+                self.waits.append([whose, self._text(wait.began_ms), ended, wait.reason.name.lower(),
+                                   wait.reason_text.replace(self._system, "/sys")])
+
+    def _text(self, milliseconds):
+        if self._calendar:
+            return time.strftime("%d %b %H:%M", time.gmtime(milliseconds / 1_000)).lstrip("0")
+        return f"{max(0, round(milliseconds / 1_000 - self._begin))} s"
+
+    def keep(self):
+        FOLDER.mkdir(exist_ok=True)
+        (FOLDER / f"{self.name}.json").write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
+
+    @property
+    def shape(self):
+        """What is the same each time that it is played: not how many seconds, bytes and percent it was."""
+        def without_numbers(text):
+            return re.sub(r"\d[\d.,]*", "#", re.sub(r"\d+ [kM]?B/s", "# B/s", text))
+        return [without_numbers(what) for _, what in self.steps], [
+            (whose, reason, without_numbers(sentence), bool(ended))
+            for whose, _, ended, reason, sentence in self.waits]
+
+    @classmethod
+    def kept(cls, name):
+        return cls(**json.loads((FOLDER / f"{name}.json").read_text()))

@@ -1,0 +1,91 @@
+"""An engine that waits for everything does nothing but read, once in 30 seconds, what the kernel does not tell."""
+
+import re
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+
+import pytest
+
+from backhaul import BUDGET_NOTHING, Reason
+from conditions import idle
+from conditions.buses import YES
+from conditions.stage import play
+from conditions.table import around_now
+from conditions.world import Download, World
+
+#: After the last wait has begun the store syncs, and what is remembered of earlier engines is forgotten.
+SETTLING = 7
+CALL = re.compile(r"\d+ +(\d+\.\d+) (\w+)\((.*)")
+#: Strace shows those that lasted when it came.
+RESUMED = {"restart_syscall"}
+HELD = {
+    Reason.POWER: {"requires_external_power": True},
+    Reason.BATTERY: {"minimum_battery_percent": 50},
+    Reason.HEAT: {"maximum_thermal_state": "fair"},
+    Reason.PRESSURE: {"maximum_cpu_pressure_percent": 20},
+    Reason.METERED: {"requires_unmetered": True},
+    Reason.QUIET_HOURS: {"quiet_hours": around_now()},
+    Reason.BUDGET: {"monthly_budget": BUDGET_NOTHING},
+}
+
+
+@dataclass(frozen=True)
+class Burst:
+    """Calls that follow each other within half a second."""
+
+    began: float
+    ended: float
+    calls: list
+
+
+@play
+def waiting_for_everything():
+    """The bursts of system calls of the engine's process."""
+    with World("idle", bus=True) as world:
+        world.bus.network_manager().connect("Ann's phone", "802-11-wireless", YES)
+        world.bus.logind()
+        world.machine.laptop()
+        world.machine.unplug(40)
+        world.machine.heat(92)
+        world.machine.pressure(cpu=40, io=0, memory=0)
+        host = world.host()
+        for reason, asked in HELD.items():
+            host.session(reason.name.lower(), **asked)
+            Download(world, host, f"/{reason.name.lower()}", 1_000).waits_for(reason)
+        trace = world.place / "trace"
+        strace = subprocess.Popen(["strace", "-f", "-ttt", "-o", trace, "-p", str(host.pid)],
+                                  stderr=subprocess.DEVNULL)
+        # No event can say that nothing happens.
+        time.sleep(SETTLING + idle.SECONDS)
+        strace.send_signal(signal.SIGINT)
+        strace.wait(20)
+        began = time.time() - idle.SECONDS
+        return world.machine.folder, bursts(trace.read_text(errors="replace"), began)
+
+
+def bursts(text, since):
+    found = []
+    for moment, name, rest in CALL.findall(text):
+        moment = float(moment)
+        if moment < since or name in RESUMED:
+            continue
+        if not found or moment - found[-1].ended > 0.5:
+            found.append(Burst(moment, moment, []))
+        found[-1] = Burst(found[-1].began, moment, [*found[-1].calls, f"{name}({rest}"])
+    return found
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+@pytest.mark.parametrize("play", ["waiting_for_everything"], indirect=True)
+def test_an_idle_engine_reads_once_in_30_seconds_and_does_nothing_else(play):
+    machine, found = play
+    for burst in found:
+        print(f"{burst.ended - burst.began:.3f} s: {len(burst.calls)} calls, such as {burst.calls[:3]}")
+    assert 1 <= len(found) <= idle.SECONDS // 30 + 1
+    for burst in found:
+        assert burst.ended - burst.began < 1
+        opened = [path for call in burst.calls for path in re.findall(r'^open(?:at)?\(.*?"([^"]*)"', call)]
+        assert opened and all(path.startswith(str(machine)) for path in opened), opened

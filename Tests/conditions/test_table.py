@@ -1,0 +1,12 @@
+"""Who asks for what waits for it, and nobody else; when it is there again, it goes on."""
+
+import pytest
+
+from conditions.table import ROWS, expected, levels
+
+CASES = [pytest.param(row.name, row, level, id=f"{row.name}-{level}") for row in ROWS for level in levels(row)]
+
+
+@pytest.mark.parametrize(("play", "row", "level"), CASES, indirect=["play"])
+def test_who_asks_for_it_waits_until_it_is_there(play, row, level):
+    assert play[level] == expected(row, level)

@@ -1,0 +1,78 @@
+"""Networks and activities: what is said of them stays, and work that repeats is done."""
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from backhaul import (
+    BUDGET_NOTHING,
+    Activity,
+    EventKind,
+    Network,
+    NotFound,
+    Policy,
+    QualityOfService,
+    Request,
+    Status,
+)
+
+URL = "http://127.0.0.1:9/never"
+LATER = datetime(2096, 10, 2, 7, 6, 40, tzinfo=timezone.utc)
+
+
+@pytest.mark.both_hostings
+def test_what_is_said_of_a_network_is_remembered_until_nothing_is_said(host):
+    one = host()
+    one.set_network(Network("Hotspot", metered=True, month_starts_on=20, daily_budget=5, monthly_budget=BUDGET_NOTHING))
+    one.kill_with_engine()
+    again = host()
+    said = {network.name: network for network in again.networks()}["Hotspot"]
+    assert (said.metered, said.month_starts_on) == (True, 20)
+    assert (said.daily_budget, said.monthly_budget) == (5, BUDGET_NOTHING)
+    assert (said.used_today, said.used_this_month, said.is_current, said.kind) == (0, 0, False, None)
+    assert said.day_ends <= said.month_ends
+    again.set_network(Network("Hotspot"))
+    assert "Hotspot" not in {network.name for network in again.networks()}
+
+
+@pytest.mark.both_hostings
+def test_activities_are_listed_changed_and_removed(host):
+    one = host()
+    one.session()
+    one.set_activity(Activity("sync", 3_600_000, 60_000, repeats=False, quality_of_service="utility", first=LATER,
+                              request=Request(URL)))
+    one.set_activity(Activity("feed", 86_400_000))
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    feed, sync = again.activities()
+    assert (feed.identifier, feed.interval_ms, feed.tolerance_ms) == ("feed", 86_400_000, 43_200_000)
+    assert (feed.repeats, feed.quality_of_service, feed.url) == (True, QualityOfService.BACKGROUND, None)
+    assert feed.next_ends - feed.next == timedelta(hours=12)
+    assert (feed.last_started, feed.last_task) == (None, None)
+    assert (sync.next, sync.next_ends, sync.url) == (LATER, LATER + timedelta(minutes=1), URL)
+    assert (sync.repeats, sync.quality_of_service) == (False, QualityOfService.UTILITY)
+    again.set_activity(Activity("feed", 86_400_000, 1_000))
+    assert again.activities()[0].next == feed.next
+    again.remove_activity("sync")
+    assert [activity.identifier for activity in again.activities()] == ["feed"]
+    with pytest.raises(NotFound):
+        again.remove_activity("sync")
+
+
+def test_an_activity_without_a_request_is_an_event(host):
+    one = host()
+    one.session()
+    one.set_activity(Activity("feed", 1_000, 1, repeats=False, quality_of_service="user_initiated"))
+    event = one.wait_for(1)[0]
+    assert (event.kind, event.activity, event.task_id) == (EventKind.ACTIVITY, "feed", 0)
+    assert one.activities() == []
+
+
+def test_an_activity_with_a_request_makes_its_task(host):
+    one = host()
+    one.session()
+    one.set_activity(Activity("feed", 1_000, 1, repeats=False, quality_of_service="user_initiated",
+                              request=Request(URL, policy=Policy(maximum_attempts=1))))
+    event = one.wait_for(1)[0]
+    assert (event.kind, event.url, event.status) == (EventKind.TASK_ENDED, URL, Status.CONNECTION_FAILED)

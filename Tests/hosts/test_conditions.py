@@ -1,0 +1,177 @@
+"""What sessions, requests and networks say about conditions: it arrives, stays, and is refused when it makes no
+sense."""
+
+import dataclasses
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from backhaul import (
+    BUDGET_NOTHING,
+    Activity,
+    ConditionKind,
+    InvalidArgument,
+    Network,
+    NetworkKind,
+    NotFound,
+    Policy,
+    Preset,
+    Reason,
+    Request,
+    SessionConfiguration,
+    ThermalState,
+)
+
+URL = "http://127.0.0.1:9/never"
+LATER = datetime(2096, 10, 2, 7, 6, 40, tzinfo=timezone.utc)
+
+
+@pytest.mark.both_hostings
+def test_what_a_session_waits_for_is_remembered(host):
+    one = host()
+    one.session(
+        preset="overnight", requires_external_power=False, requires_unmetered=True,
+        networks=NetworkKind.ETHERNET | NetworkKind.WIFI, minimum_battery_percent=30, maximum_thermal_state="fair",
+        maximum_cpu_pressure_percent=40, maximum_io_pressure_percent=50, maximum_memory_pressure_percent=60,
+        minimum_bytes_per_second=70_000, quiet_hours="mon-fri 08:00-18:00, sat 10:00-14:00", slow_after_ms=8_000,
+        slow_pause_ms=9_000, discretionary_if_launched=True, daily_budget=1_000_000, monthly_budget=BUDGET_NOTHING)
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    found = again.configuration()
+    assert (found.preset, found.requires_external_power, found.requires_unmetered) == (Preset.OVERNIGHT, False, True)
+    assert (found.networks, found.minimum_battery_percent) == (NetworkKind.ETHERNET | NetworkKind.WIFI, 30)
+    assert found.maximum_thermal_state is ThermalState.FAIR
+    assert (found.maximum_cpu_pressure_percent, found.maximum_io_pressure_percent) == (40, 50)
+    assert (found.maximum_memory_pressure_percent, found.minimum_bytes_per_second) == (60, 70_000)
+    assert found.quiet_hours == "mon-fri 08:00-18:00, sat 10:00-14:00"
+    assert (found.slow_after_ms, found.slow_pause_ms, found.discretionary_if_launched) == (8_000, 9_000, True)
+    assert (found.daily_budget, found.monthly_budget) == (1_000_000, BUDGET_NOTHING)
+    again.update(dataclasses.replace(found, preset=None, quiet_hours=None, monthly_budget=0))
+    changed = again.configuration()
+    assert (changed.preset, changed.quiet_hours, changed.monthly_budget) == (None, None, 0)
+    assert changed.daily_budget == 1_000_000
+
+
+def test_what_a_task_asks_for_is_replaced_and_only_by_what_makes_sense(host):
+    one = host()
+    one.session()
+    request = Request(URL, policy=Policy(preset="overnight"), suspended=True, key="a")
+    task = one.enqueue([request])[0].task_id
+    assert one.set_constraints(Policy(minimum_battery_percent=20), [task]) == 1
+    assert one.set_constraints(None, [task]) == 1
+    assert one.enqueue([request])[0].task_id == task
+    for policy, field in [(Policy(minimum_battery_percent=101), "minimum_battery_percent"),
+                          (Policy(quiet_hours="00:00-24:00"), "quiet_hours"), (Policy(maximum_attempts=3), "preset")]:
+        with pytest.raises(InvalidArgument, match=field):
+            one.set_constraints(policy, [task])
+
+
+def test_a_plain_session_waits_for_nothing(host):
+    one = host()
+    one.session()
+    found, plain = one.configuration(), SessionConfiguration("")
+    names = [field.name for field in dataclasses.fields(Policy)]
+    names = [*names[names.index("preset"):], "daily_budget", "monthly_budget"]
+    assert {name: getattr(found, name) for name in names} == {name: getattr(plain, name) for name in names}
+    assert (found.slow_after_ms, found.slow_pause_ms) == (60_000, 300_000)
+
+
+@pytest.mark.both_hostings
+def test_when_a_task_may_start_and_how_large_it_may_be_is_listed(host):
+    one = host()
+    one.session()
+    task = one.enqueue([Request(
+        URL, earliest_start=LATER, latest_start=LATER + timedelta(hours=1), expected_bytes_received=5,
+        expected_bytes_sent=6, policy=Policy(preset="discretionary"))])[0].task_id
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    found = again.task(task)
+    assert (found.earliest_start, found.latest_start) == (LATER, LATER + timedelta(hours=1))
+    assert (found.expected_bytes_received, found.expected_bytes_sent) == (5, 6)
+
+
+NONSENSE = {
+    "minimum_battery_percent is 101": {"minimum_battery_percent": 101},
+    "maximum_cpu_pressure_percent is 101": {"maximum_cpu_pressure_percent": 101},
+    "maximum_io_pressure_percent is 101": {"maximum_io_pressure_percent": 101},
+    "maximum_memory_pressure_percent is 101": {"maximum_memory_pressure_percent": 101},
+    "maximum_thermal_state": {"maximum_thermal_state": "critical"},
+    "networks has the unknown bits 0x40": {"networks": 64},
+    "preset is 7": {"preset": 7},
+    'quiet_hours is "25:00-26:00"': {"quiet_hours": "25:00-26:00"},
+    "quiet_hours cover the whole week": {"quiet_hours": "00:00-24:00"},
+}
+
+
+@pytest.mark.parametrize("words", NONSENSE)
+def test_nonsense_is_refused_by_name_of_a_session_and_of_a_task(host, words):
+    one = host()
+    with pytest.raises(InvalidArgument, match=words):
+        one.session("other", **NONSENSE[words])
+    one.session()
+    with pytest.raises(InvalidArgument, match=words) as caught:
+        one.enqueue([Request(URL, suspended=True), Request(URL, policy=Policy(**NONSENSE[words]))])
+    assert caught.value.index == 1
+    assert list(one.tasks()) == []
+
+
+def test_a_latest_start_before_the_earliest_is_refused_with_both_names(host):
+    one = host()
+    one.session()
+    with pytest.raises(InvalidArgument, match=r"latest_start_ms is \d+, before earliest_start_ms"):
+        one.enqueue([Request(URL, earliest_start=LATER, latest_start=LATER - timedelta(milliseconds=1))])
+
+
+@pytest.mark.parametrize(
+    ("network", "words"),
+    [(Network(""), "name"), (Network("a\nb"), "control character"), (Network("a" * 256), "name"),
+     (Network("a", month_starts_on=29), "month_starts_on is 29")],
+    ids=lambda value: value if isinstance(value, str) else "")
+def test_a_network_that_cannot_be_is_refused_by_name(host, network, words):
+    with pytest.raises(InvalidArgument, match=words):
+        host().set_network(network)
+
+
+@pytest.mark.parametrize(
+    ("activity", "words"),
+    [
+        (Activity("", 1_000), "identifier"),
+        (Activity("a", 999), "interval_ms is 999"),
+        (Activity("a", 1_000, 1_000), "tolerance_ms is 1000, not less than interval_ms"),
+        (Activity("a", 1_000, request=Request(URL, key="k")), "idempotency_key"),
+        (Activity("a", 1_000, request=Request(URL, earliest_start=LATER)), "earliest_start_ms"),
+        (Activity("a", 1_000, request=Request(URL, "/tmp/backhaul-nothing")), "BH_IF_EXISTS_REPLACE"),
+        (Activity("a", 1_000, request=Request(URL, body_file=__file__)), "give bytes from memory"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "")
+def test_an_activity_that_cannot_be_is_refused_by_name(host, activity, words):
+    one = host()
+    one.session()
+    with pytest.raises(InvalidArgument, match=words):
+        one.set_activity(activity)
+
+
+def test_there_is_one_condition_of_each_kind_with_its_source(host):
+    found = host().conditions()
+    assert sorted(condition.kind for condition in found) == sorted(ConditionKind)
+    assert all(condition.text and condition.source for condition in found)
+
+
+def test_nothing_is_held_back_where_nothing_waits(host):
+    one = host()
+    one.session()
+    assert one.holds() == []
+
+
+@pytest.mark.both_hostings
+def test_a_task_that_may_not_start_yet_says_so_and_since_when(host):
+    one = host()
+    one.session()
+    task = one.enqueue([Request(URL, earliest_start=LATER)])[0].task_id
+    info = one.task(task)
+    assert (info.reason, info.next_attempt) == (Reason.EARLIEST_START, LATER)
+    assert [(wait.reason, wait.ended) for wait in one.waits(task)] == [(Reason.EARLIEST_START, None)]
+    with pytest.raises(NotFound):
+        one.waits(task + 1)

@@ -1,0 +1,198 @@
+"""What tasks wait for, networks and activities: every field arrives in C, and comes back as it was given."""
+
+import gc
+from ctypes import sizeof
+from dataclasses import replace
+from datetime import datetime, timezone
+
+import pytest
+
+from backhaul import (
+    BUDGET_NOTHING,
+    Activity,
+    Attention,
+    ConditionKind,
+    EventKind,
+    InvalidArgument,
+    Network,
+    NetworkKind,
+    Policy,
+    Preset,
+    QualityOfService,
+    Reason,
+    Request,
+    SessionConfiguration,
+    ThermalState,
+    _ctypes,
+    _reading,
+    _reading_conditions,
+    _reading_transfers,
+    _writing_conditions,
+    _writing_transfers,
+)
+
+CONSTRAINTS = {
+    "preset": Preset.OVERNIGHT, "requires_external_power": True, "requires_unmetered": False,
+    "networks": NetworkKind.ETHERNET | NetworkKind.WIFI, "minimum_battery_percent": 30,
+    "maximum_thermal_state": ThermalState.FAIR, "maximum_cpu_pressure_percent": 1, "maximum_io_pressure_percent": 50,
+    "maximum_memory_pressure_percent": 100, "minimum_bytes_per_second": 2**40, "quiet_hours": "22:00-06:30",
+}
+CONFIGURATION = SessionConfiguration(
+    "s", **CONSTRAINTS, slow_after_ms=5, slow_pause_ms=6, discretionary_if_launched=True, daily_budget=2**41,
+    monthly_budget=BUDGET_NOTHING,
+)
+
+
+def filled(struct, **fields):
+    return struct(sizeof(struct), **fields)
+
+
+def same_constraints(raw):
+    assert (raw.preset, raw.requires_external_power, raw.requires_unmetered, raw.networks) == (2, 1, 2, 1 | 2)
+    assert (raw.minimum_battery_percent, raw.maximum_thermal_state) == (30, 2)
+    assert (raw.maximum_cpu_pressure_percent, raw.maximum_io_pressure_percent) == (1, 50)
+    assert (raw.maximum_memory_pressure_percent, raw.minimum_bytes_per_second) == (100, 2**40)
+    assert raw.quiet_hours == b"22:00-06:30"
+
+
+def test_what_a_policy_waits_for_arrives():
+    same_constraints(_writing_transfers.policy(Policy(**CONSTRAINTS)))
+
+
+def test_words_are_as_good_as_members():
+    policy = Policy(preset="discretionary", maximum_thermal_state="nominal")
+    assert (_writing_transfers.policy(policy).preset, _writing_transfers.policy(policy).maximum_thermal_state) == (1, 1)
+
+
+def test_what_a_session_waits_for_arrives():
+    raw = _writing_transfers.configuration(CONFIGURATION)
+    gc.collect()
+    same_constraints(raw)
+    assert (raw.slow_after_ms, raw.slow_pause_ms, raw.discretionary_if_launched) == (5, 6, 1)
+    assert (raw.daily_budget, raw.monthly_budget) == (2**41, 2**64 - 1)
+
+
+def test_what_a_session_waits_for_comes_back_as_it_was_given():
+    assert _reading_transfers._configuration(_writing_transfers.configuration(CONFIGURATION)) == CONFIGURATION
+
+
+def test_starts_and_sizes_of_a_request_arrive():
+    earliest = datetime(2030, 1, 1, tzinfo=timezone.utc)
+    request = Request("http://a/", earliest_start=earliest, latest_start=earliest.timestamp() + 3_600,
+                      expected_bytes_received=2**63, expected_bytes_sent=1)
+    raw = _writing_transfers.requests([request])[0]
+    assert (raw.earliest_start_ms, raw.latest_start_ms) == (1_893_456_000_000, 1_893_459_600_000)
+    assert (raw.expected_bytes_received, raw.expected_bytes_sent) == (2**63, 1)
+
+
+def test_starts_and_sizes_of_a_task_come_back():
+    task = _reading._task(filled(_ctypes.bh_task, id=1, state=1, kind=1, url=b"http://a/", reason=18,
+                                 earliest_start_ms=2_000, latest_start_ms=3_000, expected_bytes_received=4))
+    assert (task.earliest_start.timestamp(), task.latest_start.timestamp()) == (2, 3)
+    assert (task.expected_bytes_received, task.expected_bytes_sent) == (4, None)
+    assert task.reason is Reason.EARLIEST_START
+    plain = _reading._task(filled(_ctypes.bh_task, id=1, state=1, kind=1, url=b"http://a/"))
+    assert (plain.earliest_start, plain.latest_start, plain.expected_bytes_received) == (None, None, None)
+
+
+def test_a_wait_that_is_over_and_one_that_lasts():
+    over = _reading_conditions._wait(filled(_ctypes.bh_wait, reason=11, reason_text=b"on battery", began_ms=1_000,
+                                            ended_ms=5_000))
+    assert (over.reason, over.reason_text) == (Reason.POWER, "on battery")
+    assert (over.began.timestamp(), over.ended.timestamp()) == (1, 5)
+    assert _reading_conditions._wait(filled(_ctypes.bh_wait, reason=20, began_ms=1_000)).ended is None
+
+
+def test_a_condition_that_is_known_and_one_that_cannot_be_read():
+    known = _reading_conditions._condition(filled(
+        _ctypes.bh_condition, kind=7, is_known=1, value=2, name=b"Home", text=b"wifi", source=b"NetworkManager",
+        since_ms=9_000))
+    assert (known.kind, known.value, known.is_known, known.name) == (ConditionKind.NETWORK, 2, True, "Home")
+    assert (known.text, known.source, known.since.timestamp()) == ("wifi", "NetworkManager", 9)
+    assert NetworkKind(known.value) is NetworkKind.WIFI
+    unread = _reading_conditions._condition(filled(_ctypes.bh_condition, kind=2, text=b"not known", source=b"no /sys"))
+    assert (unread.value, unread.is_known, unread.since) == (None, False, None)
+
+
+def test_a_hold():
+    hold = _reading_conditions._hold(filled(
+        _ctypes.bh_hold, application=b"org.example.a", session=b"s", origin=b"http://a:80", reason=17,
+        reason_text=b"slow", began_ms=1_000, next_look_ms=2_000, tasks=2**40))
+    assert (hold.application, hold.session, hold.origin) == ("org.example.a", "s", "http://a:80")
+    assert (hold.reason, hold.reason_text, hold.tasks) == (Reason.THROUGHPUT, "slow", 2**40)
+    assert (hold.began.timestamp(), hold.next_look.timestamp()) == (1, 2)
+
+
+def test_a_network_arrives_as_far_as_it_is_said_and_comes_back_whole():
+    said = Network("Hotspot", metered=True, month_starts_on=20, daily_budget=1, monthly_budget=2**40)
+    whole = replace(said, kind=NetworkKind.WIFI, is_current=True, used_today=7, day_ends_ms=1_000)
+    raw = _writing_conditions.network(whole)
+    assert (raw.name, raw.metered, raw.month_starts_on, raw.daily_budget) == (b"Hotspot", 1, 20, 1)
+    assert (raw.monthly_budget, raw.kind, raw.is_current, raw.used_today, raw.day_ends_ms) == (2**40, 0, 0, 0, 0)
+    raw.kind, raw.is_current, raw.used_today, raw.day_ends_ms = 2, 1, 7, 1_000
+    assert _reading_conditions._network(raw) == whole
+    assert whole.day_ends.timestamp() == 1 and whole.month_ends is None
+
+
+def test_an_activity_arrives_with_its_request():
+    raw = _writing_conditions.activity(Activity(
+        "feed", 3_600_000, 60_000, repeats=False, quality_of_service="utility", first=2_000_000_000.5,
+        request=Request("http://a/feed", "/d", if_exists="replace", headers={"A": "b"})))
+    gc.collect()
+    assert (raw.identifier, raw.interval_ms, raw.tolerance_ms, raw.repeats) == (b"feed", 3_600_000, 60_000, 2)
+    assert (raw.quality_of_service, raw.first_ms) == (2, 2_000_000_000_500)
+    request = raw.request.contents
+    assert (request.struct_size, request.url, request.if_exists) == (sizeof(_ctypes.bh_request), b"http://a/feed", 1)
+    assert (request.headers[0].name, request.headers[0].value) == (b"A", b"b")
+    assert not _writing_conditions.activity(Activity("tell", 1_000)).request
+
+
+def test_an_activity_of_a_listing():
+    info = _reading_conditions._activity(filled(
+        _ctypes.bh_activity, identifier=b"feed", interval_ms=3, tolerance_ms=2, repeats=1, quality_of_service=3,
+        next_ms=1_000, next_ends_ms=2_000, last_task=9, url=b"http://a/"))
+    assert (info.identifier, info.interval_ms, info.tolerance_ms, info.repeats) == ("feed", 3, 2, True)
+    assert (info.quality_of_service, info.last_task, info.url) == (QualityOfService.USER_INITIATED, 9, "http://a/")
+    assert (info.next.timestamp(), info.next_ends.timestamp(), info.last_started) == (1, 2, None)
+
+
+def test_the_event_of_an_activity():
+    event = _reading._event(filled(_ctypes.bh_event, id=1, kind=5, activity=b"feed"), None)
+    assert (event.kind, event.is_activity, event.activity, event.state) == (EventKind.ACTIVITY, True, "feed", None)
+    assert Attention.ACTIVITY in Attention(17)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"earliest_start": datetime(2030, 1, 1)}, "earliest start is .* without a time zone"),
+        ({"latest_start": -1}, "latest start is -1, no Unix seconds"),
+        ({"expected_bytes_sent": -1}, "expected_bytes_sent is -1"),
+        ({"policy": Policy(preset="sometimes")}, "say 'default' or 'discretionary' or 'overnight'"),
+        ({"policy": Policy(maximum_thermal_state="warm")}, "say 'nominal' or 'fair' or 'serious' or 'critical'"),
+        ({"policy": Policy(minimum_battery_percent=-1)}, "minimum_battery_percent is -1"),
+        ({"policy": Policy(networks=2**32)}, "networks is 4294967296"),
+        ({"policy": Policy(requires_external_power="yes")}, "requires_external_power is 'yes'"),
+        ({"policy": Policy(quiet_hours=22)}, "quiet_hours is a int instead of a str"),
+    ],
+)
+def test_what_c_could_not_be_told_is_refused_with_its_number(options, words):
+    with pytest.raises(InvalidArgument, match=words) as caught:
+        _writing_transfers.requests([Request("http://a/"), Request("http://b/", **options)])
+    assert caught.value.index == 1
+
+
+@pytest.mark.parametrize(
+    ("write", "value", "words"),
+    [
+        (_writing_conditions.network, Network(None, daily_budget=-1), "daily_budget is -1"),
+        (_writing_conditions.network, Network("a\0b"), "network's name contains a NUL"),
+        (_writing_conditions.activity, Activity("a", -1), "interval_ms is -1"),
+        (_writing_conditions.activity, Activity("a", 1_000, first=0), "first window is 0, no Unix seconds"),
+        (_writing_conditions.activity, Activity("a", 1_000, quality_of_service="best"), "say 'background' or"),
+        (_writing_conditions.activity, Activity("a", 1_000, request=Request(7)), "URL is a int instead of a str"),
+    ],
+)
+def test_what_c_could_not_be_told_of_networks_and_activities_is_refused(write, value, words):
+    with pytest.raises(InvalidArgument, match=words):
+        write(value)

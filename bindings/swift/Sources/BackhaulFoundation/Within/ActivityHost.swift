@@ -1,0 +1,200 @@
+internal import Backhaul
+internal import Foundation
+
+/// Has the schedulers of this process called: one thread that consumes the events of a session of their own.
+final class ActivityHost: Sendable {
+    /// Theirs alone, whatever sessions the program has.
+    static let session = "backhaul-activities"
+    static let shared = ActivityHost()
+
+    private struct Inner {
+        var schedulers: [String: BackgroundActivityScheduler] = [:]
+        var isRunning = false
+        /// The process was launched for activities and has not completed them.
+        var isLaunched = false
+        /// Activities whose event is not acknowledged: those that run, and those that nobody has scheduled yet.
+        var outstanding: [String: EventID] = [:]
+        var runs: Set<String> = []
+        var done: [EventID] = []
+    }
+
+    private let inner = Locked(Inner())
+    /// Held while the session is being opened.
+    private let opening = Locked<BlockingSession?>(nil)
+    private let wait = try? DescriptorWait()
+
+    func set(_ scheduler: BackgroundActivityScheduler, _ activity: Activity) throws(BackhaulError) {
+        try opened().setActivity(activity)
+        inner.with { $0.schedulers[scheduler.identifier] = scheduler }
+        begin(isLaunched: false)
+    }
+
+    func remove(_ scheduler: BackgroundActivityScheduler) throws(BackhaulError) {
+        inner.with { $0.schedulers[scheduler.identifier] = nil }
+        try opened().removeActivity(scheduler.identifier)
+    }
+
+    /// Starts the thread, or wakes it.
+    func begin(isLaunched: Bool) {
+        let starts = inner.with { inner in
+            inner.isLaunched = inner.isLaunched || isLaunched
+            defer { inner.isRunning = true }
+            return !inner.isRunning
+        }
+        guard starts, let wait else {
+            self.wait?.wake()
+            return
+        }
+        let thread = Thread { self.run(wait) }
+        thread.name = "backhaul-activities"
+        thread.start()
+    }
+
+    private func opened() throws(BackhaulError) -> BlockingSession {
+        let result: Result<BlockingSession, BackhaulError> = opening.with { opened in
+            if let opened { return .success(opened) }
+            do throws(BackhaulError) {
+                let application = try BackgroundApplication.shared.opened()
+                let session = try application.createSession(
+                    SessionConfiguration(identifier: ActivityHost.session), role: .produce)
+                opened = session
+                return .success(session)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    // MARK: The thread
+
+    private func run(_ wait: DescriptorWait) {
+        var consumer: BlockingSession?
+        var cursor: EventID = 0
+        while true {
+            do throws(BackhaulError) {
+                if consumer == nil {
+                    (consumer, cursor) = (try attached(), 0)
+                    inner.with { inner in
+                        inner.outstanding = inner.outstanding.filter { inner.runs.contains($0.key) }
+                    }
+                }
+                guard let consumer else { return end() }
+                try take(consumer, &cursor)
+                callSchedulers()
+                if try complete(consumer) { return end() }
+                wait.wait([consumer.eventDescriptor], milliseconds: -1)
+            } catch {
+                if error.status == .invalidHandle || error.status == .forked { return end() }
+                if error.status == .inUse && consumer == nil { return end() }
+                // Another engine, or another process that had the session, may let it go on.
+                consumer?.close()
+                consumer = nil
+                wait.wait([], milliseconds: 1000)
+            }
+        }
+    }
+
+    private func attached() throws(BackhaulError) -> BlockingSession? {
+        // A session that does not exist yet cannot be attached to.
+        _ = try opened()
+        let application = try BackgroundApplication.shared.opened()
+        // When its user has opened the program meanwhile, that one sees to it all and nobody is to wait.
+        if BackgroundApplication.isLaunched {
+            return try application.attachSession(ActivityHost.session, role: .consume)
+        }
+        return try application.consumeSession(ActivityHost.session) { false }
+    }
+
+    /// What has come: the newest event of each activity is kept, earlier ones are acknowledged.
+    private func take(_ consumer: BlockingSession, _ cursor: inout EventID) throws(BackhaulError) {
+        var more = true
+        while more {
+            let page = try consumer.poll(after: cursor, maximum: 64)
+            inner.with { inner in
+                for event in page.events {
+                    guard case .activity(let due) = event else {
+                        inner.done.append(event.id)
+                        continue
+                    }
+                    // Handed out again after the engine's death it is the one that is known.
+                    if let known = inner.outstanding[due.activity], known != due.id { inner.done.append(known) }
+                    inner.outstanding[due.activity] = due.id
+                }
+            }
+            cursor = page.events.last?.id ?? cursor
+            more = page.more
+        }
+        let done = inner.with { $0.done }
+        try consumer.acknowledge(done)
+        inner.with { $0.done.removeFirst(done.count) }
+    }
+
+    private func callSchedulers() {
+        let due = inner.with { inner -> [BackgroundActivityScheduler] in
+            let due = inner.outstanding.keys.filter { !inner.runs.contains($0) }.compactMap { inner.schedulers[$0] }
+            inner.runs.formUnion(due.map(\.identifier))
+            return due
+        }
+        for scheduler in due {
+            scheduler.run { result in self.isDone(scheduler, result) }
+        }
+    }
+
+    private func isDone(_ scheduler: BackgroundActivityScheduler, _ result: BackgroundActivityScheduler.Result) {
+        let isScheduled = inner.with { $0.schedulers[scheduler.identifier] === scheduler }
+        if result == .deferred, isScheduled {
+            try? opened().setActivity(scheduler.deferred())
+        } else if isScheduled, !scheduler.repeats, scheduler.isUnchangedSinceRun {
+            // The program has made it anew at its start, as it should, and this was the one time.
+            try? remove(scheduler)
+        }
+        inner.with { inner in
+            inner.runs.remove(scheduler.identifier)
+            if let event = inner.outstanding.removeValue(forKey: scheduler.identifier) { inner.done.append(event) }
+        }
+        wait?.wake()
+    }
+
+    /// In a process that was launched for activities: true when all of them are done.
+    private func complete(_ consumer: BlockingSession) throws(BackhaulError) -> Bool {
+        let isOver = inner.with { inner in
+            guard inner.isLaunched, inner.runs.isEmpty else { return false }
+            // Of activities that this program does not schedule any more: nobody would ever do their work.
+            inner.done += inner.outstanding.values
+            inner.outstanding = [:]
+            return true
+        }
+        guard isOver else { return false }
+        let done = inner.with { $0.done }
+        try consumer.acknowledge(done)
+        inner.with { $0.done.removeFirst(done.count) }
+        do throws(BackhaulError) {
+            try consumer.complete()
+        } catch {
+            // Another has come meanwhile.
+            if error.status == .eventsOutstanding {
+                wait?.wake()
+                return false
+            }
+            throw error
+        }
+        consumer.close()
+        return true
+    }
+
+    private func end() {
+        let wasLaunched = inner.with { inner in
+            defer { (inner.isRunning, inner.isLaunched) = (false, false) }
+            return inner.isLaunched
+        }
+        if wasLaunched {
+            // The launch is completed, and its handles with it: the next schedule opens new ones.
+            opening.with { session in
+                session?.close()
+                session = nil
+            }
+        }
+        BackgroundApplication.shared.isCompleted(ActivityHost.session)
+    }
+}

@@ -1,0 +1,180 @@
+import Backhaul
+import BackhaulFoundation
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@Suite("What a background session waits for")
+struct ConditionTests {
+    /// What the engine remembers of a session of this configuration.
+    private func remembered(_ configuration: BackgroundURLSessionConfiguration) async throws -> SessionConfiguration {
+        let session = BackgroundURLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
+        // Opens it.
+        #expect(await session.allTasks.isEmpty)
+        let application = try await Application.open(
+            "org.example.tests", store: World.server.path("store"), hosting: .embedded)
+        let found = try await application.attachSession(try #require(configuration.identifier), role: .observe)
+        let remembered = try await found.configuration()
+        session.invalidateAndCancel()
+        await application.close()
+        return remembered
+    }
+
+    @Test("is nothing by itself")
+    func nothing() async throws {
+        let remembered = try await remembered(World.configuration("whenever"))
+        #expect(remembered.policy.constraints == Constraints())
+        #expect(remembered.isDiscretionaryIfLaunched != true)
+    }
+
+    @Test("is what Apple's flags say, in the engine's words")
+    func flags() async throws {
+        let configuration = World.configuration("discretionary")
+        configuration.isDiscretionary = true
+        configuration.allowsCellularAccess = false
+        configuration.isDiscretionaryIfLaunched = true
+        configuration.waitsForConnectivity = true
+        let remembered = try await remembered(configuration)
+        #expect(remembered.preset == .discretionary)
+        #expect(remembered.networks == NetworkKinds.all.subtracting(.cellular))
+        #expect(remembered.requiresUnmetered == nil)
+        #expect(remembered.isDiscretionaryIfLaunched == true)
+        #expect(configuration.unhonored.isEmpty)
+    }
+
+    @Test("is an unmetered network where an expensive or a constrained one is forbidden", arguments: [true, false])
+    func metered(isExpensive: Bool) async throws {
+        let configuration = World.configuration("metered-\(isExpensive)")
+        if isExpensive {
+            configuration.allowsExpensiveNetworkAccess = false
+        } else {
+            configuration.allowsConstrainedNetworkAccess = false
+        }
+        #expect(try await remembered(configuration).requiresUnmetered == true)
+    }
+
+    @Test("is kept with a task: when it may begin, and how much it may move")
+    func task() async throws {
+        let configuration = World.configuration("begin")
+        let session = BackgroundURLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
+        let task = session.downloadTask(with: try World.url("slow"))
+        let begin = Date(timeIntervalSince1970: 4_000_000_000)
+        task.earliestBeginDate = begin
+        task.countOfBytesClientExpectsToSend = 5
+        task.countOfBytesClientExpectsToReceive = 6
+        task.resume()
+        #expect(task.state == .running)
+        let id = try #require(task.engineTaskIdentifier)
+
+        let application = try await Application.open(
+            "org.example.tests", store: World.server.path("store"), hosting: .embedded)
+        let found = try await application.attachSession("begin", role: .observe)
+        let info = try await found.task(id)
+        #expect(info.earliestStartMilliseconds == 4_000_000_000_000)
+        #expect(info.expectedBytesSent == 5 && info.expectedBytesReceived == 6)
+        await application.close()
+        session.invalidateAndCancel()
+    }
+
+    @Test("a begin that is over, or no time at all, is none", arguments: [-1, 0, .infinity, .nan] as [Double])
+    func noBegin(seconds: Double) async throws {
+        _ = try World.server.serve("now", content(10))
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("now\(seconds)"), delegate: recorder, delegateQueue: nil)
+        let task = session.downloadTask(with: try World.url("now"))
+        task.earliestBeginDate = Date(timeIntervalSince1970: seconds)
+        task.resume()
+        #expect(await recorder.untilCompleted()?.error == nil)
+        session.invalidateAndCancel()
+    }
+}
+
+@Suite("A background activity scheduler")
+struct ActivitySchedulerTests {
+    /// The activities that the engine has for this process's schedulers.
+    private func activities() async throws -> [ActivityInfo] {
+        let application = try await Application.open(
+            "org.example.tests", store: World.server.path("store"), hosting: .embedded)
+        let found = try await application.attachSession("backhaul-activities", role: .observe).activities()
+        await application.close()
+        return found
+    }
+
+    @Test("is called in its window, again when it was deferred, and no more when it has finished")
+    func calls() async throws {
+        _ = World.configuration("unused")
+        let (calls, call) = AsyncStream<BackgroundActivityScheduler.CompletionHandler>.makeStream()
+        let scheduler = BackgroundActivityScheduler(identifier: "once")
+        scheduler.interval = 1
+        scheduler.qualityOfService = .userInitiated
+        scheduler.schedule { completion in call.yield(completion) }
+        #expect(scheduler.error == nil)
+        var iterator = calls.makeAsyncIterator()
+        let first = try #require(await iterator.next())
+        first(.deferred)
+        let completion = try #require(await iterator.next())
+        completion(.finished)
+        completion(.deferred)
+        while try await activities().contains(where: { $0.identifier == "once" }) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    @Test("is called again and again where it repeats, until it is invalidated")
+    func repeats() async throws {
+        _ = World.configuration("unused")
+        let (calls, call) = AsyncStream<Void>.makeStream()
+        let scheduler = BackgroundActivityScheduler(identifier: "often")
+        scheduler.interval = 1
+        scheduler.tolerance = 0.5
+        scheduler.repeats = true
+        scheduler.qualityOfService = .userInitiated
+        scheduler.schedule { completion in
+            call.yield()
+            completion(.finished)
+        }
+        #expect(scheduler.error == nil)
+        var iterator = calls.makeAsyncIterator()
+        for _ in 0..<2 { #expect(await iterator.next() != nil) }
+        scheduler.invalidate()
+        #expect(scheduler.error == nil)
+        #expect(try await !activities().contains { $0.identifier == "often" })
+        scheduler.invalidate()
+        #expect(scheduler.error == nil)
+    }
+
+    @Test("keeps its window when the program makes it again")
+    func again() async throws {
+        _ = World.configuration("unused")
+        var windows: Set<Int64> = []
+        for tolerance in [10.0, 20.0] {
+            let scheduler = BackgroundActivityScheduler(identifier: "daily")
+            scheduler.interval = 86_400
+            scheduler.tolerance = tolerance
+            scheduler.repeats = true
+            scheduler.schedule { completion in completion(.finished) }
+            #expect(scheduler.error == nil)
+            let found = try #require(try await activities().first { $0.identifier == "daily" })
+            #expect(found.tolerance == .seconds(Int(tolerance)) && found.qualityOfService == .background)
+            windows.insert(found.nextMilliseconds)
+        }
+        #expect(windows.count == 1)
+    }
+
+    @Test("says why a schedule is refused", arguments: [(0, 0), (60, 60), (.nan, 0)] as [(Double, Double)])
+    func refused(interval: Double, tolerance: Double) {
+        _ = World.configuration("unused")
+        let scheduler = BackgroundActivityScheduler(identifier: "refused")
+        scheduler.interval = interval
+        scheduler.tolerance = tolerance
+        scheduler.schedule { completion in
+            Issue.record("It was called.")
+            completion(.finished)
+        }
+        let error = scheduler.error as? BackhaulError
+        #expect(error?.status == .invalidArgument)
+        #expect(error?.message.contains("interval") == true)
+    }
+}

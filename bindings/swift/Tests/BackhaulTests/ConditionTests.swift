@@ -1,0 +1,200 @@
+import Backhaul
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("What transfers wait for")
+struct ConditionTests {
+    let server: Server
+
+    init() throws { server = try Server() }
+
+    private func open() async throws -> Application {
+        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
+    }
+
+    /// The message of the error with which this is refused.
+    private func refusal(_ body: () async throws -> Void) async -> String {
+        do {
+            try await body()
+            return "It was taken."
+        } catch let error as BackhaulError where error.status == .invalidArgument {
+            return error.message
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test("is remembered with the session as it was given, and may be changed")
+    func remembered() async throws {
+        let application = try await open()
+        var configuration = SessionConfiguration(identifier: "gallery")
+        configuration.preset = .overnight
+        configuration.requiresExternalPower = false
+        configuration.requiresUnmetered = true
+        configuration.networks = [.ethernet, .wifi]
+        configuration.minimumBatteryPercent = 30
+        configuration.maximumThermalState = .fair
+        configuration.maximumCPUPressurePercent = 40
+        configuration.maximumIOPressurePercent = 50
+        configuration.maximumMemoryPressurePercent = 60
+        configuration.minimumBytesPerSecond = 70_000
+        configuration.quietHours = "mon-fri 08:00-18:00, sat 10:00-14:00"
+        configuration.slowAfter = .seconds(8)
+        configuration.slowPause = .seconds(9)
+        configuration.isDiscretionaryIfLaunched = true
+        configuration.dailyBudget = 1_000_000
+        configuration.monthlyBudget = 0
+        let session = try await application.createSession(configuration)
+        var remembered = try await session.configuration()
+        #expect(remembered.policy.constraints == configuration.policy.constraints)
+        #expect(remembered.slowAfter == .seconds(8) && remembered.slowPause == .seconds(9))
+        #expect(remembered.isDiscretionaryIfLaunched == true)
+        #expect(remembered.dailyBudget == 1_000_000 && remembered.monthlyBudget == 0)
+
+        remembered.policy.constraints = Constraints()
+        remembered.monthlyBudget = nil
+        try await session.update(remembered)
+        let changed = try await session.configuration()
+        #expect(changed.policy.constraints == Constraints() && changed.monthlyBudget == nil)
+        #expect(changed.dailyBudget == 1_000_000)
+        await application.close()
+    }
+
+    @Test("is listed with a task: when it may start, and how large it may be")
+    func starts() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        var request = Request(url: server.url("a"), destination: server.path("a"), startsSuspended: true)
+        request.earliestStartMilliseconds = 4_000_000_000_000
+        request.latestStartMilliseconds = 4_000_000_000_001
+        request.expectedBytesReceived = 5
+        request.expectedBytesSent = 6
+        request.policy = Policy()
+        request.policy?.preset = .discretionary
+        request.policy?.quietHours = "22:00-06:30"
+        let enqueued = try await session.enqueue([request])
+        let task = try await session.task(try #require(enqueued.first).taskID)
+        #expect(task.earliestStartMilliseconds == 4_000_000_000_000)
+        #expect(task.latestStartMilliseconds == 4_000_000_000_001)
+        #expect(task.expectedBytesReceived == 5 && task.expectedBytesSent == 6)
+        await application.close()
+    }
+
+    @Test(
+        "is refused by name where it makes no sense",
+        arguments: [
+            ("minimum_battery_percent is 101", constraints { $0.minimumBatteryPercent = 101 }),
+            ("minimumBatteryPercent must be positive", constraints { $0.minimumBatteryPercent = -1 }),
+            ("maximum_cpu_pressure_percent is 101", constraints { $0.maximumCPUPressurePercent = 101 }),
+            ("maximum_thermal_state is BH_THERMAL_CRITICAL", constraints { $0.maximumThermalState = .critical }),
+            ("networks has the unknown bits 0x80", constraints { $0.networks = NetworkKinds(rawValue: 0x81) }),
+            ("networks is empty", constraints { $0.networks = [] }),
+            ("quiet_hours is \"25:00-26:00\"", constraints { $0.quietHours = "25:00-26:00" }),
+            ("quiet_hours cover the whole week", constraints { $0.quietHours = "00:00-24:00" }),
+            ("NUL character in quietHours", constraints { $0.quietHours = "\0" }),
+        ])
+    func nonsense(_ words: String, _ constraints: Constraints) async throws {
+        let application = try await open()
+        var configuration = SessionConfiguration(identifier: "gallery")
+        configuration.policy.constraints = constraints
+        let message = await refusal { [configuration] in _ = try await application.createSession(configuration) }
+        #expect(message.contains(words), "\(message)")
+
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        var request = Request(url: server.url("a"), destination: server.path("a"))
+        request.policy = configuration.policy
+        let refused = await refusal { [request] in _ = try await session.enqueue([request]) }
+        #expect(refused.contains(words), "\(refused)")
+        await application.close()
+    }
+
+    @Test("a latest start before the earliest is refused with both names, and so is a time before 1970")
+    func contradictions() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        var request = Request(url: server.url("a"), destination: server.path("a"))
+        request.earliestStartMilliseconds = 2
+        request.latestStartMilliseconds = 1
+        var message = await refusal { [request] in _ = try await session.enqueue([request]) }
+        #expect(message.contains("latest_start_ms") && message.contains("earliest_start_ms"), "\(message)")
+        request.latestStartMilliseconds = -1
+        message = await refusal { [request] in _ = try await session.enqueue([request]) }
+        #expect(message.contains("latest_start_ms is -1"), "\(message)")
+        await application.close()
+    }
+
+    @Test("networks are refused by what is wrong with them")
+    func networks() async throws {
+        let application = try await open()
+        var message = await refusal { try await application.setNetwork(Network("")) }
+        #expect(message.contains("name"), "\(message)")
+        var network = Network("Hotspot")
+        network.monthStartsOn = 29
+        message = await refusal { [network] in try await application.setNetwork(network) }
+        #expect(message.contains("month_starts_on is 29"), "\(message)")
+        network.monthStartsOn = 300
+        message = await refusal { [network] in try await application.setNetwork(network) }
+        #expect(message.contains("month_starts_on is 300"), "\(message)")
+        await application.close()
+    }
+
+    @Test(
+        "activities are refused by what is wrong with them",
+        arguments: [
+            ("tolerance_ms is 5000", activity { $0.tolerance = .seconds(5) }),
+            ("interval_ms is 999", activity { $0.interval = .milliseconds(999) }),
+            ("interval must be positive", activity { $0.interval = .zero }),
+            ("first_ms is -1", activity { $0.firstMilliseconds = -1 }),
+            ("identifier", activity { $0.identifier = "" }),
+            ("idempotency_key", activity { $0.request = Request(url: "http://a/", idempotencyKey: "k") }),
+            ("BH_IF_EXISTS_REPLACE", activity { $0.request = Request(url: "http://a/", destination: "/a") }),
+            ("earliest_start_ms", activity {
+                $0.request = Request(url: "http://a/")
+                $0.request?.earliestStartMilliseconds = 1
+            }),
+        ])
+    func activities(_ words: String, _ activity: Activity) async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        let message = await refusal { try await session.setActivity(activity) }
+        #expect(message.contains(words), "\(message)")
+        await application.close()
+    }
+
+    @Test("is told: each condition with its source, and what is held back")
+    func conditions() async throws {
+        let application = try await open()
+        let found = try await application.conditions()
+        #expect(Set(found.map(\.kind)) == Set(Condition.Kind.allCases) && found.count == Condition.Kind.allCases.count)
+        #expect(found.allSatisfy { !$0.text.isEmpty && !$0.source.isEmpty })
+        #expect(try await application.holds().isEmpty)
+        await application.close()
+    }
+
+    @Test("is told of a task: why it waits, since when, and until when")
+    func waits() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        var request = Request(url: server.url("a"), destination: server.path("a"))
+        request.earliestStartMilliseconds = 4_000_000_000_000
+        let id = try #require(try await session.enqueue([request]).first).taskID
+        let reason = try #require(try await session.task(id).reason)
+        #expect(reason.code == .earliestStart && reason.nextAttemptMilliseconds == 4_000_000_000_000)
+        let waits = try await session.waits(id)
+        #expect(waits.map(\.code) == [.earliestStart] && waits.map(\.endedMilliseconds) == [nil])
+        await application.close()
+    }
+}
+
+private func constraints(_ change: (inout Constraints) -> Void) -> Constraints {
+    var constraints = Constraints()
+    change(&constraints)
+    return constraints
+}
+
+private func activity(_ change: (inout Activity) -> Void) -> Activity {
+    var activity = Activity("feed", every: .seconds(5))
+    change(&activity)
+    return activity
+}
