@@ -112,13 +112,25 @@ class Hands:
         return [plain(event) for event in found.items], found.more
 
     def wait_for(self, count=None, timeout=30):
-        """Reads events from the first unacknowledged one until the session is finished, or until there are so many."""
+        """Reads events from the first unacknowledged one until the session is finished, or until there are so many.
+
+        The end of a round that was over before the next task was handed over is left out, unless events are counted:
+        how many rounds there are is a matter of who was faster."""
         events = []
         for event in self.sessions[0].events(timeout=timeout):
+            if count is None and event.is_session_finished and self.goes_on_after(event):
+                continue
             events.append(event)
             if event.is_session_finished if count is None else len(events) == count:
                 break
         return events
+
+    def goes_on_after(self, event):
+        """Whether a later round has ended too, or is to."""
+        session = self.sessions[0]
+        if any(not task.state.has_ended for task in session.tasks()):
+            return True
+        return any(later.is_session_finished for later in session.poll(event.id, timeout=0).items)
 
     def started(self, name, *arguments, **options):
         """Starts a verb and leaves: its ticket lies in the process until ``outcome``."""
