@@ -28,17 +28,39 @@ final class Nginx: Sendable {
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         mkdir(folder + "/files", 0o755)
         for (name, bytes) in files { Nginx.write(bytes, to: "\(folder)/files/\(name)") }
-        (port, tlsPort) = (Nginx.freePort(), Nginx.freePort())
-        Nginx.write(Array(Nginx.configuration(folder, port, tlsPort).utf8), to: folder + "/nginx.conf")
         guard Shell.run(Nginx.certificates, [folder]) else { throw Trouble.noCertificates }
-        let script = #""$0" -p "$1" -c nginx.conf -e "$1/error.log" & cat; kill -KILL $!; wait"#
-        server = try Shell(script, [Nginx.program ?? "nginx", folder])
-        for port in [port, tlsPort] {
-            while !Nginx.accepts(port) {
-                guard server.isRunning else { throw Trouble.doesNotStart }
-                sched_yield()
-            }
+        (server, port, tlsPort) = try Nginx.start(folder)
+    }
+
+    /// Ends when nginx does, and nginx with its standard input.
+    private static let script = #"""
+        exec 3<&0
+        "$0" -p "$1" -c nginx.conf -e "$1/error.log" 3<&- &
+        nginx=$!
+        { cat; kill -KILL $nginx; } <&3 &
+        exec 3<&-
+        wait $nginx
+        """#
+
+    /// Somebody else may take a port before nginx does: then others are tried.
+    private static func start(_ folder: String) throws -> (Shell, UInt16, UInt16) {
+        for _ in 0..<20 {
+            let (port, tlsPort) = freePorts()
+            write(Array(configuration(folder, port, tlsPort).utf8), to: folder + "/nginx.conf")
+            let server = try Shell(script, [program ?? "nginx", folder])
+            if listens(server, folder) { return (server, port, tlsPort) }
+            server.end()
         }
+        throw Trouble.doesNotStart
+    }
+
+    /// nginx writes its process id down when it listens; a server that answers may be somebody else's.
+    private static func listens(_ server: Shell, _ folder: String) -> Bool {
+        while access(folder + "/nginx.pid", F_OK) != 0 {
+            guard server.isRunning else { return false }
+            usleep(2_000)
+        }
+        return true
     }
 
     func stop() {
@@ -95,30 +117,28 @@ final class Nginx: Sendable {
         close(number)
     }
 
-    /// One that was free a moment ago.
-    private static func freePort() -> UInt16 {
+    /// Two that were free a moment ago.
+    private static func freePorts() -> (UInt16, UInt16) {
         withSocket { number, address, size in
-            guard bind(number, address, size) == 0 else { return 0 }
-            var size = size
-            getsockname(number, address, &size)
-            return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                UInt16(bigEndian: $0.pointee.sin_port)
-            }
+            let first = port(number, address, size)
+            return withSocket { (first, port($0, $1, $2)) }
         }
     }
 
-    private static func accepts(_ port: UInt16) -> Bool {
-        withSocket(port) { number, address, size in connect(number, address, size) == 0 }
+    private static func port(_ number: Int32, _ address: UnsafeMutablePointer<sockaddr>, _ size: socklen_t) -> UInt16 {
+        guard bind(number, address, size) == 0 else { return 0 }
+        var size = size
+        getsockname(number, address, &size)
+        return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { UInt16(bigEndian: $0.pointee.sin_port) }
     }
 
     private static func withSocket<Result>(
-        _ port: UInt16 = 0, _ body: (Int32, UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
+        _ body: (Int32, UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {
         let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(number) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
         return withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
