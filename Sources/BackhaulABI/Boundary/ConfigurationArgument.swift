@@ -29,7 +29,7 @@ enum ConfigurationArgument {
         configuration.launchIfStoppedMilliseconds = given.launch_if_stopped_ms
         try readPolicy(given, into: &configuration)
         try readConnection(given, into: &configuration)
-        configuration.constraints = try ConstraintsArgument(given).read()
+        configuration.constraints = try ConstraintsArgument.read(given)
         set(&configuration.slowAfterMilliseconds, given.slow_after_ms)
         set(&configuration.slowPauseMilliseconds, given.slow_pause_ms)
         configuration.isDiscretionaryIfLaunched = try choice(

@@ -3,78 +3,57 @@ internal import CBackhaul
 
 // Unsafe: the host promises that texts can be read until the call returns; they are copied here.
 
-/// The fields that sessions and tasks demand of the conditions with: those of `bh_session_configuration` and
-/// `bh_policy` from `preset` on.
-struct ConstraintsArgument {
-    var preset: Int32
-    var requiresExternalPower: Int32
-    var requiresUnmetered: Int32
-    var networks: UInt32
-    var minimumBatteryPercent: UInt32
-    var maximumThermalState: Int32
-    var maximumCPUPressurePercent: UInt32
-    var maximumIOPressurePercent: UInt32
-    var maximumMemoryPressurePercent: UInt32
-    var minimumBytesPerSecond: UInt64
-    var quietHours: UnsafePointer<CChar>?
+/// The fields that sessions and tasks demand of the conditions with, from `preset` on.
+protocol ConstraintFields {
+    var preset: Int32 { get }
+    var requires_external_power: Int32 { get }
+    var requires_unmetered: Int32 { get }
+    var networks: UInt32 { get }
+    var minimum_battery_percent: UInt32 { get }
+    var maximum_thermal_state: Int32 { get }
+    var maximum_cpu_pressure_percent: UInt32 { get }
+    var maximum_io_pressure_percent: UInt32 { get }
+    var maximum_memory_pressure_percent: UInt32 { get }
+    var minimum_bytes_per_second: UInt64 { get }
+    var quiet_hours: UnsafePointer<CChar>! { get }
+}
 
-    init(_ given: bh_session_configuration) {
-        preset = given.preset
-        requiresExternalPower = given.requires_external_power
-        requiresUnmetered = given.requires_unmetered
-        networks = given.networks
-        minimumBatteryPercent = given.minimum_battery_percent
-        maximumThermalState = given.maximum_thermal_state
-        maximumCPUPressurePercent = given.maximum_cpu_pressure_percent
-        maximumIOPressurePercent = given.maximum_io_pressure_percent
-        maximumMemoryPressurePercent = given.maximum_memory_pressure_percent
-        minimumBytesPerSecond = given.minimum_bytes_per_second
-        quietHours = given.quiet_hours
-    }
+extension bh_session_configuration: ConstraintFields {}
+extension bh_policy: ConstraintFields {}
 
-    init(_ given: bh_policy) {
-        preset = given.preset
-        requiresExternalPower = given.requires_external_power
-        requiresUnmetered = given.requires_unmetered
-        networks = given.networks
-        minimumBatteryPercent = given.minimum_battery_percent
-        maximumThermalState = given.maximum_thermal_state
-        maximumCPUPressurePercent = given.maximum_cpu_pressure_percent
-        maximumIOPressurePercent = given.maximum_io_pressure_percent
-        maximumMemoryPressurePercent = given.maximum_memory_pressure_percent
-        minimumBytesPerSecond = given.minimum_bytes_per_second
-        quietHours = given.quiet_hours
-    }
-
-    func read() throws(Failure) -> Constraints {
+enum ConstraintsArgument {
+    static func read(_ given: some ConstraintFields) throws(Failure) -> Constraints {
         var constraints = Constraints()
-        if preset != 0 {
-            constraints.preset = try NumberArgument.value(preset, "preset", of: "one of BH_PRESET_…")
+        if given.preset != 0 {
+            constraints.preset = try NumberArgument.value(given.preset, "preset", of: "one of BH_PRESET_…")
         }
-        constraints.requiresExternalPower = try PolicyArgument.choice(requiresExternalPower, "requires_external_power")
-        constraints.requiresUnmetered = try PolicyArgument.choice(requiresUnmetered, "requires_unmetered")
-        if networks != 0 { constraints.networks = NetworkKinds(rawValue: networks) }
-        constraints.minimumBatteryPercent = try percent(minimumBatteryPercent, "minimum_battery_percent")
-        if maximumThermalState != 0 {
+        constraints.requiresExternalPower = try PolicyArgument.choice(
+            given.requires_external_power, "requires_external_power")
+        constraints.requiresUnmetered = try PolicyArgument.choice(given.requires_unmetered, "requires_unmetered")
+        if given.networks != 0 { constraints.networks = NetworkKinds(rawValue: given.networks) }
+        constraints.minimumBatteryPercent = try percent(given.minimum_battery_percent, "minimum_battery_percent")
+        if given.maximum_thermal_state != 0 {
             constraints.maximumThermalState = try NumberArgument.value(
-                maximumThermalState, "maximum_thermal_state", of: "one of BH_THERMAL_…")
+                given.maximum_thermal_state, "maximum_thermal_state", of: "one of BH_THERMAL_…")
         }
-        constraints.maximumCPUPressurePercent = try percent(maximumCPUPressurePercent, "maximum_cpu_pressure_percent")
-        constraints.maximumIOPressurePercent = try percent(maximumIOPressurePercent, "maximum_io_pressure_percent")
+        constraints.maximumCPUPressurePercent = try percent(
+            given.maximum_cpu_pressure_percent, "maximum_cpu_pressure_percent")
+        constraints.maximumIOPressurePercent = try percent(
+            given.maximum_io_pressure_percent, "maximum_io_pressure_percent")
         constraints.maximumMemoryPressurePercent = try percent(
-            maximumMemoryPressurePercent, "maximum_memory_pressure_percent")
-        constraints.minimumBytesPerSecond = PolicyArgument.unlessZero(minimumBytesPerSecond)
-        constraints.quietHours = try quietHours(quietHours)
+            given.maximum_memory_pressure_percent, "maximum_memory_pressure_percent")
+        constraints.minimumBytesPerSecond = PolicyArgument.unlessZero(given.minimum_bytes_per_second)
+        constraints.quietHours = try quietHours(given.quiet_hours)
         return constraints
     }
 
-    private func percent(_ number: UInt32, _ name: String) throws(Failure) -> UInt8? {
+    private static func percent(_ number: UInt32, _ name: String) throws(Failure) -> UInt8? {
         guard number > 0 else { return nil }
         guard number <= 100 else { throw Failure(.invalidArgument, "\(name) is \(number); give 1 to 100") }
         return UInt8(number)
     }
 
-    private func quietHours(_ pointer: UnsafePointer<CChar>?) throws(Failure) -> QuietHours? {
+    private static func quietHours(_ pointer: UnsafePointer<CChar>?) throws(Failure) -> QuietHours? {
         guard let text = try TextArgument.optional(pointer, "quiet_hours", limit: 2_000) else { return nil }
         guard let hours = QuietHours(text) else {
             throw Failure(

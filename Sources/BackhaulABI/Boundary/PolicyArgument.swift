@@ -27,7 +27,7 @@ enum PolicyArgument {
         policy.maximumRedirects = unlessZero(given.maximum_redirects)
         policy.maximumSize = unlessZero(given.maximum_size)
         policy.bytesPerSecond = unlessZero(given.bytes_per_second)
-        policy.constraints = try ConstraintsArgument(given).read()
+        policy.constraints = try ConstraintsArgument.read(given)
         return policy
     }
 

@@ -42,7 +42,7 @@ extension SessionConfiguration {
         value.identifier = try arena.string(identifier, "the session's identifier")
         value.connections_per_origin = try positive(connectionsPerOrigin, "connectionsPerOrigin")
         value.maximum_running_tasks = try positive(maximumRunningTasks, "maximumRunningTasks")
-        value.set(try policy.value(arena))
+        try policy.fill(&value, arena)
         value.ca_file = try arena.optionalString(certificateFile, "certificateFile")
         value.sends_launch_events = choice(sendsLaunchEvents)
         value.asks_for_credentials = choice(asksForCredentials)
@@ -92,27 +92,6 @@ extension Policy {
         maximumSize = value.maximum_size == 0 ? nil : value.maximum_size
         bytesPerSecond = value.bytes_per_second == 0 ? nil : value.bytes_per_second
         constraints = Constraints(value)
-    }
-}
-
-extension bh_session_configuration {
-    fileprivate mutating func set(_ policy: bh_policy) {
-        maximum_attempts = policy.maximum_attempts
-        first_retry_delay_ms = policy.first_retry_delay_ms
-        longest_retry_delay_ms = policy.longest_retry_delay_ms
-        retry_jitter_percent = policy.retry_jitter_percent
-        retry_errors = policy.retry_errors
-        retries_unsafe_methods = policy.retries_unsafe_methods
-        retry_statuses = policy.retry_statuses
-        accepted_statuses = policy.accepted_statuses
-        request_timeout_ms = policy.request_timeout_ms
-        resource_timeout_ms = policy.resource_timeout_ms
-        http_version = policy.http_version
-        redirects = policy.redirects
-        maximum_redirects = policy.maximum_redirects
-        maximum_size = policy.maximum_size
-        bytes_per_second = policy.bytes_per_second
-        setConstraints(of: policy)
     }
 }
 

@@ -83,7 +83,7 @@ public struct Constraints: Hashable, Sendable {
         quietHours = text(value.quiet_hours)
     }
 
-    func fill(_ value: inout bh_policy, _ arena: Arena) throws(BackhaulError) {
+    func fill(_ value: inout some ConstraintFields, _ arena: Arena) throws(BackhaulError) {
         if networks == [] {
             // In C that is the default, all.
             throw BackhaulError(BH_INVALID_ARGUMENT, message: "networks is empty: it would never run.")
@@ -100,21 +100,5 @@ public struct Constraints: Hashable, Sendable {
             maximumMemoryPressurePercent, "maximumMemoryPressurePercent")
         value.minimum_bytes_per_second = minimumBytesPerSecond ?? 0
         value.quiet_hours = try arena.optionalString(quietHours, "quietHours")
-    }
-}
-
-extension bh_session_configuration {
-    mutating func setConstraints(of policy: bh_policy) {
-        preset = policy.preset
-        requires_external_power = policy.requires_external_power
-        requires_unmetered = policy.requires_unmetered
-        networks = policy.networks
-        minimum_battery_percent = policy.minimum_battery_percent
-        maximum_thermal_state = policy.maximum_thermal_state
-        maximum_cpu_pressure_percent = policy.maximum_cpu_pressure_percent
-        maximum_io_pressure_percent = policy.maximum_io_pressure_percent
-        maximum_memory_pressure_percent = policy.maximum_memory_pressure_percent
-        minimum_bytes_per_second = policy.minimum_bytes_per_second
-        quiet_hours = policy.quiet_hours
     }
 }

@@ -84,6 +84,11 @@ public struct Policy: Hashable, Sendable {
     func value(_ arena: Arena) throws(BackhaulError) -> bh_policy {
         var value = bh_policy()
         value.struct_size = MemoryLayout<bh_policy>.size
+        try fill(&value, arena)
+        return value
+    }
+
+    func fill(_ value: inout some PolicyFields, _ arena: Arena) throws(BackhaulError) {
         value.maximum_attempts = try positive(maximumAttempts, "maximumAttempts")
         value.first_retry_delay_ms = try positive(firstRetryDelay, "firstRetryDelay")
         value.longest_retry_delay_ms = try positive(longestRetryDelay, "longestRetryDelay")
@@ -100,7 +105,6 @@ public struct Policy: Hashable, Sendable {
         value.maximum_size = maximumSize ?? 0
         value.bytes_per_second = bytesPerSecond ?? 0
         try constraints.fill(&value, arena)
-        return value
     }
 }
 
