@@ -48,6 +48,9 @@
  *   there. Strings inside batches live as long as the batch. All strings are UTF-8 and NUL-terminated; where a pointer
  *   is documented as optional, NULL stands for "none".
  *
+ * Times
+ *   Unix milliseconds. Those that a host gives lie between 1970 and the end of the year 9999.
+ *
  * Errors
  *   Every call that can fail returns a bh_status and takes an optional, caller-owned bh_error for the details. Nothing
  *   is kept per thread or per handle. Out parameters come last, before the error, and are set only on BH_OK unless the

@@ -142,6 +142,12 @@ static void starts_and_sizes_come_back_and_must_make_sense(void) {
     request.latest_start_ms = 0;
     request.earliest_start_ms = INT64_MIN;
     CHECK_BAD("earliest_start_ms");
+    request.earliest_start_ms = 253402300800000; /* the year 10000 */
+    CHECK_BAD("before the year 10000");
+    request.earliest_start_ms = 0;
+    request.refresh = BH_REFRESH_URL;
+    request.expires_ms = INT64_MAX;
+    CHECK_BAD("expires_ms");
 #undef CHECK_BAD
     bh_application_close(application);
 }

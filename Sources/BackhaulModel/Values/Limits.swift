@@ -47,6 +47,8 @@ public enum Limits {
     public static let activityCount = 1_000
     /// Different constraints that tasks of one session may state.
     public static let constraintsCount = 1_000
+    /// The last millisecond of the year 9999, in Unix milliseconds: what calendars and hosts' own types of time know.
+    public static let time: Int64 = 253_402_300_799_999
     /// Attempts of one task that are listed.
     public static let attemptCount = 100
 }

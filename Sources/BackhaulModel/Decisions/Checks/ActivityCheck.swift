@@ -14,9 +14,7 @@ public enum ActivityCheck {
                 "tolerance_ms is \(activity.toleranceMilliseconds), not less than interval_ms, "
                     + "\(activity.intervalMilliseconds)")
         }
-        if let first = activity.firstMilliseconds, first <= 0 {
-            throw invalid("first_ms is \(first), not a time after 1970")
-        }
+        try FieldCheck.time(activity.firstMilliseconds, "first_ms")
         if let request = activity.request { try check(request) }
     }
 

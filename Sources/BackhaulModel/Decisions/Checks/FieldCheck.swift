@@ -9,6 +9,12 @@ enum FieldCheck {
         }
     }
 
+    /// Unix milliseconds that a host gives.
+    static func time(_ value: Int64?, _ name: String) throws(Failure) {
+        guard let value, !(1...Limits.time).contains(value) else { return }
+        throw Failure(.invalidArgument, "\(name) is \(value), not a time after 1970 and before the year 10000")
+    }
+
     static func path(_ path: String, _ name: String) throws(Failure) {
         let bytes = path.utf8
         guard bytes.first == UInt8(ascii: "/"), bytes.count <= Limits.pathSize, !bytes.contains(0) else {

@@ -127,17 +127,12 @@ enum OptionsCheck {
         guard options.refresh != .none else {
             throw invalid("expires_ms is given, but refresh is BH_REFRESH_NONE; say what expires")
         }
-        guard expires > 0 else { throw invalid("expires_ms is \(expires), not a time after 1970") }
+        try FieldCheck.time(expires, "expires_ms")
     }
 
     private static func checkStarts(_ options: RequestOptions) throws(Failure) {
-        for (time, name) in [
-            (options.earliestStartMilliseconds, "earliest_start_ms"),
-            (options.latestStartMilliseconds, "latest_start_ms"),
-        ] {
-            guard let time, time <= 0 else { continue }
-            throw invalid("\(name) is \(time), not a time after 1970")
-        }
+        try FieldCheck.time(options.earliestStartMilliseconds, "earliest_start_ms")
+        try FieldCheck.time(options.latestStartMilliseconds, "latest_start_ms")
         if let earliest = options.earliestStartMilliseconds, let latest = options.latestStartMilliseconds,
             latest < earliest
         {

@@ -5,7 +5,7 @@ public enum ResponseCheck {
         _ response: ChallengeResponse, _ life: AnswerLife = AnswerLife(), now: Int64 = 0
     ) throws(Failure) {
         if let expires = life.expiresMilliseconds {
-            guard expires > 0 else { throw invalid("response.expires_ms is \(expires), not a time after 1970") }
+            try FieldCheck.time(expires, "response.expires_ms")
             // Else the host would be asked again at once, and again.
             guard expires > now else {
                 throw invalid("response.expires_ms is \(expires), which has passed; give an answer that is still good")
