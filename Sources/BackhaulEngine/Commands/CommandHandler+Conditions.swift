@@ -39,7 +39,7 @@ extension EngineCore {
         var tasks: [TaskClass: UInt64] = [:]
         for count in counts {
             guard let lane = lanes[count.lane] else { continue }
-            let key = TaskClass(session: count.session, constraints: count.constraints, reach: Reach(lane.origin))
+            let key = TaskClass(session: count.session, constraints: count.constraints, reach: lane.reach)
             tasks[key, default: 0] += count.count
         }
         var infos: [HoldInfo] = []

@@ -4,6 +4,9 @@ internal import BackhaulStore
 
 /// The ages of tasks, on a machine whose calendar somebody sets.
 extension EngineCore {
+    /// No timer runs for longer to a time of the calendar: whoever is wrong about that is so for a day at most.
+    static let longestLook: Int64 = 86_400_000
+
     /// The calendar by which the rows' times were taken. It goes with the boot clock, and is set with the rows.
     var calendarMilliseconds: Int64 { Clock.bootMilliseconds + calendarOffset }
 

@@ -52,8 +52,7 @@ extension EngineCore {
     /// Tasks with these constraints wait in the lane. Returns those that are held.
     private func noteWaiting(_ constraints: Set<ConstraintsID>, in id: LaneID, isAll: Bool) -> Set<ConstraintsID> {
         guard let lane = lanes[id] else { return [] }
-        let reach = Reach(lane.origin)
-        for number in constraints { note(TaskClass(session: lane.session, constraints: number, reach: reach)) }
+        for number in constraints { note(TaskClass(session: lane.session, constraints: number, reach: lane.reach)) }
         let held = deferral.leftOut(of: lane).intersection(constraints)
         let waiting = isAll ? held : constraints
         deferral.waiting[id] = waiting.isEmpty ? nil : waiting

@@ -7,10 +7,19 @@ internal import BackhaulStore
 /// again when a delay is over.
 extension EngineCore {
     func add(_ lane: Lane, reload: Bool) {
-        lanes[lane.id] = lane
+        if lanes.updateValue(lane, forKey: lane.id) == nil, lanes.count > lanesWorthALook { forgetLanes() }
         for task in schedule.add(lane.id, of: lane.session, to: lane.origin, reload: reload) { ready[task] = nil }
         probe(lane)
         schedule.setHeld(lane.id, unconnected.lanes.contains(lane.id))
+    }
+
+    /// Lanes come and go with their tasks: those that nothing here speaks of are read again when they are needed.
+    private func forgetLanes() {
+        var used = deferral.lanesInUse.union(unconnected.lanes)
+        for task in ready.values { used.insert(task.lane) }
+        for runner in runners.values { used.insert(runner.task.lane) }
+        lanes = lanes.filter { used.contains($0.key) || schedule.knows($0.key) }
+        lanesWorthALook = max(Self.fewLanes, 2 * lanes.count)
     }
 
     /// Tasks wait in these lanes now.

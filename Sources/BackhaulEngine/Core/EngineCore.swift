@@ -16,6 +16,9 @@ final class EngineCore {
     /// Loaded from the store ahead of their turn.
     var ready: [TaskID: StoredTask] = [:]
     var lanes: [LaneID: Lane] = [:]
+    static let fewLanes = 256
+    /// With more of them it is looked which are of no use any more.
+    var lanesWorthALook = fewLanes
     var runners: [TaskID: TaskRunner] = [:]
     /// Answers to challenges live here alone, and go with the engine.
     var credentials: [SessionID: SessionCredentials] = [:]

@@ -9,7 +9,6 @@ struct Deferral {
     /// By session and number, as the store has them.
     var stated: [SessionID: [ConstraintsID: TaskConstraints]] = [:]
     var classes: [TaskClass: ClassState] = [:]
-    var reaches: [LaneID: Reach] = [:]
     /// Constraints of tasks that wait in the store and are not loaded, as of the last look at each lane.
     var waiting: [LaneID: Set<ConstraintsID>] = [:]
     /// What was left out by the loads that are under way.
@@ -74,11 +73,14 @@ struct Deferral {
         }
     }
 
+    var lanesInUse: Set<LaneID> {
+        Set(waiting.keys).union(loading.keys).union(probing).union(slow.keys.map(\.lane))
+    }
+
     /// Constraints of which tasks of this lane are held.
     func leftOut(of lane: Lane) -> Set<ConstraintsID> {
-        let reach = Reach(lane.origin)
         var found: Set<ConstraintsID> = []
-        for (key, state) in classes where key.session == lane.session && key.reach == reach && !state.mayStart {
+        for (key, state) in classes where key.session == lane.session && key.reach == lane.reach && !state.mayStart {
             found.insert(key.constraints)
         }
         for key in slow.keys where key.lane == lane.id { found.insert(key.constraints) }
@@ -91,7 +93,7 @@ struct Deferral {
         for (lane, constraints) in waiting where constraints.contains(key.constraints) { found.insert(lane) }
         for (lane, constraints) in loading where constraints.contains(key.constraints) { found.insert(lane) }
         return found.filter { id in
-            lanes[id].map { $0.session == key.session && Reach($0.origin) == key.reach } ?? false
+            lanes[id].map { $0.session == key.session && $0.reach == key.reach } ?? false
         }
     }
 

@@ -20,8 +20,6 @@ struct Activities {
 /// Activities start within their window when the conditions are as they ask, and at its end in any case. Which are due
 /// is asked of the store each time; only the time of the next look is kept.
 extension EngineCore {
-    /// No timer runs for longer: whoever is wrong about the time is so for a day at most.
-    private static let longestLook: Int64 = 86_400_000
     /// After a start that has failed, because its file is another task's or the store is full.
     private static let pauseMilliseconds: Int64 = 60_000
 

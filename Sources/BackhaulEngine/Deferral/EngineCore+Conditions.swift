@@ -8,8 +8,6 @@ internal import BackhaulStore
 extension EngineCore {
     /// A transfer that has run for so long depends on heat and sleep, too: nothing is read for shorter ones.
     static let lastingMilliseconds: Int64 = 5_000
-    /// No timer runs for longer: whoever is wrong about the time is so for a day at most.
-    private static let longestLook: Int64 = 86_400_000
     /// Nor for so short that a mistake would keep the loop busy.
     private static let shortestLook: Int64 = 20
 
@@ -117,7 +115,7 @@ extension EngineCore {
         for (id, constraints) in deferral.waiting {
             guard let lane = lanes[id] else { continue }
             for number in constraints {
-                alive.insert(TaskClass(session: lane.session, constraints: number, reach: Reach(lane.origin)))
+                alive.insert(TaskClass(session: lane.session, constraints: number, reach: lane.reach))
             }
         }
         for task in ready.values { alive.insert(taskClass(of: task)) }

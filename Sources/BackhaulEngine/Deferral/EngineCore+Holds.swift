@@ -9,13 +9,7 @@ extension EngineCore {
         TaskClass(session: task.session, constraints: task.constraints, reach: reach(of: task))
     }
 
-    /// Kept for each lane: it is asked for with every piece of a body.
-    func reach(of task: StoredTask) -> Reach {
-        if let known = deferral.reaches[task.lane] { return known }
-        let reach = Reach(task.origin)
-        deferral.reaches[task.lane] = reach
-        return reach
-    }
+    func reach(of task: StoredTask) -> Reach { lanes[task.lane]?.reach ?? Reach(task.origin) }
 
     /// Tasks of this class wait or run now.
     func note(_ key: TaskClass) {

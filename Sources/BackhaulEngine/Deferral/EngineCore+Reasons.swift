@@ -34,7 +34,7 @@ extension EngineCore {
     private func withHold(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> TaskInfo {
         guard let lane = lanes[place.lane] else { return info }
         var info = info
-        let key = TaskClass(session: session, constraints: place.constraints, reach: Reach(lane.origin))
+        let key = TaskClass(session: session, constraints: place.constraints, reach: lane.reach)
         let slow = deferral.slow[LaneClass(lane: place.lane, constraints: place.constraints)]
         if let hold = deferral.classes[key]?.held?.first ?? slow?.first {
             info.reason = hold.reason

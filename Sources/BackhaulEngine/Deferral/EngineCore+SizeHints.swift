@@ -10,7 +10,7 @@ extension EngineCore {
 
     /// Those that fit, of tasks of one lane. The others are delayed.
     func fitting(_ tasks: [StoredTask], in lane: LaneID) -> [StoredTask] {
-        let budgets = lanes[lane].map { Reach($0.origin) != .thisMachine ? self.budgets(of: $0.session) : [] } ?? []
+        let budgets = lanes[lane].map { $0.reach != .thisMachine ? self.budgets(of: $0.session) : [] } ?? []
         var fitting: [StoredTask] = []
         var delayed: [(task: TaskID, hold: Hold)] = []
         for task in tasks {

@@ -9,10 +9,9 @@ extension EngineCore {
 
     private func terms(of key: LaneClass) -> ThroughputWatch<LaneClass>.Terms? {
         guard let lane = lanes[key.lane], let session = sessions[lane.session] else { return nil }
-        let reach = Reach(lane.origin)
-        guard reach != .thisMachine,
+        guard lane.reach != .thisMachine,
             let state = deferral.classes[
-                TaskClass(session: lane.session, constraints: key.constraints, reach: reach)],
+                TaskClass(session: lane.session, constraints: key.constraints, reach: lane.reach)],
             let minimum = state.constraints.minimumBytesPerSecond
         else { return nil }
         return .init(
@@ -76,7 +75,7 @@ extension EngineCore {
                 runner.deferred(for: hold.reason)
             }
         }
-        let task = TaskClass(session: lane.session, constraints: key.constraints, reach: Reach(lane.origin))
+        let task = TaskClass(session: lane.session, constraints: key.constraints, reach: lane.reach)
         guard deferral.throughput.permission(key, terms(of: key), now: loop.now) == .probe,
             deferral.classes[task]?.mayStart == true
         else { return }

@@ -31,6 +31,8 @@ struct NetworkUsage {
     var isSaving = false
     var unsavedBytes: UInt64 = 0
 
+    var hasBudgets: Bool { settings.values.contains { $0.budget != ByteBudget() } }
+
     func settings(of network: String) -> NetworkSettings { settings[network] ?? NetworkSettings(name: network) }
 }
 
@@ -101,8 +103,7 @@ extension EngineCore {
     func networkIsAsked() -> Bool {
         networkUsage.asksUntil = nil
         guard let end = networkUsage.lastMoved.map({ $0 + Self.askingMilliseconds }), end > loop.now,
-            networkUsage.settings.values.contains(where: { $0.budget != ByteBudget() })
-                || sessions.values.contains(where: { $0.budget != ByteBudget() })
+            networkUsage.hasBudgets || sessions.values.contains(where: { $0.budget != ByteBudget() })
         else { return false }
         networkUsage.asksUntil = end
         return true
@@ -195,8 +196,7 @@ extension EngineCore {
 
     /// Whether the session's tasks depend on what was moved on the network.
     func hasBudgets(_ session: SessionID) -> Bool {
-        sessions[session].map { $0.budget != ByteBudget() } ?? false
-            || networkUsage.settings.values.contains { $0.budget != ByteBudget() }
+        networkUsage.hasBudgets || sessions[session].map { $0.budget != ByteBudget() } ?? false
     }
 
     /// Those that hold for the session on the current network; none when it is not known.

@@ -8,7 +8,7 @@ extension EngineCore {
     /// One row for all lanes of the session, unless some of them are not held for the same reason.
     func begin(_ key: TaskClass, _ hold: Hold) -> (rows: [WaitRow], began: Int64) {
         let mine = lanes.values.filter { $0.session == key.session }
-        let ofClass = mine.filter { Reach($0.origin) == key.reach }
+        let ofClass = mine.filter { $0.reach == key.reach }
         guard hold.reason.isOfNetwork, ofClass.count < mine.count, ofClass.count <= Self.rowLimit else {
             let (row, began) = begin(WaitScope(key.session, constraints: key.constraints), hold)
             return ([row], began)

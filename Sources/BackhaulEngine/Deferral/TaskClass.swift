@@ -1,21 +1,6 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// How far the way to an origin leads.
-enum Reach: Hashable, Sendable {
-    /// Nothing about the network concerns it.
-    case thisMachine
-    /// No uplink is needed.
-    case localNetwork
-    case uplink
-
-    init(_ origin: Origin) {
-        self =
-            Connectivity.isLoopback(origin.server)
-            ? .thisMachine : Connectivity.needsNoUplink(origin.server) ? .localNetwork : .uplink
-    }
-}
-
 /// Tasks that are held and let go together: those of a session that have stated the same, to origins of one reach.
 struct TaskClass: Hashable, Sendable {
     var session: SessionID

@@ -100,6 +100,9 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         self.readyTarget = max(1, readyTarget)
     }
 
+    /// Whether tasks of this lane run, are ready, or may be in the store.
+    public func knows(_ lane: Lane) -> Bool { lanes[lane] != nil }
+
     public mutating func setLimits(_ limits: Limits, of session: Session) {
         sessions[session, default: SessionState()].limits = limits
     }
