@@ -55,7 +55,7 @@ struct HeadCollector {
     private mutating func startResponse(_ line: some BidirectionalCollection<UInt8>) {
         let words = line.split(separator: 0x20, maxSplits: 2)
         isHTTP2 = words.first?.starts(with: "HTTP/2".utf8) ?? false
-        hasKnownVersion = words.first.map(HeadCollector.isVersion) ?? false
+        hasKnownVersion = words.first.map { HeadCollector.isVersion($0) } ?? false
         status = words.count > 1 ? Int32(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
         fields.removeAll(keepingCapacity: true)
     }

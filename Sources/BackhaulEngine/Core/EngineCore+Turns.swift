@@ -7,10 +7,11 @@ internal import BackhaulStore
 /// again when a delay is over.
 extension EngineCore {
     func add(_ lane: Lane, reload: Bool) {
-        if lanes.updateValue(lane, forKey: lane.id) == nil, lanes.count > lanesWorthALook { forgetLanes() }
+        lanes[lane.id] = lane
         for task in schedule.add(lane.id, of: lane.session, to: lane.origin, reload: reload) { ready[task] = nil }
         probe(lane)
         schedule.setHeld(lane.id, unconnected.lanes.contains(lane.id))
+        if lanes.count > lanesWorthALook { forgetLanes() }
     }
 
     /// Lanes come and go with their tasks: those that nothing here speaks of are read again when they are needed.
