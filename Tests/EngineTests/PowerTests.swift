@@ -51,6 +51,25 @@ struct PowerTests {
         #expect(origin.asked[1].range == "bytes=\(info.offset)-")
     }
 
+    @Test("tasks for hundreds of servers are held and let go as those for one are")
+    func manyOrigins() throws {
+        let everywhere = try TestOrigin(address: "0.0.0.0")
+        everywhere.serve("/a", .init(bytes: pattern(10)))
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        engine.tell { $0.batteryPercent = Reading(30, source: "test") }
+        let host = try engine.session(.named { $0.minimumBatteryPercent = 50 })
+        let requests = try (1...600).map { number in
+            let server = "127.0.\(number / 250).\(1 + number % 250)"
+            return try store.request("http://\(server):\(everywhere.port)/a", "\(number)")
+        }
+        let tasks = try enqueue(host.session, requests)
+        for enqueued in tasks { _ = try host.waits(enqueued.task, for: .battery) }
+        engine.tell { $0.batteryPercent = Reading(60, source: "test") }
+        let ends = try eventsOfRound(host.session).compactMap(ended)
+        #expect(ends.count == 600 && ends.allSatisfy { $0.outcome.state == .succeeded })
+    }
+
     @Test("external power must be back for ten seconds before tasks go on")
     func settles() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
