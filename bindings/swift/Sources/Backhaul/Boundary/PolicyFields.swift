@@ -1,5 +1,7 @@
 internal import CBackhaul
 
+// Unsafe: the pointers that the structs of C have; nothing is read through them here.
+
 /// The fields that a session's configuration has in common with a task's policy.
 protocol PolicyFields: ConstraintFields {
     var maximum_attempts: UInt32 { get set }
