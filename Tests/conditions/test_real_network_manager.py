@@ -1,0 +1,65 @@
+"""NetworkManager itself, which does all that python-dbusmock's stands for elsewhere, and in its own order."""
+
+import pytest
+
+from backhaul import ConditionKind, Reason
+from conditions.real_network_manager import RealNetworkManager
+from conditions.stage import play
+from conditions.world import Download, World
+
+QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
+
+
+@play
+def real_metered():
+    """A connection becomes metered in mid-download, and is not any more."""
+    with World("real-metered", bus=True) as world:
+        manager = RealNetworkManager(world.bus, world.network, world.place)
+        manager.connect("Ann's phone", metered="no")
+        host = world.host(requires_unmetered=True, **QUICK)
+        download = Download(world, host)
+        download.receives(1_000_000)
+        manager.set_metered("Ann's phone", "yes")
+        stopped = download.waits_for(Reason.METERED)
+        seen = {condition.kind: condition for condition in host.conditions()}
+        manager.set_metered("Ann's phone", "no")
+        download.succeeds()
+        return stopped, [asked.offset for asked in download.requests()], seen, host.networks()
+
+
+@play
+def real_disconnected():
+    """The device is disconnected in mid-download, and connected again when that was found out."""
+    with World("real-disconnected", bus=True) as world:
+        manager = RealNetworkManager(world.bus, world.network, world.place)
+        manager.connect("Home")
+        host = world.host(requires_unmetered=True, request_timeout_ms=2_000, **QUICK)
+        download = Download(world, host)
+        download.receives(1_000_000)
+        manager.disconnect()
+        stopped = download.waits_for(Reason.CONNECTIVITY)
+        manager.reconnect("Home")
+        download.succeeds()
+        return stopped, [asked.offset for asked in download.requests()]
+
+
+@pytest.mark.parametrize("play", ["real_metered"], indirect=True)
+def test_a_connection_that_becomes_metered_holds_a_transfer_until_it_is_not(play):
+    stopped, offsets, _, _ = play
+    assert "Ann's phone" in stopped.reason_text and "NetworkManager" in stopped.reason_text
+    assert offsets == [0, stopped.offset]
+
+
+@pytest.mark.parametrize("play", ["real_metered"], indirect=True)
+def test_bytes_are_booked_on_the_connections_name_and_conditions_say_who_told(play):
+    _, _, seen, networks = play
+    [network] = [network for network in networks if network.used_today]
+    assert network.name == "Ann's phone" and network.used_today == 4_000_000
+    assert seen[ConditionKind.NETWORK].text.startswith("Ann's phone")
+    assert "NetworkManager" in seen[ConditionKind.METERED].source
+
+
+@pytest.mark.parametrize("play", ["real_disconnected"], indirect=True)
+def test_a_device_that_is_disconnected_is_no_failure_and_nothing_is_lost(play):
+    stopped, offsets = play
+    assert stopped.offset >= 1_000_000 and offsets == [0, stopped.offset]
