@@ -761,7 +761,7 @@ typedef struct bh_request {
                                     upload */
     const char *idempotency_key; /* optional, 1 to 255 bytes: the same key again finds the same task; with another
                                     request it is BH_KEY_CONFLICT naming the field, but for what can be changed later:
-                                    its rate and its constraints. A key is free again when its task's
+                                    its rate, its constraints and its starts. A key is free again when its task's
                                     failure or cancellation is acknowledged, or, after a success, the round's
                                     `session finished`: a host killed in between hands its whole list over again */
     const bh_header *headers;    /* optional; stored (mode 0600), sent to the URL's origin only */
@@ -1095,10 +1095,13 @@ typedef struct bh_task {
     uint64_t body_size;
     int64_t ended_ms;         /* Unix time in milliseconds, or 0 */
     const char *path;         /* where the file of a succeeded download lies, or NULL */
-    int64_t earliest_start_ms; /* as in bh_request */
+    int64_t earliest_start_ms; /* as in bh_request, or as bh_tasks_reschedule has said since */
     int64_t latest_start_ms;
     uint64_t expected_bytes_received;
     uint64_t expected_bytes_sent;
+    const bh_policy *constraints; /* what the task itself states: the fields from `preset` on as it was enqueued, or as
+                                     bh_tasks_set_constraints has said since; the others are 0. NULL: nothing. Always
+                                     NULL in the history */
 } bh_task;
 
 /* Which tasks: those with one of `ids`, or all when id_count is 0, that are in one of `states` (bits 1 << BH_TASK_…; 0:
@@ -1160,6 +1163,19 @@ bh_status bh_tasks_set_constraints(bh_session *session, const bh_task_selection 
                                    int32_t timeout_ms, uint64_t *affected, bh_error *error);
 bh_status bh_tasks_set_constraints_start(bh_session *session, const bh_task_selection *selection,
                                          const bh_policy *policy, bh_ticket **ticket, bh_error *error);
+
+/* Leaves an earliest or latest start as it is. */
+#define BH_START_UNCHANGED (-1)
+
+/* When each of the tasks is to start from now on: Unix times in milliseconds as in bh_request, 0 for none, or
+ * BH_START_UNCHANGED. Tasks that may start now wait no longer, the others until their time; one that runs goes on, and
+ * its next try waits. Where the latest start of a task would be before its earliest, the call is
+ * BH_INVALID_ARGUMENT, names the task, and changes nothing. */
+bh_status bh_tasks_reschedule(bh_session *session, const bh_task_selection *selection, int64_t earliest_start_ms,
+                              int64_t latest_start_ms, int32_t timeout_ms, uint64_t *affected, bh_error *error);
+bh_status bh_tasks_reschedule_start(bh_session *session, const bh_task_selection *selection,
+                                    int64_t earliest_start_ms, int64_t latest_start_ms, bh_ticket **ticket,
+                                    bh_error *error);
 
 /* What came after an attempt. */
 enum {

@@ -135,3 +135,43 @@ public func bh_tasks_set_constraints_start(
 ) -> bh_status {
     Call.started(ticket, error) { () throws(Failure) in try setConstraints(session, selection, policy) }
 }
+
+private func reschedule(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ earliest: Int64, _ latest: Int64
+) throws(Failure) -> StartedVerb {
+    let rescheduling = Rescheduling(
+        earliest: try startChange(earliest, "earliest_start_ms"), latest: try startChange(latest, "latest_start_ms"))
+    try RescheduleDecision.check(rescheduling)
+    return try control(session, selection, .reschedule(rescheduling))
+}
+
+private func startChange(_ given: Int64, _ name: String) throws(Failure) -> StartChange {
+    guard let change = StartChange(code: given) else {
+        throw Failure(
+            .invalidArgument,
+            "\(name) is \(given), not a time after 1970 and before the year 10000; give one, 0 or BH_START_UNCHANGED")
+    }
+    return change
+}
+
+@c @implementation
+public func bh_tasks_reschedule(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ earliest_start_ms: Int64,
+    _ latest_start_ms: Int64, _ timeout_ms: Int32, _ affected: UnsafeMutablePointer<UInt64>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
+        try reschedule(session, selection, earliest_start_ms, latest_start_ms)
+    }
+}
+
+@c @implementation
+public func bh_tasks_reschedule_start(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ earliest_start_ms: Int64,
+    _ latest_start_ms: Int64, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.started(ticket, error) { () throws(Failure) in
+        try reschedule(session, selection, earliest_start_ms, latest_start_ms)
+    }
+}

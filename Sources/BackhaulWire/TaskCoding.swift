@@ -27,6 +27,10 @@ extension TaskControl: WireValue {
         case .setConstraints(let constraints):
             encoder.tag(6)
             encoder.put(constraints)
+        case .reschedule(let rescheduling):
+            encoder.tag(7)
+            encoder.put(rescheduling.earliest.code)
+            encoder.put(rescheduling.latest.code)
         }
     }
     init(from decoder: inout Decoder) throws(Malformed) {
@@ -37,13 +41,23 @@ extension TaskControl: WireValue {
         case 4: self = .setPriority(try decoder.integer())
         case 5: self = .setRate(try decoder.optional())
         case 6: self = .setConstraints(try decoder.value())
+        case 7:
+            self = .reschedule(Rescheduling(earliest: try decoder.startChange(), latest: try decoder.startChange()))
         case let tag: throw Malformed("it has the unknown task control \(tag)")
         }
     }
 }
 
+extension Decoder {
+    fileprivate mutating func startChange() throws(Malformed) -> StartChange {
+        let code: Int64 = try integer()
+        guard let change = StartChange(code: code) else { throw Malformed("it has \(code) for a start") }
+        return change
+    }
+}
+
 extension TaskInfo: WireElement {
-    static var minimumSize: Int { 103 }
+    static var minimumSize: Int { 104 }
     func encode(into encoder: inout Encoder) {
         encoder.put(id)
         encoder.put(round)
@@ -73,6 +87,7 @@ extension TaskInfo: WireElement {
         encoder.put(latestStartMilliseconds)
         encoder.put(expectedBytesReceived)
         encoder.put(expectedBytesSent)
+        encoder.put(constraints?.value)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init(
@@ -94,5 +109,6 @@ extension TaskInfo: WireElement {
         latestStartMilliseconds = try decoder.optional()
         expectedBytesReceived = try decoder.optional()
         expectedBytesSent = try decoder.optional()
+        constraints = try decoder.optional(Constraints.self).map(Boxed.init)
     }
 }

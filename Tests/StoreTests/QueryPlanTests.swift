@@ -136,9 +136,13 @@ struct QueryPlanTests {
             _ = try transaction.allConstraints()
             try transaction.rescheduleStarts(clock, all: true)
             try transaction.rescheduleStarts(clock, all: false)
-            for control in [TaskControl.suspend, .resume] {
+            let later = TaskControl.reschedule(Rescheduling(earliest: .to(45), latest: .to(50)))
+            for control in [TaskControl.suspend, .resume, later, .reschedule(Rescheduling(earliest: .to(nil)))] {
                 _ = try transaction.control(session, control, TaskSelection(), running: [], now: 10)
             }
+            _ = try transaction.startable(
+                try transaction.task(task.task).map { [$0.task] } ?? [], StartClock(wall: 9, boot: 9, calendar: 9))
+            _ = try transaction.adopt(ClockReading(wall: 99_009, boot: 10, bootID: "b"))
             _ = try transaction.movePastLatestStart(now: 50)
             _ = try transaction.waitingCounts()
             for lane in try transaction.lanesWithWaitingTasks() { _ = try transaction.waitingConstraints(of: lane.id) }

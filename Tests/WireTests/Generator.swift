@@ -166,6 +166,14 @@ extension Generator {
             ids: list { $0.id() }, states: TaskStates(rawValue: integer()), group: optional { $0.text() })
     }
 
+    mutating func startChange() -> StartChange {
+        switch Int.random(in: 0..<3, using: &self) {
+        case 0: .unchanged
+        case 1: .to(nil)
+        default: .to(Int64.random(in: 1...Limits.time, using: &self))
+        }
+    }
+
     mutating func task() -> TaskInfo {
         var task = TaskInfo(
             id: id(), round: integer(), state: any(), reason: any(), reasonText: optional { $0.text() },
@@ -183,6 +191,7 @@ extension Generator {
         task.latestStartMilliseconds = optional { $0.integer() }
         task.expectedBytesReceived = optional { $0.integer() }
         task.expectedBytesSent = optional { $0.integer() }
+        task.constraints = optional { Boxed($0.constraints()) }
         return task
     }
 
@@ -234,6 +243,7 @@ extension Generator {
             .setActivity(id(), activity()), .removeActivity(id(), identifier: text()), .activities(id()),
             .control(id(), .setRate(optional { $0.integer() }), selection()),
             .control(id(), .setConstraints(constraints()), selection()),
+            .control(id(), .reschedule(Rescheduling(earliest: startChange(), latest: startChange())), selection()),
             .watchProgress(id(), intervalMilliseconds: integer()),
             .closeSession(id()), .configuration(id()), .updateConfiguration(id(), configuration()),
             .enqueue(id(), list { $0.request() }), .poll(id(), after: id(), maximum: integer()),

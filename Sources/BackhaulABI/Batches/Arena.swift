@@ -36,6 +36,12 @@ struct Arena: ~Copyable {
         return UnsafeRawPointer(copy)
     }
 
+    mutating func place<Item: BitwiseCopyable>(_ item: Item) -> UnsafePointer<Item> {
+        let copy = room(for: 1, of: Item.self)
+        copy.initialize(to: item)
+        return UnsafePointer(copy)
+    }
+
     /// Uninitialized room for an array.
     mutating func room<Element: BitwiseCopyable>(
         for count: Int, of type: Element.Type

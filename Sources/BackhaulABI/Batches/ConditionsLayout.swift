@@ -97,7 +97,7 @@ extension ByteBudget {
     }
 }
 
-extension bh_session_configuration {
+extension ConstraintFields {
     /// As they were given: a preset stays one.
     mutating func set(_ constraints: Constraints, in arena: inout Arena) {
         preset = constraints.preset?.rawValue ?? 0

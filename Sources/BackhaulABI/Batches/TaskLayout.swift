@@ -36,5 +36,14 @@ extension bh_task {
         latest_start_ms = task.latestStartMilliseconds ?? 0
         expected_bytes_received = task.expectedBytesReceived ?? 0
         expected_bytes_sent = task.expectedBytesSent ?? 0
+        constraints = task.constraints.map { arena.place(bh_policy($0.value, in: &arena)) }
+    }
+}
+
+extension bh_policy {
+    fileprivate init(_ constraints: Constraints, in arena: inout Arena) {
+        self.init()
+        struct_size = MemoryLayout<bh_policy>.size
+        set(constraints, in: &arena)
     }
 }

@@ -5,17 +5,17 @@ internal import CBackhaul
 
 /// The fields that sessions and tasks demand of the conditions with, from `preset` on.
 protocol ConstraintFields {
-    var preset: Int32 { get }
-    var requires_external_power: Int32 { get }
-    var requires_unmetered: Int32 { get }
-    var networks: UInt32 { get }
-    var minimum_battery_percent: UInt32 { get }
-    var maximum_thermal_state: Int32 { get }
-    var maximum_cpu_pressure_percent: UInt32 { get }
-    var maximum_io_pressure_percent: UInt32 { get }
-    var maximum_memory_pressure_percent: UInt32 { get }
-    var minimum_bytes_per_second: UInt64 { get }
-    var quiet_hours: UnsafePointer<CChar>! { get }
+    var preset: Int32 { get set }
+    var requires_external_power: Int32 { get set }
+    var requires_unmetered: Int32 { get set }
+    var networks: UInt32 { get set }
+    var minimum_battery_percent: UInt32 { get set }
+    var maximum_thermal_state: Int32 { get set }
+    var maximum_cpu_pressure_percent: UInt32 { get set }
+    var maximum_io_pressure_percent: UInt32 { get set }
+    var maximum_memory_pressure_percent: UInt32 { get set }
+    var minimum_bytes_per_second: UInt64 { get set }
+    var quiet_hours: UnsafePointer<CChar>! { get set }
 }
 
 extension bh_session_configuration: ConstraintFields {}

@@ -190,6 +190,7 @@ struct Constant {
         Constant("BH_HISTORY_NONE", UInt32.max),
         Constant("BH_BUDGET_NOTHING", UInt64.max),
         Constant("BH_PRIORITY_NOW", BH_PRIORITY_NOW),
+        Constant("BH_START_UNCHANGED", BH_START_UNCHANGED),
         Constant("BH_BODY_SIZE_MAXIMUM", BH_BODY_SIZE_MAXIMUM),
         Constant("BH_PART_COUNT_MAXIMUM", BH_PART_COUNT_MAXIMUM),
         Constant("BH_GROUP_SIZE_MAXIMUM", BH_GROUP_SIZE_MAXIMUM),

@@ -209,7 +209,7 @@ struct StructLayout {
                 ("reserved", \.reserved), ("group", \.group), ("body_sent", \.body_sent), ("body_size", \.body_size),
                 ("ended_ms", \.ended_ms), ("path", \.path), ("earliest_start_ms", \.earliest_start_ms),
                 ("latest_start_ms", \.latest_start_ms), ("expected_bytes_received", \.expected_bytes_received),
-                ("expected_bytes_sent", \.expected_bytes_sent),
+                ("expected_bytes_sent", \.expected_bytes_sent), ("constraints", \.constraints),
             ]),
         StructLayout(
             "bh_task_selection", bh_task_selection.self,

@@ -153,6 +153,12 @@ extension CommandHandler {
                 core.restated(change.restated)
                 core.tasksWait(in: change.lanes, reload: true)
                 core.apply(change)
+            case .reschedule:
+                core.restated(change.restated)
+                core.tasksWait(in: change.lanes, reload: true)
+                core.apply(change)
+                core.due(at: change.nextDue)
+                core.latestStart(at: change.restated.next)
             case .setPriority(let priority):
                 for id in change.tasks { core.runners[id]?.task.request.priority = priority }
                 core.tasksWait(in: change.lanes, reload: true)

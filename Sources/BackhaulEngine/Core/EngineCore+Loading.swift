@@ -7,8 +7,12 @@ internal import BackhaulStore
 extension EngineCore {
     private struct LoadedTasks: Sendable {
         var tasks: [StoredTask]
+        /// No other waits in the lane.
+        var isAll: Bool
         /// Of all that wait in the lane, held or not.
         var constraints: Set<ConstraintsID>
+        /// Some were left out, which wait for a later start now; when the next of them is due, by the boot clock.
+        var nextDue: Int64?
     }
 
     func load(_ lane: LaneID, _ limit: Int) {
@@ -17,14 +21,18 @@ extension EngineCore {
         let passedOver = known
         let held = lanes[lane].map(deferral.leftOut) ?? []
         deferral.loading[lane] = held
+        let calendar = calendarMilliseconds
         store({ (transaction) throws(Failure) in
-            LoadedTasks(
-                tasks: try transaction.waitingTasks(lane: lane, limit: limit, afterKnown: passedOver, notOf: held),
-                constraints: try transaction.waitingConstraints(of: lane))
+            let tasks = try transaction.waitingTasks(lane: lane, limit: limit, afterKnown: passedOver, notOf: held)
+            let startable = try transaction.startable(tasks, Self.startClock(calendar: calendar))
+            return LoadedTasks(
+                tasks: startable, isAll: tasks.count < limit,
+                constraints: try transaction.waitingConstraints(of: lane),
+                nextDue: startable.count < tasks.count ? try transaction.nextDue() : nil)
         }, then: { core, result in
             core.deferral.loading[lane] = nil
             switch result {
-            case .success(let answer): core.loaded(answer, of: lane, limit)
+            case .success(let answer): core.loaded(answer, of: lane)
             case .failure:
                 // The store cannot read for now: it is asked again with the next look at what is due.
                 core.schedule.loaded(lane, [], isAll: false)
@@ -33,8 +41,8 @@ extension EngineCore {
         })
     }
 
-    private func loaded(_ answer: LoadedTasks, of lane: LaneID, _ limit: Int) {
-        let isAll = answer.tasks.count < limit
+    private func loaded(_ answer: LoadedTasks, of lane: LaneID) {
+        let isAll = answer.isAll
         let held = noteWaiting(answer.constraints, in: lane, isAll: isAll)
         let mayStart = held.isEmpty ? answer.tasks : answer.tasks.filter { !held.contains($0.constraints) }
         let tasks = fitting(mayStart, in: lane).filter { runners[$0.id] == nil && ready[$0.id] == nil }
@@ -44,7 +52,10 @@ extension EngineCore {
         let givenUp = schedule.loaded(lane, startable.map(\.id), urgent: urgent, isAll: isAll)
         for id in givenUp { ready[id] = nil }
         // Behind those that are held since they were asked for stand others.
-        if !isAll, mayStart.count < answer.tasks.count { tasksWait(in: [lane], reload: false) }
+        if !isAll, mayStart.count < answer.tasks.count || answer.nextDue != nil {
+            tasksWait(in: [lane], reload: false)
+        }
+        due(at: answer.nextDue)
         park(parked)
         planPump()
     }

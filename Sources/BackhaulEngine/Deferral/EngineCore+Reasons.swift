@@ -6,13 +6,22 @@ internal import BackhaulStore
 extension EngineCore {
     /// Lays over the row what is known of the running task and of what holds the waiting ones.
     func explained(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> TaskInfo {
-        let info = withProgress(info)
+        let info = withProgress(withConstraints(info, place, of: session))
         switch info.reason {
         case .turn: return withHold(info, place, of: session)
         case .budget where info.nextAttemptMilliseconds != 0: return withBudget(info, place, of: session)
         case .earliestStart: return withStart(info)
         default: return info
         }
+    }
+
+    private func withConstraints(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> TaskInfo {
+        guard place.constraints != .session,
+            let stated = deferral.stated[session]?[place.constraints]?.stated, stated != .none
+        else { return info }
+        var info = info
+        info.constraints = Boxed(stated)
+        return info
     }
 
     private func withBudget(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> TaskInfo {

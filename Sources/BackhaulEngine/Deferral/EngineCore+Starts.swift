@@ -30,6 +30,10 @@ extension EngineCore {
         })
     }
 
+    static func startClock(calendar: Int64) -> StartClock {
+        StartClock(wall: Clock.wallMilliseconds, boot: Clock.bootMilliseconds, calendar: calendar)
+    }
+
     private func passed(_ moved: RestatedTasks) {
         restated(moved)
         tasksWait(in: moved.lanes, reload: true)

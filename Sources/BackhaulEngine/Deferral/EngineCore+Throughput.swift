@@ -99,8 +99,10 @@ extension EngineCore {
         guard !diskIsBehind, deferral.probing.insert(key.lane).inserted else { return }
         let known = Set(runners.values.lazy.filter { $0.task.lane == key.lane }.map(\.task.id))
         let others = (deferral.waiting[key.lane] ?? []).subtracting([key.constraints])
+        let calendar = calendarMilliseconds
         store({ (transaction) throws(Failure) in
-            try transaction.waitingTasks(lane: key.lane, limit: 1, afterKnown: known, notOf: others)
+            let tasks = try transaction.waitingTasks(lane: key.lane, limit: 1, afterKnown: known, notOf: others)
+            return try transaction.startable(tasks, Self.startClock(calendar: calendar))
         }, then: { core, result in
             core.deferral.probing.remove(key.lane)
             guard let task = try? result.get().first, core.runners[task.id] == nil,

@@ -87,6 +87,8 @@ public struct TaskInfo: Equatable, Sendable {
     public var latestStartMilliseconds: Int64?
     public var expectedBytesReceived: UInt64?
     public var expectedBytesSent: UInt64?
+    /// What the task itself states; nil: nothing.
+    public var constraints: Boxed<Constraints>?
 
     public init(
         id: TaskID, round: UInt64, state: TaskState, reason: WaitReason, reasonText: String?,
@@ -139,4 +141,5 @@ public enum TaskControl: Equatable, Sendable {
     case setRate(UInt64?)
     /// In the place of what each has stated.
     case setConstraints(Constraints)
+    case reschedule(Rescheduling)
 }

@@ -60,6 +60,9 @@ extension Schema {
         ALTER TABLE request_options ADD COLUMN latest_start_ms INTEGER;
         ALTER TABLE request_options ADD COLUMN expected_bytes_received INTEGER;
         ALTER TABLE request_options ADD COLUMN expected_bytes_sent INTEGER;
+        -- Where its starts were said anew: since when it has waited for the earliest, by the calendar of its age.
+        ALTER TABLE request_options ADD COLUMN start_delayed_ms INTEGER;
+        CREATE INDEX request_options_rescheduled ON request_options (task_id) WHERE start_delayed_ms IS NOT NULL;
 
         -- Times in which tasks were held back together: those with these constraints, in this lane (NULL: in any), or
         -- one alone.
@@ -85,6 +88,7 @@ extension Schema {
         ALTER TABLE history ADD COLUMN latest_start_ms INTEGER;
         ALTER TABLE history ADD COLUMN expected_bytes_received INTEGER;
         ALTER TABLE history ADD COLUMN expected_bytes_sent INTEGER;
+        ALTER TABLE history ADD COLUMN start_delayed_ms INTEGER;
 
         -- What an administrator says of networks.
         CREATE TABLE networks (

@@ -10,6 +10,7 @@ extension Transaction {
         let jump = former.flatMap(ClockReading.init(text:)).map { CalendarJump.between($0, now) } ?? 0
         if jump != 0 {
             try connection.run(Self.moveTasks, .integer(jump))
+            try connection.run(Self.moveDelays, .integer(jump))
             try connection.run(Self.moveWaits, .integer(jump))
             try moveActivities(by: jump, now: now.wall)
         }
@@ -26,6 +27,8 @@ extension Transaction {
             own_end_ms = own_end_ms + ?1
         WHERE state <= 3
         """)
+    private static let moveDelays = Query(
+        "UPDATE request_options SET start_delayed_ms = start_delayed_ms + ? WHERE start_delayed_ms IS NOT NULL")
     // So that they stay within the lives of the tasks that have waited.
     private static let moveWaits = Query(
         """

@@ -4,14 +4,20 @@ extension Transaction {
     /// Cancels, suspends, resumes or reprioritises the live tasks of the selection. Tasks with a recorded intent are
     /// passed over: they are ending. So are those that already are as asked for; a resume also sends delayed ones to
     /// their next attempt, but not those that wait for a credential or for their earliest start. `running`: which of
-    /// the waiting rows run at this moment, for selections by state. `calendar`: now, by the calendar of the rows'
+    /// the waiting rows run at this moment. `calendar`: now, by the calendar of the rows'
     /// ages; nil: `now`. `bootMilliseconds`: the same moment on the clock of this boot.
     public func control(
         _ session: SessionID, _ control: TaskControl, _ selection: TaskSelection, running: Set<TaskID>, now: Int64,
         calendar: Int64? = nil, bootMilliseconds: Int64 = 0
     ) throws(Failure) -> Change {
         var change = try change(in: session)
+        let clock = StartClock(wall: now, boot: bootMilliseconds, calendar: calendar ?? now)
         try select(selection, of: session, running: running, which: tasksChanged(by: control))
+        if case .reschedule(let starts) = control {
+            let rescheduled = try rescheduleSelectedTasks(starts, of: session, running: running, clock)
+            change.restated = rescheduled.restated
+            if rescheduled.hasDelayed { change.nextDue = try nextDue() }
+        }
         change.tasks = try selectedTasks()
         change.count = UInt64(change.tasks.count)
         if change.count > 0 {
@@ -19,12 +25,8 @@ extension Transaction {
             if case .setConstraints(let constraints) = control {
                 change.restated = try restateSelectedTasks(constraints, of: session)
             }
-            try apply(control, to: session, count: Int64(change.tasks.count), now: now, calendar: calendar ?? now)
-            if control == .resume,
-                try delayStartsOfSelectedTasks(bootMilliseconds: bootMilliseconds, now: now)
-            {
-                change.nextDue = try nextDue()
-            }
+            try apply(control, to: session, count: Int64(change.tasks.count), now: now, calendar: clock.calendar)
+            if control == .resume, try delayStartsOfSelectedTasks(clock) { change.nextDue = try nextDue() }
             change.closedChallenges = try closeChallengesWithoutTasks(session)
             let after = try self.change(in: session)
             change.newestEvent = after.newestEvent
@@ -60,7 +62,7 @@ extension Transaction {
         case .suspend: LiveTasks(waiting: true)
         case .resume: LiveTasks(delayed: true, suspended: true)
         case .setPriority(let priority): LiveTasks(waiting: true, suspended: true, priorityOtherThan: priority)
-        case .setRate, .setConstraints: LiveTasks(waiting: true, suspended: true)
+        case .setRate, .setConstraints, .reschedule: LiveTasks(waiting: true, suspended: true)
         }
     }
 
@@ -76,7 +78,7 @@ extension Transaction {
             try connection.run(Self.setPriority, .number(priority))
             if priority >= Limits.priorityNow { try connection.run(Self.endDelays) }
         case .setRate(let rate): try setRateOfSelectedTasks(rate)
-        case .setConstraints: break
+        case .setConstraints, .reschedule: break
         case .cancel:
             let groups = try groupsOfSelectedTasks(endingAs: .cancelled)
             try connection.run(Self.cancel, .integer(now), .number(Status.cancelled.rawValue))

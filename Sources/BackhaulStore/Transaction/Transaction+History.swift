@@ -70,12 +70,13 @@ extension Transaction {
         INSERT OR REPLACE INTO history (task_id, session_id, round, state, kind, url, destination, path,
             idempotency_key, user_data, group_name, priority, status, error_domain, error_detail, error_message,
             http_status, attempts, size, enqueued_ms, ended_ms, constraints_id, lane_id, earliest_start_ms,
-            latest_start_ms, expected_bytes_received, expected_bytes_sent)
+            latest_start_ms, expected_bytes_received, expected_bytes_sent, start_delayed_ms)
         SELECT tasks.id, tasks.session_id, tasks.round, state, task_kind, url, destination,
             iif(state = 4, ifnull(path, destination), NULL), idempotency_key, user_data,
             (SELECT name FROM groups WHERE groups.id = group_id), tasks.priority, status, error_domain, error_detail,
             error_message, http_status, attempts, size, enqueued_ms, ended_ms, constraints_id, lane_id,
-            earliest_start_ms, request_options.latest_start_ms, expected_bytes_received, expected_bytes_sent
+            earliest_start_ms, request_options.latest_start_ms, expected_bytes_received, expected_bytes_sent,
+            start_delayed_ms
         FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = events.task_id
             CROSS JOIN requests ON requests.task_id = tasks.id
             LEFT JOIN request_options ON has_options AND request_options.task_id = tasks.id

@@ -3,9 +3,14 @@ internal import BackhaulModel
 extension Transaction {
     /// Limits the bytes per second of the selected tasks; nil: no limit of their own.
     func setRateOfSelectedTasks(_ rate: UInt64?) throws(Failure) {
+        try makeOptionsOfSelectedTasks()
+        try connection.run(Self.setRate, .bits(rate))
+    }
+
+    /// Those of the selection that have none get a row that says nothing.
+    func makeOptionsOfSelectedTasks() throws(Failure) {
         try connection.run(Self.makeOptions)
         try connection.run(Self.markOptions)
-        try connection.run(Self.setRate, .bits(rate))
     }
 
     private static let makeOptions = Query(

@@ -50,7 +50,7 @@ extension Transaction {
         return restated
     }
 
-    private func restate(
+    func restate(
         _ constraints: TaskConstraints, in session: SessionID, _ restated: inout RestatedTasks
     ) throws(Failure) -> ConstraintsID {
         let (id, isNew) = try internConstraints(constraints, in: session)
@@ -73,9 +73,11 @@ extension Transaction {
     }
 
     /// Tasks of the selection that wait for their turn, and whose earliest start lies ahead, wait for it.
-    func delayStartsOfSelectedTasks(bootMilliseconds: Int64, now: Int64) throws(Failure) -> Bool {
-        try connection.run(Self.delaySelected, .integer(bootMilliseconds), .integer(now))
-        return connection.changes > 0
+    func delayStartsOfSelectedTasks(_ clock: StartClock) throws(Failure) -> Bool {
+        try connection.run(Self.delaySelected, .integer(clock.boot), .integer(clock.wall))
+        guard connection.changes > 0 else { return false }
+        try connection.run(Self.beginDelays, .integer(clock.calendar), .integer(clock.wall))
+        return true
     }
 
     /// The boot clock's time of a moment that lies ahead. Whoever says "never" gets a thousand years.
@@ -114,5 +116,10 @@ extension Transaction {
         UPDATE tasks SET due_reason = 18, \(start) WHERE state = 1 AND id IN
             (SELECT task_id FROM selected CROSS JOIN request_options ON task_id = selected.id
                 WHERE earliest_start_ms > ?2)
+        """)
+    private static let beginDelays = Query(
+        """
+        UPDATE request_options SET start_delayed_ms = ?1
+        WHERE task_id IN selected AND start_delayed_ms IS NOT NULL AND earliest_start_ms > ?2
         """)
 }

@@ -50,6 +50,13 @@ extension Transaction {
         if connection.changes > 0 { try trimWaits(of: session) }
     }
 
+    /// Waits of single tasks that are over. Of thousands at once none gets a row.
+    func record(_ waits: [(task: TaskID, wait: Wait)], in session: SessionID) throws(Failure) {
+        guard !waits.isEmpty, waits.count <= Self.suspensionLimit else { return }
+        for (task, wait) in waits { _ = try record(wait, of: WaitScope(session, task: task)) }
+        try trimWaits(of: session)
+    }
+
     private func record(_ wait: Wait, of scope: WaitScope) throws(Failure) -> WaitID {
         try connection.run(
             Self.insert, .id(scope.session), scope.constraints.map { .id($0) } ?? .null,

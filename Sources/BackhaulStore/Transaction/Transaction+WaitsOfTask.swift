@@ -4,7 +4,8 @@ public import BackhaulModel
 extension Transaction {
     /// Oldest first, at most `Limits.waitCount`, the newest of more; of a task that is listed or in the history. Nil
     /// when there is no such task. Not in it: what is known to the engine alone, and suspensions and challenges that
-    /// ended for more than a thousand tasks at once. An attempt is taken to have ended with the last that was measured
+    /// ended for more than a thousand tasks at once, and starts
+    /// that as many were given anew. An attempt is taken to have ended with the last that was measured
     /// of it.
     public func waits(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [Wait]? {
         guard let life = try life(of: task, session) else { return nil }
@@ -12,12 +13,13 @@ extension Transaction {
         try addShared(life, session, to: &waits)
         let recorded = try connection.all(Self.selectSingle, .id(task)) { row throws(Failure) in row.wait() }
         for wait in recorded { waits.add(wait) }
-        if let earliest = life.earliestStart, earliest > life.enqueued {
+        let delayed = life.startDelayed ?? life.enqueued
+        if let earliest = life.earliestStart, earliest > delayed {
             let reason = WaitReason.earliestStart
             let lasts = life.dueReason == reason || earliest > now
             waits.add(
                 Wait(
-                    reason, reason.text ?? "", beganMilliseconds: life.enqueued,
+                    reason, reason.text ?? "", beganMilliseconds: delayed,
                     endedMilliseconds: lasts ? nil : earliest))
         }
         if let since = life.suspendedSince {
@@ -69,6 +71,8 @@ extension Transaction {
             case .retry:
                 var reason = attempt.status == .diskFull ? WaitReason.diskFull : .retry
                 var end = following.map { min($0, attempt.nextAttempt) } ?? attempt.nextAttempt
+                // It was told to start later while it waited.
+                if isLast, life.dueReason == .earliestStart, let delayed = life.startDelayed { end = min(end, delayed) }
                 if isLast, let current = life.dueReason, current != .credential, current != .earliestStart {
                     reason = current
                     if reason == .connectivity { end = .max }
@@ -119,13 +123,14 @@ extension Transaction {
         """
         SELECT enqueued_ms, ended_ms, constraints_id, lane_id, earliest_start_ms, request_options.latest_start_ms,
             suspended_since_ms, iif(due_boot_ms IS NULL, NULL, due_reason),
-            (SELECT opened_ms FROM challenges WHERE challenges.id = challenge_id)
+            (SELECT opened_ms FROM challenges WHERE challenges.id = challenge_id), start_delayed_ms
         FROM tasks LEFT JOIN request_options ON request_options.task_id = tasks.id
         WHERE tasks.id = ? AND session_id = ?
         """)
     private static let selectRemembered = Query(
         """
-        SELECT enqueued_ms, ended_ms, constraints_id, lane_id, earliest_start_ms, latest_start_ms, NULL, NULL, NULL
+        SELECT enqueued_ms, ended_ms, constraints_id, lane_id, earliest_start_ms, latest_start_ms, NULL, NULL, NULL,
+            start_delayed_ms
         FROM history WHERE task_id = ? AND session_id = ?
         """)
     private static let selectSingle = Query(
@@ -165,6 +170,8 @@ private struct TaskLife {
     /// Of the delay that lasts.
     var dueReason: WaitReason?
     var challengeOpened: Int64?
+    /// Since when it has waited for an earliest start that was said later; nil: since its enqueue.
+    var startDelayed: Int64?
 }
 
 extension Row {
@@ -172,7 +179,8 @@ extension Row {
         TaskLife(
             enqueued: integer(), ended: optionalInteger(), constraints: constraintsID(), lane: laneID(),
             earliestStart: optionalInteger(), latestStart: optionalInteger(), suspendedSince: optionalInteger(),
-            dueReason: optionalNumber().flatMap(WaitReason.init), challengeOpened: optionalInteger())
+            dueReason: optionalNumber().flatMap(WaitReason.init), challengeOpened: optionalInteger(),
+            startDelayed: optionalInteger())
     }
 
     fileprivate mutating func wait() -> Wait {

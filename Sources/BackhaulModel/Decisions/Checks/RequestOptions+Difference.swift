@@ -1,6 +1,6 @@
 extension RequestOptions {
-    /// The name that the first field that differs has in include/backhaul.h, or nil. A file of a body is the same when
-    /// its path is: it may have been moved into the store since.
+    /// The name that the first field that differs has in include/backhaul.h, or nil; starts may have been changed since
+    /// the enqueue. A file of a body is the same when its path is: it may have been moved into the store since.
     public func fieldThatDiffers(from other: RequestOptions) -> String? {
         if method != other.method { return "method" }
         if group != other.group { return "group" }
@@ -12,8 +12,6 @@ extension RequestOptions {
         {
             return "flags"
         }
-        if earliestStartMilliseconds != other.earliestStartMilliseconds { return "earliest_start_ms" }
-        if latestStartMilliseconds != other.latestStartMilliseconds { return "latest_start_ms" }
         if expectedBytesReceived != other.expectedBytesReceived { return "expected_bytes_received" }
         if expectedBytesSent != other.expectedBytesSent { return "expected_bytes_sent" }
         if policy.lasting != other.policy.lasting { return "policy" }

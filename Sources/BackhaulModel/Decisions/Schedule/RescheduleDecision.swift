@@ -1,0 +1,77 @@
+/// A live task, as far as other starts make a difference to it. Times are Unix milliseconds.
+public struct ScheduledTask: Equatable, Sendable {
+    public enum Standing: Equatable, Sendable {
+        /// Waits for its turn.
+        case ready
+        /// Waits until then for its next try.
+        case retry(Int64)
+        /// Waits for its earliest start.
+        case early
+        /// Runs, is suspended, or waits for what ends at no time of its own.
+        case other
+    }
+
+    public var id: TaskID
+    public var earliest: Int64?
+    public var latest: Int64?
+    public var standing: Standing
+
+    public init(id: TaskID, earliest: Int64?, latest: Int64?, standing: Standing) {
+        self.id = id
+        self.earliest = earliest
+        self.latest = latest
+        self.standing = standing
+    }
+}
+
+/// What other starts make of a task.
+public struct RescheduleDecision: Equatable, Sendable {
+    public enum Delay: Equatable, Sendable {
+        /// As it is.
+        case unchanged
+        /// It waits for its turn.
+        case ended
+        /// It waits for its earliest start, Unix milliseconds.
+        case until(Int64)
+    }
+
+    public var earliest: Int64?
+    public var latest: Int64?
+    public var delay: Delay
+
+    /// Nil: they are so already. Throws when it could never start.
+    public static func decide(
+        _ task: ScheduledTask, _ rescheduling: Rescheduling, now: Int64
+    ) throws(Failure) -> RescheduleDecision? {
+        let earliest = rescheduling.earliest.applied(to: task.earliest)
+        let latest = rescheduling.latest.applied(to: task.latest)
+        guard earliest != task.earliest || latest != task.latest else { return nil }
+        if let earliest, let latest, latest < earliest {
+            throw Failure(
+                .invalidArgument,
+                "the latest_start_ms of task \(task.id.rawValue) would be \(latest), before its earliest_start_ms, "
+                    + "\(earliest); give both, or 0 for none")
+        }
+        let delay: Delay =
+            earliest == task.earliest ? .unchanged : delay(task.standing, until: earliest, now: now)
+        return RescheduleDecision(earliest: earliest, latest: latest, delay: delay)
+    }
+
+    /// What no task could be given.
+    public static func check(_ rescheduling: Rescheduling) throws(Failure) {
+        guard case .to(let earliest?) = rescheduling.earliest, case .to(let latest?) = rescheduling.latest,
+            latest < earliest
+        else { return }
+        throw Failure(.invalidArgument, "latest_start_ms is \(latest), before earliest_start_ms, \(earliest)")
+    }
+
+    private static func delay(_ standing: ScheduledTask.Standing, until earliest: Int64?, now: Int64) -> Delay {
+        let start = earliest.flatMap { $0 > now ? $0 : nil }
+        switch (standing, start) {
+        case (.early, nil): return .ended
+        case (.early, let start?), (.ready, let start?): return .until(start)
+        case (.retry(let due), let start?) where due < start: return .until(start)
+        case (.ready, nil), (.retry, _), (.other, _): return .unchanged
+        }
+    }
+}

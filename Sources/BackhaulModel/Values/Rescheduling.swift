@@ -1,0 +1,43 @@
+/// What becomes of an earliest or a latest start: an argument of `bh_tasks_reschedule`.
+public enum StartChange: Equatable, Sendable {
+    /// `BH_START_UNCHANGED`
+    case unchanged
+    /// Unix milliseconds; nil: there is none any more.
+    case to(Int64?)
+
+    /// Nil for what is no time.
+    public init?(code: Int64) {
+        switch code {
+        case -1: self = .unchanged
+        case 0: self = .to(nil)
+        case 1...Limits.time: self = .to(code)
+        default: return nil
+        }
+    }
+
+    /// As the header has it.
+    public var code: Int64 {
+        switch self {
+        case .unchanged: -1
+        case .to(let time): time ?? 0
+        }
+    }
+
+    func applied(to time: Int64?) -> Int64? {
+        switch self {
+        case .unchanged: time
+        case .to(let time): time
+        }
+    }
+}
+
+/// What `bh_tasks_reschedule` says anew.
+public struct Rescheduling: Equatable, Sendable {
+    public var earliest: StartChange
+    public var latest: StartChange
+
+    public init(earliest: StartChange = .unchanged, latest: StartChange = .unchanged) {
+        self.earliest = earliest
+        self.latest = latest
+    }
+}

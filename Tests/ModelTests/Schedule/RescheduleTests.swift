@@ -1,0 +1,69 @@
+import BackhaulModel
+import Testing
+
+@Suite("Starts that are said anew")
+struct RescheduleTests {
+    private func decide(
+        _ standing: ScheduledTask.Standing, earliest: Int64? = nil, latest: Int64? = nil, _ rescheduling: Rescheduling
+    ) throws -> RescheduleDecision? {
+        try RescheduleDecision.decide(
+            ScheduledTask(id: TaskID(rawValue: 7), earliest: earliest, latest: latest, standing: standing),
+            rescheduling, now: 100)
+    }
+
+    @Test(
+        "a task waits for its start, for its turn, or on for what it waits for",
+        arguments: [
+            (.ready, .to(200), .until(200)), (.ready, .to(100), .unchanged), (.ready, .to(nil), .unchanged),
+            (.early, .to(nil), .ended), (.early, .to(99), .ended), (.early, .to(200), .until(200)),
+            (.retry(150), .to(200), .until(200)), (.retry(300), .to(200), .unchanged),
+            (.retry(150), .to(nil), .unchanged), (.other, .to(200), .unchanged), (.other, .to(nil), .unchanged),
+        ] as [(ScheduledTask.Standing, StartChange, RescheduleDecision.Delay)])
+    func delays(
+        _ standing: ScheduledTask.Standing, _ earliest: StartChange, _ expected: RescheduleDecision.Delay
+    ) throws {
+        let decision = try decide(standing, earliest: 150, Rescheduling(earliest: earliest))
+        #expect(decision?.delay == expected)
+    }
+
+    @Test("what is not given stays, and a task that is so already is passed over")
+    func unchanged() throws {
+        #expect(try decide(.early, earliest: 200, latest: 300, Rescheduling()) == nil)
+        #expect(try decide(.early, earliest: 200, Rescheduling(earliest: .to(200), latest: .to(nil))) == nil)
+        let latest = try decide(.early, earliest: 200, Rescheduling(latest: .to(300)))
+        #expect(latest?.earliest == 200 && latest?.latest == 300 && latest?.delay == .unchanged)
+        let earliest = try decide(.ready, latest: 300, Rescheduling(earliest: .to(250)))
+        #expect(earliest?.earliest == 250 && earliest?.latest == 300 && earliest?.delay == .until(250))
+    }
+
+    @Test(
+        "a latest start before the earliest is refused by the task's number, whichever of them is new",
+        arguments: [
+            Rescheduling(earliest: .to(301)), Rescheduling(latest: .to(199)),
+            Rescheduling(earliest: .to(500), latest: .to(400)),
+        ])
+    func refused(_ rescheduling: Rescheduling) throws {
+        let failure = #expect(throws: Failure.self) {
+            try decide(.early, earliest: 200, latest: 300, rescheduling)
+        }
+        #expect(failure?.status == .invalidArgument)
+        #expect(failure?.message.contains("latest_start_ms of task 7 would be") == true)
+    }
+
+    @Test("both at the same time are no contradiction")
+    func same() throws {
+        #expect(try decide(.ready, Rescheduling(earliest: .to(200), latest: .to(200))) != nil)
+        #expect(throws: Never.self) { try RescheduleDecision.check(Rescheduling(earliest: .to(2), latest: .to(2))) }
+        #expect(throws: Failure.self) { try RescheduleDecision.check(Rescheduling(earliest: .to(2), latest: .to(1))) }
+    }
+
+    @Test("numbers of the header are times, none, or no change", arguments: [-1, 0, 1, Limits.time])
+    func codes(_ code: Int64) {
+        #expect(StartChange(code: code)?.code == code)
+    }
+
+    @Test("other numbers are nothing", arguments: [-2, .min, Limits.time + 1, .max])
+    func noCodes(_ code: Int64) {
+        #expect(StartChange(code: code) == nil)
+    }
+}

@@ -1,0 +1,209 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Starts that are said anew")
+struct RescheduleTests {
+    let scratch = Scratch()
+    /// The wall is ten seconds ahead of the boot clock.
+    private static let clock = ClockReading(wall: 20_000, boot: 10_000, bootID: "b")
+
+    private func enqueue(
+        _ store: TestStore, _ session: SessionID, earliest: Int64? = nil, latest: Int64? = nil, number: Int = 1,
+        _ change: (inout Request) -> Void = { _ in }
+    ) throws -> TaskID {
+        let request = Request.numbered(number) { request in
+            request.options.earliestStartMilliseconds = earliest
+            request.options.latestStartMilliseconds = latest
+            change(&request)
+        }
+        return try store.run { (transaction) throws(Failure) in
+            _ = try transaction.adopt(Self.clock)
+            return try transaction.enqueue(
+                session: session, [(request, .example)], now: 20_000, clock: Self.clock)
+        }.results[0].task
+    }
+
+    @discardableResult
+    private func reschedule(
+        _ store: TestStore, _ session: SessionID, _ rescheduling: Rescheduling, at now: Int64 = 21_000,
+        running: Set<TaskID> = []
+    ) throws -> Change {
+        try store.run { (transaction) throws(Failure) in
+            try transaction.control(
+                session, .reschedule(rescheduling), TaskSelection(), running: running, now: now,
+                bootMilliseconds: now - 10_000)
+        }
+    }
+
+    private func control(_ store: TestStore, _ session: SessionID, _ control: TaskControl, at now: Int64) throws {
+        _ = try store.run { (transaction) throws(Failure) in
+            try transaction.control(
+                session, control, TaskSelection(), running: [], now: now, bootMilliseconds: now - 10_000)
+        }
+    }
+
+    private func task(_ store: TestStore, _ session: SessionID) throws -> TaskInfo {
+        try #require(try store.tasks(of: session).first)
+    }
+
+    private func waits(_ store: TestStore, _ session: SessionID, _ task: TaskID, now: Int64) throws -> [String]? {
+        try store.run { (transaction) throws(Failure) in
+            try transaction.waits(of: task, in: session, now: now)
+        }?.map { "\($0.reason) \($0.beganMilliseconds)-\($0.endedMilliseconds.map(String.init) ?? "")" }
+    }
+
+    private func release(_ store: TestStore, at boot: Int64) throws {
+        _ = try store.run { (transaction) throws(Failure) in try transaction.releaseDue(bootMilliseconds: boot) }
+    }
+
+    /// What the engine would start.
+    private func startable(_ store: TestStore, at now: Int64) throws -> [TaskID] {
+        try store.run { (transaction) throws(Failure) in
+            guard let lane = try transaction.lanesWithWaitingTasks().first?.id else { return [] }
+            let tasks = try transaction.waitingTasks(lane: lane, limit: 9)
+            return try transaction.startable(tasks, StartClock(wall: now, boot: now - 10_000, calendar: now)).map(\.id)
+        }
+    }
+
+    @Test("a task that waited for its earliest start waits for its turn, and has waited until then")
+    func sooner() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try enqueue(store, session, earliest: 90_000)
+        let change = try reschedule(store, session, Rescheduling(earliest: .to(nil)), at: 30_000)
+        #expect(change.tasks == [id] && change.count == 1 && change.lanes.count == 1)
+        #expect(try task(store, session).reason == .turn)
+        #expect(try task(store, session).earliestStartMilliseconds == nil)
+        #expect(try waits(store, session, id, now: 40_000) == ["earliestStart 20000-30000"])
+        #expect(try startable(store, at: 30_000) == [id])
+    }
+
+    @Test("a plain task waits from then on, like one that was enqueued so")
+    func later() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try enqueue(store, session)
+        let change = try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 30_000)
+        #expect(change.nextDue == 80_000)
+        let info = try task(store, session)
+        #expect(info.reason == .earliestStart && info.earliestStartMilliseconds == 90_000)
+        #expect(try startable(store, at: 30_000).isEmpty)
+        #expect(try waits(store, session, id, now: 40_000) == ["earliestStart 30000-"])
+        try release(store, at: 80_000)
+        #expect(try startable(store, at: 90_000) == [id])
+        #expect(try waits(store, session, id, now: 95_000) == ["earliestStart 30000-90000"])
+    }
+
+    @Test("a wait whose end is moved is one wait")
+    func moved() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try enqueue(store, session, earliest: 90_000)
+        try reschedule(store, session, Rescheduling(earliest: .to(70_000)), at: 30_000)
+        #expect(try waits(store, session, id, now: 40_000) == ["earliestStart 20000-"])
+        try release(store, at: 60_000)
+        #expect(try waits(store, session, id, now: 80_000) == ["earliestStart 20000-70000"])
+    }
+
+    @Test("one that was early once and is told to wait again has waited twice")
+    func again() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try enqueue(store, session, earliest: 25_000)
+        try release(store, at: 15_000)
+        try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 40_000)
+        #expect(try waits(store, session, id, now: 50_000) == ["earliestStart 20000-25000", "earliestStart 40000-"])
+    }
+
+    @Test("a running task goes on, and its next start waits")
+    func running() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try enqueue(store, session)
+        let change = try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 30_000, running: [id])
+        #expect(change.count == 1 && change.nextDue == nil)
+        #expect(try waits(store, session, id, now: 31_000) == [])
+        // It was stopped, or its try has failed.
+        #expect(try startable(store, at: 40_000).isEmpty)
+        #expect(try task(store, session).reason == .earliestStart)
+        #expect(try waits(store, session, id, now: 41_000) == ["earliestStart 40000-"])
+        try release(store, at: 80_000)
+        #expect(try startable(store, at: 90_000) == [id])
+    }
+
+    @Test("a suspended task waits for it when it is resumed")
+    func suspended() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try enqueue(store, session)
+        try control(store, session, .suspend, at: 21_000)
+        try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 30_000)
+        #expect(try task(store, session).reason == .suspended)
+        try control(store, session, .resume, at: 40_000)
+        #expect(try task(store, session).reason == .earliestStart)
+        #expect(try waits(store, session, id, now: 50_000) == ["suspended 21000-40000", "earliestStart 40000-"])
+    }
+
+    @Test("where a latest start would be before the earliest, nothing of the call is done, and the task is named")
+    func refused() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        _ = try enqueue(store, session)
+        let second = try enqueue(store, session, latest: 50_000, number: 2)
+        let failure = #expect(throws: Failure.self) {
+            try reschedule(store, session, Rescheduling(earliest: .to(60_000)))
+        }
+        #expect(failure?.message.contains("task \(second.rawValue) ") == true, "\(failure?.message ?? "")")
+        #expect(try store.tasks(of: session).allSatisfy { $0.reason == .turn && $0.earliestStartMilliseconds == nil })
+        try reschedule(store, session, Rescheduling(earliest: .to(60_000), latest: .to(nil)))
+        #expect(try store.tasks(of: session).allSatisfy { $0.latestStartMilliseconds == nil })
+    }
+
+    @Test("a latest start that has come gives wishes up, and one that lies ahead again takes them back")
+    func latest() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try enqueue(store, session) { $0.options.policy.constraints.preset = .overnight }
+        let past = try reschedule(store, session, Rescheduling(latest: .to(21_000)))
+        let stated = try #require(past.restated.constraints.first)
+        #expect(stated.constraints.isPastLatestStart && stated.constraints.stated.preset == .overnight)
+        #expect(past.restated.tasks == [id: stated.id] && past.restated.next == nil)
+        let ahead = try reschedule(store, session, Rescheduling(latest: .to(40_000)))
+        #expect(ahead.restated.next == 40_000)
+        #expect(try #require(ahead.restated.tasks[id]) != stated.id)
+        let moved = try store.run { (transaction) throws(Failure) in
+            try transaction.movePastLatestStart(now: 40_000)
+        }
+        #expect(moved.tasks == [id: stated.id])
+    }
+
+    @Test("what it was told stays through another boot and in the history")
+    func lasting() throws {
+        let session: SessionID
+        let id: TaskID
+        do {
+            let store = try TestStore(scratch.path)
+            session = try store.session()
+            id = try enqueue(store, session)
+            try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 30_000)
+            try store.run { (transaction) throws(Failure) in
+                try transaction.connection.execute("UPDATE meta SET value = 'gone' WHERE key = 'boot_id'")
+            }
+            store.close()
+        }
+        let store = try TestStore(scratch.path)
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.adopt(ClockReading(wall: 70_000, boot: 500, bootID: "c"))
+        }
+        #expect(try store.run { (transaction) throws(Failure) in try transaction.nextDue() } == 20_500)
+        try release(store, at: 20_500)
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.end(id, Outcome(state: .succeeded), now: 95_000)
+            let newest = try transaction.sessionInfo(session)?.info.newestEvent ?? .zero
+            _ = try transaction.acknowledge(session, .through(newest))
+        }
+        #expect(try waits(store, session, id, now: 99_000) == ["earliestStart 30000-90000"])
+    }
+}
