@@ -57,19 +57,63 @@ struct ExplanationTests {
         }
         // Without anything that asks for it in the session, no change of the session is advised.
         #expect(!lines.contains { $0.contains(" configure ") })
-        // And nobody is told to throw away what has come, but for the one wish that cannot be changed.
-        #expect(lines.contains { $0.contains(" cancel ") } == (reason == BH_REASON_EARLIEST_START))
+        // And nobody is told to throw away what has come.
+        #expect(!lines.contains { $0.contains(" cancel ") })
     }
 
-    @Test("advises to take the transfer's own wishes away where the session has none", arguments: [
-        (BH_REASON_POWER, "--external-power or a preset (--discretionary, --overnight)"),
-        (BH_REASON_BATTERY, "--minimum-battery; "), (BH_REASON_NETWORK, "--networks; "),
-        (BH_REASON_QUIET_HOURS, "--quiet-hours or a preset (--overnight)"),
+    @Test("advises what takes the transfer's own wish away, and no other", arguments: [
+        (BH_REASON_POWER, "--external-power yes", "--external-power no"),
+        (BH_REASON_METERED, "--unmetered yes", "--unmetered no"),
+        (BH_REASON_HEAT, "--maximum-heat nominal", "--maximum-heat serious"),
+        (BH_REASON_BATTERY, "--minimum-battery 80", "--minimum-battery default"),
+        (BH_REASON_NETWORK, "--networks wifi", "--networks default"),
+        (BH_REASON_PRESSURE, "--maximum-io-pressure 20", "--maximum-io-pressure default"),
+        (BH_REASON_THROUGHPUT, "--minimum-rate 5000", "--minimum-rate default"),
+        (BH_REASON_QUIET_HOURS, "--quiet-hours 08:00-18:00", "--quiet-hours default"),
     ])
-    func ofTransfer(reason: Int, option: String) {
-        let lines = explanation(task(reason, next: evening + hour)).lines
-        #expect(lines.contains("      backhaul constrain 12 --none --session photos"))
-        #expect(sentence(lines).contains("It was handed over with " + option))
+    func ofTransfer(reason: Int, given: String, change: String) {
+        let lines = explanation(task(reason, next: evening + hour, stated: everything)).lines
+        #expect(lines.contains("      backhaul constrain 12 \(change) --session photos"))
+        #expect(sentence(lines).contains("It asks for this itself (\(given))"))
+        #expect(lines.count { $0.hasPrefix("      backhaul ") } == 1)
+    }
+
+    @Test("advises an answer in the place of the preset's, where the transfer has one", arguments: [
+        (BH_REASON_POWER, "--external-power no"), (BH_REASON_METERED, "--unmetered no"),
+        (BH_REASON_HEAT, "--maximum-heat serious"), (BH_REASON_THROUGHPUT, "--minimum-rate 1"),
+        (BH_REASON_QUIET_HOURS, "--preset discretionary"),
+    ])
+    func ownPreset(reason: Int, change: String) {
+        var stated = ConstraintsRecord()
+        stated.preset = Int32(BH_PRESET_OVERNIGHT)
+        let lines = explanation(task(reason, next: evening + hour, stated: stated)).lines
+        #expect(lines.contains("      backhaul constrain 12 \(change) --session photos"))
+        #expect(sentence(lines).contains("It asks for this itself (--preset overnight)"))
+    }
+
+    @Test("names session and transfer where both ask")
+    func both() {
+        var facts = WaitFacts()
+        facts.demands.externalPower = Int32(BH_YES)
+        let explained = explanation(task(BH_REASON_POWER, stated: everything), facts: facts)
+        #expect(explained.lines.contains("      backhaul configure --external-power no --session photos"))
+        #expect(explained.lines.contains("      backhaul constrain 12 --external-power no --session photos"))
+        #expect(
+            explained.json.text.contains(
+                "session photos: --external-power yes; the transfer itself: --external-power yes"))
+    }
+
+    private var everything: ConstraintsRecord {
+        var stated = ConstraintsRecord()
+        stated.externalPower = Int32(BH_YES)
+        stated.unmetered = Int32(BH_YES)
+        stated.networks = UInt32(BH_NETWORK_WIFI)
+        stated.minimumBattery = 80
+        stated.maximumHeat = Int32(BH_THERMAL_NOMINAL)
+        stated.ioPressure = 20
+        stated.minimumRate = 5_000
+        stated.quietHours = "08:00-18:00"
+        return stated
     }
 
     @Test("advises what takes the session's wish away, whether a field or a preset asks", arguments: [
@@ -123,8 +167,16 @@ struct ExplanationTests {
         var facts = WaitFacts()
         facts.demands.preset = Int32(BH_PRESET_DISCRETIONARY)
         facts.demands.externalPower = Int32(BH_NO)
-        let lines = explanation(task(BH_REASON_POWER), facts: facts).lines
+        let lines = explanation(task(BH_REASON_POWER, stated: everything), facts: facts).lines
+        #expect(lines.contains("      backhaul constrain 12 --external-power no --session photos"))
+        #expect(!lines.contains { $0.contains(" configure ") })
+    }
+
+    @Test("takes the wishes away that a launched program's transfers have by their session")
+    func launched() {
+        let lines = explanation(task(BH_REASON_POWER)).lines
         #expect(lines.contains("      backhaul constrain 12 --none --session photos"))
+        #expect(sentence(lines).contains("by a program that was launched (--discretionary-if-launched)"))
     }
 
     @Test("takes overnight's hours away with the session's own, which hide them")
@@ -216,13 +268,10 @@ struct ExplanationTests {
         #expect(said(5).contains("from where it is if the server can do that"))
     }
 
-    @Test("of a start that cannot be changed says whether anything is lost")
+    @Test("of a start advises the command that has it now")
     func earliestStart() {
-        func said(_ offset: UInt64) -> String {
-            sentence(explanation(task(BH_REASON_EARLIEST_START, next: evening + hour, offset: offset)).lines)
-        }
-        #expect(said(0).contains("nothing is lost, as nothing has come"))
-        #expect(said(5_000).contains("what has come (5.0 kB) is lost"))
+        let lines = explanation(task(BH_REASON_EARLIEST_START, next: evening + hour)).lines
+        #expect(lines.contains("      backhaul reschedule 12 --earliest-start now --session photos"))
     }
 
     @Test("of wishes that exclude each other says that waiting does not help")

@@ -20,7 +20,7 @@ let allReasons = BH_REASON_TURN...BH_REASON_PORTAL
 
 func task(
     _ reason: Int, state: Int = BH_TASK_WAITING, text: String? = nil, next: Int64 = 0, latest: Int64 = 0,
-    id: UInt64 = 12, error: String? = nil, offset: UInt64 = 0
+    id: UInt64 = 12, error: String? = nil, offset: UInt64 = 0, stated: ConstraintsRecord? = nil
 ) -> TaskRecord {
     let arena = CStringArena()
     var task = bh_task()
@@ -36,6 +36,7 @@ func task(
     task.ended_ms = state >= BH_TASK_SUCCEEDED ? evening - hour : 0
     task.offset = offset
     task.size = UInt64.max
+    task.constraints = stated.flatMap { arena.array([$0.policy(arena)]) }
     return TaskRecord(task)
 }
 

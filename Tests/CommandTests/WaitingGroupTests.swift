@@ -21,7 +21,7 @@ struct WaitingGroupTests {
     @Test("is told once for each reason, with the names of five")
     func grouped() throws {
         let groups = gathered(
-            (1...1000).map { task(BH_REASON_POWER, text: "on battery", id: $0) }
+            (1...1000).map { task(BH_REASON_POWER, text: "on battery", id: $0, stated: external) }
                 + [task(BH_REASON_TURN, text: "other transfers run before it", id: 1001)])
         #expect(groups.count == 2)
         let lines = lines(try #require(groups.first), began: evening - hour)
@@ -29,7 +29,23 @@ struct WaitingGroupTests {
         #expect(lines.contains("  - download 1: large.iso from example.org, 0 B of ?"))
         #expect(lines.filter { $0.hasPrefix("  - download ") }.count == 5)
         #expect(lines.contains("  - and 995 more:"))
-        #expect(lines.contains("      backhaul constrain TASK... --none"))
+        #expect(lines.contains("      backhaul constrain TASK... --external-power no"))
+    }
+
+    @Test("names of several that wait those that ask for it themselves")
+    func asking() {
+        let groups = gathered([
+            task(BH_REASON_POWER, text: "on battery", id: 1, stated: external),
+            task(BH_REASON_POWER, text: "on battery", id: 2),
+            task(BH_REASON_POWER, text: "on battery", id: 3, stated: external),
+        ])
+        #expect(lines(groups[0]).contains("      backhaul constrain 1 3 --external-power no"))
+    }
+
+    private var external: ConstraintsRecord {
+        var stated = ConstraintsRecord()
+        stated.externalPower = Int32(BH_YES)
+        return stated
     }
 
     @Test("of one transfer names it")

@@ -13,7 +13,7 @@ TASK_MEMBERS = {
     "id", "round", "state", "reason", "reason_text", "next_attempt_ms", "url", "destination", "idempotency_key",
     "user_data", "priority", "status", "error_message", "http_status", "attempts", "offset", "size",
     "bytes_per_second", "enqueued_ms", "kind", "group", "body_sent", "body_size", "ended_ms", "path",
-    "earliest_start_ms", "latest_start_ms", "expected_bytes_received", "expected_bytes_sent",
+    "earliest_start_ms", "latest_start_ms", "expected_bytes_received", "expected_bytes_sent", "constraints",
 }
 EVENT_MEMBERS = {
     "id", "kind", "round", "time_ms", "task_id", "state", "status", "error", "url", "final_url", "path", "media_type",

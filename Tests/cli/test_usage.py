@@ -11,8 +11,8 @@ from conftest import COMMAND, PROJECT
 
 COMMANDS = ["get", "put", "add", "wait", "tasks", "why", "info", "attempts", "history", "events", "sessions",
             "configure", "conditions", "networks", "activities", "limits", "cancel", "suspend", "resume", "priority",
-            "rate", "constrain", "claim", "challenges", "respond", "launches", "register", "unregister", "complete",
-            "service", "doctor"]
+            "rate", "constrain", "reschedule", "claim", "challenges", "respond", "launches", "register", "unregister",
+            "complete", "service", "doctor"]
 
 
 def run(*words, **variables):
@@ -40,7 +40,9 @@ def run(*words, **variables):
     ["limits", "x"], ["limits", "set"], ["limits", "--parallel-max", "3"], ["limits", "set", "--limit-rate", "fast"],
     ["rate"], ["rate", "fast", "1"], ["rate", "1"], ["rate", "1", "x"], ["priority", "1"], ["priority", "101", "1"],
     ["constrain", "1"], ["constrain", "--none"], ["constrain", "1", "--none", "--overnight"],
-    ["constrain", "1", "--minimum-battery", "101"], ["attempts"], ["attempts", "x"],
+    ["constrain", "1", "--minimum-battery", "101"], ["constrain", "1", "--unmetered", "auto"],
+    ["reschedule", "1"], ["reschedule", "--earliest-start", "now"], ["reschedule", "1", "--earliest-start", "noon"],
+    ["reschedule", "1", "--latest-start", "never"], ["attempts"], ["attempts", "x"],
     ["history", "1"], ["history", "--after", "x"], ["tasks", "--group"],
     ["put"], ["put", "http://a/1"], ["put", "a", "b", "http://a/1"], ["put", "-F", "a=b", "file", "http://a/1"],
     ["put", "-F", "=b", "http://a/1"], ["put", "-F", "a=@b;size=1", "http://a/1"], ["put", "/absent", "http://a/1"],

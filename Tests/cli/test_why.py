@@ -118,23 +118,119 @@ def test_a_transfer_that_asks_itself_is_told_from_its_session(backhaul, serve, m
     backhaul("add", *wish, f"{server.url}/a")
     task = held_back(backhaul, "power")
     shown = backhaul("why", task["id"]).stdout
-    assert "It was handed over with --external-power or a preset" in " ".join(shown.split())
+    given = "--preset discretionary" if wish == ["--discretionary"] else "--external-power yes"
+    assert f"It asks for this itself ({given})" in " ".join(shown.split())
     assert "configure" not in shown and "cancel" not in shown
     [advice] = [advice for advice in backhaul.json("why", task["id"])[0]["advice"] if advice["command"]]
     follow(backhaul, advice)
+    assert backhaul.json("tasks")[0]["constraints"]["requires_external_power"] is False
     assert backhaul("wait", "--timeout", "30").stdout == f"{backhaul.here}/a\n"
+
+
+@pytest.mark.parametrize("reason", CASES)
+def test_the_wish_that_holds_a_transfer_is_taken_away_and_no_other(backhaul, machine, reason):
+    trees, options, _, option = CASES[reason]
+    machine(**trees)
+    wishes = [these_hours() if word is None else word for word in options]
+    backhaul("add", *wishes, "--minimum-rate", "1", "http://127.0.0.1:9/never", TZ="UTC")
+    task = held_back(backhaul, reason)
+    assert f"It asks for this itself ({option}" in " ".join(backhaul("why", task["id"], TZ="UTC").stdout.split())
+    [explained] = backhaul.json("why", task["id"])
+    assert explained["asked_by"].startswith(f"the transfer itself: {option}")
+    [command] = [advice for advice in explained["advice"] if advice["command"]]
+    follow(backhaul, command)
+    until(lambda: backhaul.json("tasks")[0]["reason"] != reason, "an end of the wait")
+    assert backhaul.json("tasks")[0]["constraints"]["minimum_bytes_per_second"] == 1
 
 
 def test_what_a_transfer_waits_for_is_said_anew(backhaul, machine):
     machine(sys=ON_BATTERY)
     backhaul("add", "--external-power", "yes", "http://127.0.0.1:9/never")
     task = held_back(backhaul, "power")
-    [changed] = backhaul.json("constrain", task["id"], "--minimum-battery", "80")
+    [changed] = backhaul.json("constrain", task["id"], "--external-power", "default", "--minimum-battery", "80")
     assert changed["affected"] == 1
     held_back(backhaul, "battery")
     assert "1 transfer changed." in backhaul("constrain", "--all", "--none").stderr
     until(lambda: backhaul.json("tasks")[0]["reason"] not in ("power", "battery"), "an end of the wait")
     backhaul("constrain", 99, "--none", code=3)
+
+
+def stated(backhaul):
+    """What each task states for itself, by its number."""
+    return {task["id"]: {name: value for name, value in (task["constraints"] or {}).items() if value is not None}
+            for task in backhaul.json("tasks")}
+
+
+def test_one_wish_is_changed_and_the_others_of_each_transfer_stay(backhaul):
+    backhaul("add", "--suspended", "--overnight", "--minimum-battery", "30", "http://127.0.0.1:9/a")
+    backhaul("add", "--suspended", "--external-power", "yes", "http://127.0.0.1:9/b", "http://127.0.0.1:9/c")
+    backhaul("add", "--suspended", "http://127.0.0.1:9/d")
+    first, second, third, plain = sorted(stated(backhaul))
+    assert backhaul.json("constrain", "--all", "--external-power", "no") == [{"affected": 4}]
+    assert stated(backhaul) == {
+        first: {"preset": "overnight", "minimum_battery_percent": 30, "requires_external_power": False},
+        second: {"requires_external_power": False}, third: {"requires_external_power": False},
+        plain: {"requires_external_power": False}}
+    assert backhaul.json("constrain", first, second, "--external-power", "default") == [{"affected": 2}]
+    assert backhaul.json("constrain", first, second, "--external-power", "default") == [{"affected": 0}]
+    assert stated(backhaul) == {
+        first: {"preset": "overnight", "minimum_battery_percent": 30}, second: {},
+        third: {"requires_external_power": False}, plain: {"requires_external_power": False}}
+    backhaul("constrain", "--all", "--none")
+    assert set(map(str, stated(backhaul).values())) == {"{}"}
+
+
+@pytest.mark.parametrize("option, value", [
+    ("--preset", "overnight"), ("--external-power", "yes"), ("--unmetered", "no"), ("--networks", "wifi"),
+    ("--minimum-battery", "5"), ("--maximum-heat", "fair"), ("--maximum-cpu-pressure", "5"),
+    ("--maximum-io-pressure", "5"), ("--maximum-memory-pressure", "5"), ("--minimum-rate", "5"),
+    ("--quiet-hours", "22:00-06:30"),
+])
+def test_each_wish_is_taken_back_by_the_same_word(backhaul, option, value):
+    backhaul("add", "--suspended", option, value, "http://127.0.0.1:9/a")
+    [(task, wish)] = stated(backhaul).items()
+    assert len(wish) == 1
+    backhaul("constrain", task, option, "default")
+    assert stated(backhaul) == {task: {}}
+
+
+def test_a_scheduled_transfer_is_had_now_when_its_advice_is_followed(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    backhaul("add", "--earliest-start", "+2h", f"{server.url}/a")
+    task = held_back(backhaul, "earliest_start")
+    [explained] = backhaul.json("why", task["id"])
+    assert explained["asked_by"] == "the transfer itself: --earliest-start"
+    [command] = [advice for advice in explained["advice"] if advice["command"]]
+    follow(backhaul, command)
+    assert backhaul("wait", "--timeout", "30").stdout == f"{backhaul.here}/a\n"
+    [ended] = backhaul.json("why", task["id"])
+    assert [wait["reason"] for wait in ended["waits"]] == ["earliest_start"]
+
+
+def test_starts_are_said_anew_and_what_is_not_given_stays(backhaul):
+    backhaul("add", "--suspended", "--latest-start", "2037-11-21T06:30", "http://127.0.0.1:9/a", TZ="UTC")
+    [task] = backhaul.json("tasks")
+    at = ["--earliest-start", "2037-11-20T22:00"]
+    assert "1 transfer rescheduled." in backhaul("reschedule", task["id"], *at, TZ="UTC").stderr
+    assert backhaul.json("reschedule", "--all", *at, TZ="UTC") == [{"affected": 0}]
+    [later] = backhaul.json("tasks")
+    assert later["latest_start_ms"] == task["latest_start_ms"] and later["earliest_start_ms"] is not None
+    refused = backhaul("reschedule", task["id"], "--earliest", "2037-11-21T07:00", code=2, TZ="UTC").stderr
+    assert (f"Of transfer {task['id']} --latest-start, 21 Nov 2037 06:30, is before --earliest-start, "
+            "21 Nov 2037 07:00; give both, or none.") in refused
+    assert f"task {task['id']} " in backhaul("reschedule", "--all", "--latest-start", "+1s", code=2).stderr
+    assert backhaul.json("tasks") == [later]
+    backhaul("reschedule", "--all", "--earliest-start", "none", "--latest-start", "none")
+    [plain] = backhaul.json("tasks")
+    assert (plain["earliest_start_ms"], plain["latest_start_ms"]) == (None, None)
+
+
+def test_the_same_command_finds_a_transfer_that_was_rescheduled(backhaul):
+    backhaul("add", "--earliest-start", "+2h", "http://127.0.0.1:9/a")
+    [task] = backhaul.json("tasks")
+    backhaul("reschedule", task["id"], "--earliest-start", "+3h")
+    [again] = backhaul.json("add", "--earliest-start", "+2h", "http://127.0.0.1:9/a")
+    assert (again["task_id"], again["disposition"]) == (task["id"], "existing")
 
 
 def test_an_earliest_start_is_a_reason_with_a_time(backhaul):

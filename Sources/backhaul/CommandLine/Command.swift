@@ -42,9 +42,9 @@ enum Commands {
         [
             Get.self, Put.self, Add.self, Wait.self, Tasks.self, Why.self, Info.self, Attempts.self, History.self,
             Events.self, Sessions.self, Configure.self, Conditions.self, Networks.self, Activities.self, Limits.self,
-            Cancel.self, Suspend.self, Resume.self, Priority.self, Rate.self, Constrain.self, Claim.self,
-            Challenges.self, Respond.self, Launches.self, Register.self, Unregister.self, Complete.self, Service.self,
-            Doctor.self,
+            Cancel.self, Suspend.self, Resume.self, Priority.self, Rate.self, Constrain.self, Reschedule.self,
+            Claim.self, Challenges.self, Respond.self, Launches.self, Register.self, Unregister.self, Complete.self,
+            Service.self, Doctor.self,
         ]
     }
 

@@ -28,19 +28,18 @@ struct WaitFacts {
 
     func condition(_ kind: Int) -> ConditionRecord? { conditions.first { Int($0.kind) == kind } }
 
-    /// Those of the session's that are reached now; all of them when none is, as at the moment of a change.
-    var pressures: [SessionDemands.Pressure] {
-        let reached = demands.pressures.filter { pressure in
+    /// Those of them that are reached now; all when none is, as at the moment of a change.
+    func felt(_ pressures: [ConstraintsRecord.Pressure]) -> [ConstraintsRecord.Pressure] {
+        let reached = pressures.filter { pressure in
             // What is held goes on at half of a small limit, and five points below another.
             let goesOn = max(Int64(pressure.percent) - 5, Int64(pressure.percent) / 2)
             return condition(pressure.condition).map { $0.isKnown && $0.value > goesOn } ?? false
         }
-        return reached.isEmpty ? demands.pressures : reached
+        return reached.isEmpty ? pressures : reached
     }
 
-    func origin(_ reason: Int32) -> SessionDemands.Origin? {
-        Int(reason) == BH_REASON_PRESSURE ? SessionDemands.origin(of: pressures) : demands.origin(reason)
-    }
+    /// Which of the session's demands asks.
+    func origin(_ reason: Int32) -> ConstraintsRecord.Origin? { demands.constraints.origin(reason, self) }
 
     var network: NetworkRecord? { networks.first { $0.isCurrent } }
 

@@ -5,27 +5,25 @@ extension AdviceTable {
     var ofConditions: [Advice] {
         switch Int(reason) {
         case BH_REASON_POWER:
-            [Advice("Plug the machine in.")] + change("run on battery, too", ["--external-power", "no"])
+            [Advice("Plug the machine in.")] + change("run on battery, too")
         case BH_REASON_BATTERY:
-            [Advice("Plug the machine in.")] + change("use the battery to its end", ["--minimum-battery", "0"])
+            [Advice("Plug the machine in.")] + change("use the battery to its end")
         case BH_REASON_HEAT:
             [Advice("Let the machine cool down: give it air, or end what keeps it busy (`top` shows it).")]
                 + (facts.isCriticallyHot
                     ? [Advice("It is critically hot: nothing is transferred now, and no option changes that.")]
-                    : change("run while the machine is hot, too", ["--maximum-heat", "serious"]))
+                    : change("run while the machine is hot, too"))
         case BH_REASON_PRESSURE:
             [Advice("End or pause what keeps the machine busy; `top` shows it.")]
-                + change("run all the same", facts.pressures.flatMap { [$0.option, "0"] })
+                + change("run all the same")
         case BH_REASON_SLEEP: [Advice("Nothing has to be done.")]
         case BH_REASON_METERED: metered
         case BH_REASON_NETWORK:
-            [Advice("Connect this machine to such a network.")] + change("use any network", ["--networks", "all"])
+            [Advice("Connect this machine to such a network.")] + change("use any network")
         case BH_REASON_THROUGHPUT:
-            // Beside a preset 0 would be the preset's.
-            [Advice("Nothing has to be done. A faster network helps.")]
-                + change(
-                    "be as slow as they are", ["--minimum-rate", facts.demands.isDiscretionary ? "1" : "0"])
-        case BH_REASON_QUIET_HOURS: quietHours
+            [Advice("Nothing has to be done. A faster network helps.")] + change("be as slow as they are")
+        case BH_REASON_QUIET_HOURS:
+            (story.isStuck ? [] : [Advice("Nothing has to be done.")]) + change("run at any hour")
         case BH_REASON_EARLIEST_START: earliestStart
         case BH_REASON_BUDGET: budget
         case BH_REASON_PORTAL:
@@ -50,27 +48,13 @@ extension AdviceTable {
                         + "the system again:",
                     command(["networks", name, "--metered", "no"])))
         }
-        return advice + change("use metered networks, too", ["--unmetered", "no"])
-    }
-
-    private var quietHours: [Advice] {
-        let preset = Int(facts.demands.preset) == BH_PRESET_OVERNIGHT ? ["--preset", "discretionary"] : []
-        let hours = facts.demands.quietHours == nil ? [] : ["--quiet-hours", ""]
-        return (story.isStuck ? [] : [Advice("Nothing has to be done.")])
-            + change("run at any hour", preset + hours)
+        return advice + change("use metered networks, too")
     }
 
     private var earliestStart: [Advice] {
-        let lost = story.transfers.contains { $0.done > 0 } || story.count > story.transfers.count
-        let loss = lost
-            ? story.one.flatMap { TransferName(task: $0).kept }.map { "\($0) is lost" } ?? "what has come is lost"
-            : "nothing is lost, as nothing has come"
-        return [
+        [
             Advice("Nothing has to be done."),
-            Advice(
-                "\(theyWere) handed over with this time (--earliest-start), which cannot be changed. "
-                    + "To have \(it) sooner, cancel \(it) and hand \(it) over again; \(loss):",
-                ofTransfers("cancel")),
+            Advice("To have \(it) now:", ofTransfers("reschedule", options: ["--earliest-start", "now"])),
         ]
     }
 
@@ -104,46 +88,5 @@ extension AdviceTable {
         let expected = task.expectedReceived.addingReportingOverflow(task.expectedSent).partialValue
         guard expected == 0, let total = task.total, total > task.done else { return expected }
         return total - task.done
-    }
-
-    /// By the session's configuration where that asks for the wait, else by what the transfer itself was given.
-    private func change(_ anyway: String, _ options: [String]) -> [Advice] {
-        switch facts.origin(reason) {
-        case .option(let given): ofSession(anyway, given, options)
-        case .preset(let preset): ofSession(anyway, "--preset \(preset)", options)
-        case .transfer(let option):
-            [
-                Advice(
-                    "Go on anyway. \(theyWere) handed over with \(option)\(presets); --none takes all such "
-                        + "wishes away\(kept):",
-                    ofTransfers("constrain", options: ["--none"]))
-            ]
-        case .always, nil: []
-        }
-    }
-
-    private func ofSession(_ anyway: String, _ given: String, _ options: [String]) -> [Advice] {
-        guard !options.isEmpty else { return [] }
-        return [
-            Advice(
-                "Session '\(Text.visible(story.session))' asks for this (\(Text.visible(given))). Let all its "
-                    + "transfers \(anyway):",
-                command(["configure"] + options))
-        ]
-    }
-
-    private var kept: String {
-        guard let one = story.one else { return ", and what has come is kept" }
-        return TransferName(task: one).kept.map { ", and \($0) is kept" } ?? ""
-    }
-
-    /// Those that ask for it, too.
-    private var presets: String {
-        switch Int(reason) {
-        case BH_REASON_QUIET_HOURS: " or a preset (--overnight)"
-        case BH_REASON_POWER, BH_REASON_METERED, BH_REASON_HEAT, BH_REASON_THROUGHPUT:
-            " or a preset (--discretionary, --overnight)"
-        default: ""
-        }
     }
 }

@@ -74,20 +74,24 @@ struct Explanation {
     private var askedBy: String? {
         guard isHeldUp else { return nil }
         if Int(task.reason) == BH_REASON_HEAT, facts.isCriticallyHot { return "nobody: it is so for all transfers" }
-        switch facts.origin(task.reason) {
-        case .option(let text): return "session \(session): \(text)"
-        case .preset(let name): return "session \(session): --preset \(name)"
-        case .transfer(let option): return "the transfer itself: \(option)" + (isOfPreset ? ", or a preset" : "")
-        case .always, nil: return nil
-        }
+        if Int(task.reason) == BH_REASON_EARLIEST_START { return "the transfer itself: --earliest-start" }
+        let askers = [
+            facts.origin(task.reason).map { "session \(session): \($0.text)" },
+            own.map { "the transfer itself: \($0.text)" },
+        ]
+        let text = askers.compactMap(\.self).joined(separator: "; ")
+        return text.isEmpty ? nil : text
     }
 
     /// When a preset's wishes are given up, of a wait that may be one of them.
     private var latest: String? {
         guard task.latestStart > now, isOfPreset else { return nil }
-        if case .option = facts.origin(task.reason) { return nil }
+        for case .option? in [facts.origin(task.reason), own] { return nil }
         return "\(Text.appointment(task.latestStart, now: now)): from then on it waits for no preset any more"
     }
+
+    /// Which of its own demands asks.
+    private var own: ConstraintsRecord.Origin? { task.constraints?.origin(task.reason, facts) }
 
     private var isOfPreset: Bool {
         [BH_REASON_POWER, BH_REASON_METERED, BH_REASON_HEAT, BH_REASON_THROUGHPUT, BH_REASON_QUIET_HOURS]

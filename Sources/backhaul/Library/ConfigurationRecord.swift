@@ -49,26 +49,9 @@ struct ConfigurationRecord {
         ] + ConfigurationRecord.constraints(configuration)
     }
 
-    /// What it demands of the conditions; null: nothing, or what its preset asks for.
+    /// What it demands of the conditions.
     private static func constraints(_ configuration: bh_session_configuration) -> [(String, JSON)] {
-        func number(_ value: UInt64) -> JSON { value == 0 ? .null : .unsigned(value) }
-        func choice(_ value: Int32) -> JSON { Int(value) == BH_DEFAULT ? .null : .bool(Int(value) == BH_YES) }
-        func word(_ value: Int32, _ table: [(String, Int)]) -> JSON {
-            value == 0 ? .null : .string(Names.word(value, table))
-        }
-        let networks = Names.words(configuration.networks, Names.networks)
-        return [
-            ("preset", word(configuration.preset, Names.presets)),
-            ("requires_external_power", choice(configuration.requires_external_power)),
-            ("requires_unmetered", choice(configuration.requires_unmetered)),
-            ("networks", networks.isEmpty ? .null : .array(networks.map { .string($0) })),
-            ("minimum_battery_percent", number(UInt64(configuration.minimum_battery_percent))),
-            ("maximum_thermal_state", word(configuration.maximum_thermal_state, Names.heatLimits)),
-            ("maximum_cpu_pressure_percent", number(UInt64(configuration.maximum_cpu_pressure_percent))),
-            ("maximum_io_pressure_percent", number(UInt64(configuration.maximum_io_pressure_percent))),
-            ("maximum_memory_pressure_percent", number(UInt64(configuration.maximum_memory_pressure_percent))),
-            ("minimum_bytes_per_second", number(configuration.minimum_bytes_per_second)),
-            ("quiet_hours", .optional(text(configuration.quiet_hours))),
+        ConstraintsRecord(configuration).members + [
             ("slow_after_ms", .unsigned(UInt64(configuration.slow_after_ms))),
             ("slow_pause_ms", .unsigned(UInt64(configuration.slow_pause_ms))),
             ("discretionary_if_launched", .bool(Int(configuration.discretionary_if_launched) == BH_YES)),

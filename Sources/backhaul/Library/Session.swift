@@ -129,7 +129,9 @@ final class Session {
         case resume
         case priority(Int32)
         case rate(UInt64)
-        case constraints(ConstraintOptions)
+        case constraints(ConstraintsRecord)
+        /// Unix times in milliseconds, as `bh_tasks_reschedule` takes them.
+        case reschedule(earliest: Int64, latest: Int64)
     }
 
     /// - Returns: how many tasks changed.
@@ -145,6 +147,8 @@ final class Session {
             case .rate(let value): bh_tasks_set_rate_start(handle, &selection, value, out, error)
             case .constraints(let constraints):
                 bh_tasks_set_constraints_start(handle, &selection, arena.array([constraints.policy(arena)]), out, error)
+            case .reschedule(let earliest, let latest):
+                bh_tasks_reschedule_start(handle, &selection, earliest, latest, out, error)
             }
         }
         try ticket.wait(signals)

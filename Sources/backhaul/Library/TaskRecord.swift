@@ -33,6 +33,8 @@ struct TaskRecord {
     let latestStart: Int64
     let expectedReceived: UInt64
     let expectedSent: UInt64
+    /// What it states for itself; nil: nothing.
+    let constraints: ConstraintsRecord?
 
     init(_ task: bh_task) {
         id = task.id
@@ -64,6 +66,7 @@ struct TaskRecord {
         latestStart = task.latest_start_ms
         expectedReceived = task.expected_bytes_received
         expectedSent = task.expected_bytes_sent
+        constraints = task.constraints.map { ConstraintsRecord($0.pointee) }
     }
 
     var isUpload: Bool { Int(kind) == BH_TASK_KIND_UPLOAD }
@@ -94,6 +97,7 @@ struct TaskRecord {
             ("latest_start_ms", latestStart == 0 ? .null : .integer(latestStart)),
             ("expected_bytes_received", expectedReceived == 0 ? .null : .unsigned(expectedReceived)),
             ("expected_bytes_sent", expectedSent == 0 ? .null : .unsigned(expectedSent)),
+            ("constraints", constraints.map { .object($0.members) } ?? .null),
         ])
     }
 }

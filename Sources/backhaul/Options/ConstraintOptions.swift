@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// What transfers wait for: of `get`, `add` and `put` for what they hand over, of `configure` for all of the session.
+/// What transfers wait for: of `get`, `add` and `put` for what they hand over, of `configure` for all of the session, of
+/// `constrain` for what was handed over. The word `default` takes any of them back.
 struct ConstraintOptions {
     static let descriptions = [
         OptionDescription(
@@ -41,16 +42,17 @@ struct ConstraintOptions {
     init(_ arguments: Arguments) throws(CommandError) {
         isGiven = ConstraintOptions.descriptions.contains { arguments.has($0.name) }
         preset = try ConstraintOptions.preset(arguments)
-        externalPower = try arguments.yesOrNo("external-power")
-        minimumBattery = try arguments.percent("minimum-battery")
-        unmetered = try arguments.yesOrNo("unmetered")
+        externalPower = try arguments.takesBack("external-power") ? 0 : arguments.yesOrNo("external-power")
+        minimumBattery = try ConstraintOptions.percent("minimum-battery", arguments)
+        unmetered = try arguments.takesBack("unmetered") ? 0 : arguments.yesOrNo("unmetered")
         networks = try ConstraintOptions.networks(arguments)
-        minimumRate = try arguments.bytes("minimum-rate")
-        maximumHeat = arguments.value("maximum-heat") == "" ? 0 : try arguments.choice("maximum-heat", Names.heatLimits)
-        cpuPressure = try arguments.percent("maximum-cpu-pressure")
-        ioPressure = try arguments.percent("maximum-io-pressure")
-        memoryPressure = try arguments.percent("maximum-memory-pressure")
-        quietHours = arguments.value("quiet-hours")
+        minimumRate = try arguments.takesBack("minimum-rate") ? 0 : arguments.bytes("minimum-rate")
+        maximumHeat =
+            try arguments.takesBack("maximum-heat") ? 0 : arguments.choice("maximum-heat", Names.heatLimits)
+        cpuPressure = try ConstraintOptions.percent("maximum-cpu-pressure", arguments)
+        ioPressure = try ConstraintOptions.percent("maximum-io-pressure", arguments)
+        memoryPressure = try ConstraintOptions.percent("maximum-memory-pressure", arguments)
+        quietHours = arguments.takesBack("quiet-hours") ? "" : arguments.value("quiet-hours")
     }
 
     private static func preset(_ arguments: Arguments) throws(CommandError) -> Int32? {
@@ -58,48 +60,41 @@ struct ConstraintOptions {
         guard given.count <= 1 else { throw .usage("--\(given[0]) and --\(given[1]) exclude each other.") }
         if arguments.has("discretionary") { return Int32(BH_PRESET_DISCRETIONARY) }
         if arguments.has("overnight") { return Int32(BH_PRESET_OVERNIGHT) }
-        return arguments.value("preset") == "" ? 0 : try arguments.choice("preset", Names.presets)
+        return arguments.takesBack("preset") ? 0 : try arguments.choice("preset", Names.presets)
     }
 
     private static func networks(_ arguments: Arguments) throws(CommandError) -> UInt32? {
-        if ["all", ""].contains(arguments.value("networks")) { return 0 }
+        if arguments.value("networks") == "all" || arguments.takesBack("networks") { return 0 }
         return try arguments.bits("networks", Names.networks)
     }
 
-    /// Of these and of nothing else.
-    func policy(_ arena: CStringArena) -> bh_policy {
-        var policy = bh_policy()
-        policy.struct_size = MemoryLayout<bh_policy>.size
-        change(&policy, arena)
-        return policy
-    }
-
-    func change(_ policy: inout bh_policy, _ arena: CStringArena) {
-        policy.preset = preset ?? 0
-        policy.requires_external_power = externalPower ?? 0
-        policy.minimum_battery_percent = minimumBattery ?? 0
-        policy.requires_unmetered = unmetered ?? 0
-        policy.networks = networks ?? 0
-        policy.minimum_bytes_per_second = minimumRate ?? 0
-        policy.maximum_thermal_state = maximumHeat ?? 0
-        policy.maximum_cpu_pressure_percent = cpuPressure ?? 0
-        policy.maximum_io_pressure_percent = ioPressure ?? 0
-        policy.maximum_memory_pressure_percent = memoryPressure ?? 0
-        policy.quiet_hours = quietHours.flatMap { arena.string(unlessEmpty: $0) }
+    private static func percent(_ name: String, _ arguments: Arguments) throws(CommandError) -> UInt32? {
+        try arguments.takesBack(name) ? 0 : arguments.percent(name)
     }
 
     /// Leaves what was not given as it is.
-    func change(_ session: inout bh_session_configuration, _ arena: CStringArena) {
-        if let preset { session.preset = preset }
-        if let externalPower { session.requires_external_power = externalPower }
-        if let minimumBattery { session.minimum_battery_percent = minimumBattery }
-        if let unmetered { session.requires_unmetered = unmetered }
-        if let networks { session.networks = networks }
-        if let minimumRate { session.minimum_bytes_per_second = minimumRate }
-        if let maximumHeat { session.maximum_thermal_state = maximumHeat }
-        if let cpuPressure { session.maximum_cpu_pressure_percent = cpuPressure }
-        if let ioPressure { session.maximum_io_pressure_percent = ioPressure }
-        if let memoryPressure { session.maximum_memory_pressure_percent = memoryPressure }
-        if let quietHours { session.quiet_hours = arena.string(unlessEmpty: quietHours) }
+    func change(_ constraints: inout ConstraintsRecord) {
+        if let preset { constraints.preset = preset }
+        if let externalPower { constraints.externalPower = externalPower }
+        if let minimumBattery { constraints.minimumBattery = minimumBattery }
+        if let unmetered { constraints.unmetered = unmetered }
+        if let networks { constraints.networks = networks }
+        if let minimumRate { constraints.minimumRate = minimumRate }
+        if let maximumHeat { constraints.maximumHeat = maximumHeat }
+        if let cpuPressure { constraints.cpuPressure = cpuPressure }
+        if let ioPressure { constraints.ioPressure = ioPressure }
+        if let memoryPressure { constraints.memoryPressure = memoryPressure }
+        if let quietHours { constraints.quietHours = quietHours.isEmpty ? nil : quietHours }
     }
+
+    func change(_ fields: inout some ConstraintFields, _ arena: CStringArena) {
+        var constraints = ConstraintsRecord(fields)
+        change(&constraints)
+        constraints.fill(&fields, arena)
+    }
+}
+
+extension Arguments {
+    /// Whether the option says what it says when it is not given.
+    fileprivate func takesBack(_ name: String) -> Bool { ["", "default"].contains(value(name)) }
 }

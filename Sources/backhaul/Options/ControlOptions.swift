@@ -24,12 +24,25 @@ struct ControlOptions {
         }
     }
 
+    var selection: TaskSelection { TaskSelection(ids: ids, group: group) }
+
     func run(_ control: Session.Control, _ participle: String, _ context: Context) throws(CommandError) -> ExitCode {
+        try run(participle, context) { (session, _) throws(CommandError) in
+            try session.control(control, selection)
+        }
+    }
+
+    /// - Parameter control: Given the tasks that were named by their numbers; how many have changed.
+    func run(
+        _ participle: String, _ context: Context,
+        _ control: (Session, [TaskRecord]) throws(CommandError) -> UInt64
+    ) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
             // A selection passes over numbers that are nobody's; a person who types one wants to know.
-            for id in ids { _ = try session.task(id) }
-            let affected = try session.control(control, TaskSelection(ids: ids, group: group))
+            var named: [TaskRecord] = []
+            for id in ids { named.append(try session.task(id)) }
+            let affected = try control(session, named)
             if context.output.isJSON {
                 try context.output.result(.object([("affected", .unsigned(affected))]))
             } else {

@@ -1,0 +1,63 @@
+import CBackhaul
+
+struct Reschedule: Command {
+    static let description = CommandDescription(
+        name: "reschedule", operands: ControlOptions.operands, summary: "say anew when transfers are to start",
+        examples: [
+            "backhaul reschedule 12 --earliest-start now",
+            "backhaul reschedule --all --earliest-start 23:00 --latest-start none",
+        ],
+        options: [
+            OptionDescription(
+                "earliest-start", nil, "now|TIME",
+                "do not start before: 06:30 (the next one), +2h, 2026-11-21T06:30 (local time), or with Z or +01:00"),
+            OptionDescription(
+                "latest-start", nil, "now|none|TIME",
+                "from then on wait no longer for what a preset asks, the session's included"),
+        ] + ControlOptions.descriptions,
+        details: """
+            What is not given stays. A transfer that waited for its start and may start now does; one that is under way
+            goes on, and its next try waits.
+            """ + " " + ControlOptions.details)
+
+    private let earliest: Int64?
+    private let latest: Int64?
+    private let options: ControlOptions
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        options = try ControlOptions(arguments, "reschedule")
+        earliest = ["now", "none"].contains(arguments.value("earliest-start"))
+            ? 0 : try arguments.time("earliest-start")
+        latest =
+            switch arguments.value("latest-start") {
+            case "none": 0
+            case "now": Clock.wallMilliseconds
+            default: try arguments.time("latest-start", after: earliest)
+            }
+        guard earliest != nil || latest != nil else {
+            throw .usage("`reschedule` takes --earliest-start, such as now or 06:30, or --latest-start, or both.")
+        }
+        if let earliest, let latest { try Reschedule.check(earliest, latest) }
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        try options.run("rescheduled", context) { (session, named) throws(CommandError) in
+            for task in named {
+                try Reschedule.check(earliest ?? task.earliestStart, latest ?? task.latestStart, of: task)
+            }
+            let unchanged = Int64(BH_START_UNCHANGED)
+            return try session.control(
+                .reschedule(earliest: earliest ?? unchanged, latest: latest ?? unchanged), options.selection)
+        }
+    }
+
+    /// 0: none.
+    private static func check(_ earliest: Int64, _ latest: Int64, of task: TaskRecord? = nil) throws(CommandError) {
+        guard earliest > 0, latest > 0, latest < earliest else { return }
+        let whose = task.map { "Of transfer \($0.id) " } ?? ""
+        let advice = task == nil ? "" : "; give both, or none"
+        throw .usage(
+            "\(whose)--latest-start, \(Text.moment(latest)), is before --earliest-start, \(Text.moment(earliest))"
+                + "\(advice).")
+    }
+}

@@ -1,0 +1,77 @@
+import CBackhaul
+
+/// Which of these demands asks for a wait, so that an explanation can say so.
+extension ConstraintsRecord {
+    enum Origin: Equatable {
+        /// An option, as it was given.
+        case option(String)
+        case preset(String)
+
+        var text: String {
+            switch self {
+            case .option(let text): text
+            case .preset(let name): "--preset \(name)"
+            }
+        }
+    }
+
+    /// Nil when none does.
+    func origin(_ reason: Int32, _ facts: WaitFacts) -> Origin? {
+        switch Int(reason) {
+        case BH_REASON_POWER: wish(Int(externalPower), "--external-power yes")
+        case BH_REASON_METERED: wish(Int(unmetered), "--unmetered yes")
+        case BH_REASON_HEAT:
+            maximumHeat != 0 ? .option("--maximum-heat " + Names.word(maximumHeat, Names.heatLimits)) : ofPreset
+        case BH_REASON_THROUGHPUT: minimumRate > 0 ? .option("--minimum-rate \(minimumRate)") : ofPreset
+        case BH_REASON_QUIET_HOURS:
+            if let quietHours {
+                .option("--quiet-hours " + Text.quoted(quietHours))
+            } else {
+                Int(preset) == BH_PRESET_OVERNIGHT ? ofPreset : nil
+            }
+        case BH_REASON_BATTERY: minimumBattery > 0 ? .option("--minimum-battery \(minimumBattery)") : nil
+        case BH_REASON_NETWORK:
+            networks > 0
+                ? .option("--networks " + Names.words(networks, Names.networks).joined(separator: ",")) : nil
+        case BH_REASON_PRESSURE:
+            pressures.isEmpty
+                ? nil
+                : .option(facts.felt(pressures).map { "\($0.option) \($0.percent)" }.joined(separator: " "))
+        default: nil
+        }
+    }
+
+    /// What is asked for by an option, or where that says nothing by the preset.
+    private func wish(_ given: Int, _ option: String) -> Origin? {
+        switch given {
+        case BH_YES: .option(option)
+        case BH_NO: nil
+        default: ofPreset
+        }
+    }
+
+    private var ofPreset: Origin? { preset == 0 ? nil : .preset(Names.word(preset, Names.presets)) }
+
+    /// One that is limited.
+    struct Pressure {
+        let option: String
+        let percent: UInt32
+        let condition: Int
+
+        init(_ option: String, _ percent: UInt32, _ condition: Int) {
+            self.option = option
+            self.percent = percent
+            self.condition = condition
+        }
+    }
+
+    var pressures: [Pressure] {
+        [
+            Pressure("--maximum-cpu-pressure", cpuPressure, BH_CONDITION_CPU_PRESSURE),
+            Pressure("--maximum-io-pressure", ioPressure, BH_CONDITION_IO_PRESSURE),
+            Pressure("--maximum-memory-pressure", memoryPressure, BH_CONDITION_MEMORY_PRESSURE),
+        ].filter { $0.percent > 0 }
+    }
+
+    var isDiscretionary: Bool { preset != 0 }
+}

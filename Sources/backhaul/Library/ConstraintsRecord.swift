@@ -1,0 +1,92 @@
+import CBackhaul
+
+/// The fields from `preset` on, which sessions and policies have in common.
+protocol ConstraintFields {
+    var preset: Int32 { get set }
+    var requires_external_power: Int32 { get set }
+    var requires_unmetered: Int32 { get set }
+    var networks: UInt32 { get set }
+    var minimum_battery_percent: UInt32 { get set }
+    var maximum_thermal_state: Int32 { get set }
+    var maximum_cpu_pressure_percent: UInt32 { get set }
+    var maximum_io_pressure_percent: UInt32 { get set }
+    var maximum_memory_pressure_percent: UInt32 { get set }
+    var minimum_bytes_per_second: UInt64 { get set }
+    var quiet_hours: UnsafePointer<CChar>! { get set }
+}
+
+extension bh_session_configuration: ConstraintFields {}
+extension bh_policy: ConstraintFields {}
+
+/// What a session, or a transfer itself, demands of the conditions. 0 or nil where nothing is said.
+struct ConstraintsRecord: Hashable {
+    var preset: Int32 = 0
+    var externalPower: Int32 = 0
+    var unmetered: Int32 = 0
+    var networks: UInt32 = 0
+    var minimumBattery: UInt32 = 0
+    var maximumHeat: Int32 = 0
+    var cpuPressure: UInt32 = 0
+    var ioPressure: UInt32 = 0
+    var memoryPressure: UInt32 = 0
+    var minimumRate: UInt64 = 0
+    var quietHours: String?
+
+    init() {}
+
+    init(_ fields: some ConstraintFields) {
+        preset = fields.preset
+        externalPower = fields.requires_external_power
+        unmetered = fields.requires_unmetered
+        networks = fields.networks
+        minimumBattery = fields.minimum_battery_percent
+        maximumHeat = fields.maximum_thermal_state
+        cpuPressure = fields.maximum_cpu_pressure_percent
+        ioPressure = fields.maximum_io_pressure_percent
+        memoryPressure = fields.maximum_memory_pressure_percent
+        minimumRate = fields.minimum_bytes_per_second
+        quietHours = text(fields.quiet_hours)
+    }
+
+    func fill(_ fields: inout some ConstraintFields, _ arena: CStringArena) {
+        fields.preset = preset
+        fields.requires_external_power = externalPower
+        fields.requires_unmetered = unmetered
+        fields.networks = networks
+        fields.minimum_battery_percent = minimumBattery
+        fields.maximum_thermal_state = maximumHeat
+        fields.maximum_cpu_pressure_percent = cpuPressure
+        fields.maximum_io_pressure_percent = ioPressure
+        fields.maximum_memory_pressure_percent = memoryPressure
+        fields.minimum_bytes_per_second = minimumRate
+        fields.quiet_hours = quietHours.flatMap { arena.string(unlessEmpty: $0) }
+    }
+
+    func policy(_ arena: CStringArena) -> bh_policy {
+        var policy = bh_policy()
+        policy.struct_size = MemoryLayout<bh_policy>.size
+        fill(&policy, arena)
+        return policy
+    }
+
+    /// Under the header's names; null: nothing, or what the preset asks for.
+    var members: [(String, JSON)] {
+        func number(_ value: UInt64) -> JSON { value == 0 ? .null : .unsigned(value) }
+        func choice(_ value: Int32) -> JSON { Int(value) == BH_DEFAULT ? .null : .bool(Int(value) == BH_YES) }
+        func word(_ value: Int32, _ table: [(String, Int)]) -> JSON {
+            value == 0 ? .null : .string(Names.word(value, table))
+        }
+        let networks = Names.words(networks, Names.networks)
+        return [
+            ("preset", word(preset, Names.presets)), ("requires_external_power", choice(externalPower)),
+            ("requires_unmetered", choice(unmetered)),
+            ("networks", networks.isEmpty ? .null : .array(networks.map { .string($0) })),
+            ("minimum_battery_percent", number(UInt64(minimumBattery))),
+            ("maximum_thermal_state", word(maximumHeat, Names.heatLimits)),
+            ("maximum_cpu_pressure_percent", number(UInt64(cpuPressure))),
+            ("maximum_io_pressure_percent", number(UInt64(ioPressure))),
+            ("maximum_memory_pressure_percent", number(UInt64(memoryPressure))),
+            ("minimum_bytes_per_second", number(minimumRate)), ("quiet_hours", .optional(quietHours)),
+        ]
+    }
+}
