@@ -67,6 +67,19 @@ def test_what_a_task_asks_for_is_replaced_and_only_by_what_makes_sense(host):
             one.set_constraints(policy, [task])
 
 
+@pytest.mark.both_hostings
+def test_what_a_task_itself_asks_for_is_listed(host):
+    one = host()
+    one.session()
+    policy = Policy(preset="overnight", requires_unmetered=False, networks=NetworkKind.WIFI, quiet_hours="22:00-06:30")
+    stating, plain = (done.task_id for done in one.enqueue(
+        [Request(URL, policy=policy, suspended=True), Request(URL + "/more", suspended=True)]))
+    assert one.task(stating).constraints == dataclasses.replace(policy, preset=Preset.OVERNIGHT)
+    assert one.task(plain).constraints is None
+    one.set_constraints(Policy(minimum_battery_percent=20))
+    assert {task.constraints for task in one.tasks()} == {Policy(minimum_battery_percent=20)}
+
+
 def test_a_plain_session_waits_for_nothing(host):
     one = host()
     one.session()
@@ -175,3 +188,24 @@ def test_a_task_that_may_not_start_yet_says_so_and_since_when(host):
     assert [(wait.reason, wait.ended) for wait in one.waits(task)] == [(Reason.EARLIEST_START, None)]
     with pytest.raises(NotFound):
         one.waits(task + 1)
+
+
+@pytest.mark.both_hostings
+def test_a_task_is_rescheduled_where_that_makes_sense(host):
+    one = host()
+    one.session()
+    soon = LATER - timedelta(hours=1)
+    task = one.enqueue([Request(URL, earliest_start=soon, latest_start=LATER)])[0].task_id
+    assert one.reschedule([task], earliest_start=LATER) == 1
+    info = one.task(task)
+    assert (info.reason, info.earliest_start, info.latest_start) == (Reason.EARLIEST_START, LATER, LATER)
+    assert one.reschedule([task], earliest_start=LATER) == 0
+    assert one.reschedule([], earliest_start=None) == 0
+    with pytest.raises(InvalidArgument, match=f"task {task} "):
+        one.reschedule([task], latest_start=LATER - timedelta(seconds=1))
+    assert one.reschedule(earliest_start=None, latest_start=None) == 1
+    info = one.task(task)
+    assert (info.earliest_start, info.latest_start) == (None, None)
+    assert info.reason is not Reason.EARLIEST_START
+    [wait] = [wait for wait in one.waits(task) if wait.reason is Reason.EARLIEST_START]
+    assert wait.ended_ms is not None

@@ -1,7 +1,7 @@
 """What tasks wait for, networks and activities: every field arrives in C, and comes back as it was given."""
 
 import gc
-from ctypes import sizeof
+from ctypes import pointer, sizeof
 from dataclasses import replace
 from datetime import datetime, timezone
 
@@ -9,6 +9,7 @@ import pytest
 
 from backhaul import (
     BUDGET_NOTHING,
+    START_UNCHANGED,
     Activity,
     Attention,
     ConditionKind,
@@ -27,6 +28,7 @@ from backhaul import (
     _reading,
     _reading_conditions,
     _reading_transfers,
+    _writing,
     _writing_conditions,
     _writing_transfers,
 )
@@ -93,6 +95,23 @@ def test_starts_and_sizes_of_a_task_come_back():
     assert task.reason is Reason.EARLIEST_START
     plain = _reading._task(filled(_ctypes.bh_task, id=1, state=1, kind=1, url=b"http://a/"))
     assert (plain.earliest_start, plain.latest_start, plain.expected_bytes_received) == (None, None, None)
+
+
+def test_what_a_task_itself_states_comes_back_as_a_policy():
+    stated = Policy(**CONSTRAINTS)
+    raw = filled(_ctypes.bh_task, id=1, state=1, kind=1, url=b"http://a/",
+                 constraints=pointer(_writing_transfers.policy(stated)))
+    assert _reading._task(raw).constraints == stated
+    assert _reading._task(filled(_ctypes.bh_task, id=1, state=1, kind=1, url=b"http://a/")).constraints is None
+
+
+def test_a_start_is_a_time_none_or_left_as_it_is():
+    noon = datetime(2030, 1, 1, 12, tzinfo=timezone.utc)
+    assert _writing.start_ms("earliest start", noon) == 1_893_499_200_000
+    assert _writing.start_ms("earliest start", None) == 0
+    assert _writing.start_ms("earliest start", START_UNCHANGED) == -1
+    with pytest.raises(InvalidArgument, match="latest start is -2, no Unix seconds"):
+        _writing.start_ms("latest start", -2)
 
 
 def test_a_wait_that_is_over_and_one_that_lasts():

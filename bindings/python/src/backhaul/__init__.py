@@ -79,7 +79,7 @@ from ._event import Event
 from ._events import EventStream
 from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import version
-from ._numbers import BUDGET_NOTHING, HISTORY_NONE, PRIORITY_NOW
+from ._numbers import BUDGET_NOTHING, HISTORY_NONE, PRIORITY_NOW, START_UNCHANGED
 from ._progress import ProgressStream
 from ._reading import Events
 from ._requests import Enqueued, Part, Policy, Request
@@ -152,6 +152,7 @@ __all__ = [
     "ResourceError",
     "RetryErrors",
     "Role",
+    "START_UNCHANGED",
     "Scheme",
     "Session",
     "SessionConfiguration",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
+from ._ctypes_transfers import bh_policy
+
 
 class bh_progress(Structure):
     _fields_ = [
@@ -53,6 +55,7 @@ class bh_task(Structure):
         ("latest_start_ms", c_int64),
         ("expected_bytes_received", c_uint64),
         ("expected_bytes_sent", c_uint64),
+        ("constraints", POINTER(bh_policy)),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, c_char_p, c_int, c_int32, c_size_t, c_uint32, c_uint64
+from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64
 from typing import Any
 
 from ._ctypes import (
@@ -134,6 +134,7 @@ def _functions() -> dict[str, _Signature]:
         "bh_tasks_set_priority": ([bh_session, _selection, c_int32], [_count]),
         "bh_tasks_set_rate": ([bh_session, _selection, c_uint64], [_count]),
         "bh_tasks_set_constraints": ([bh_session, _selection, POINTER(bh_policy)], [_count]),
+        "bh_tasks_reschedule": ([bh_session, _selection, c_int64, c_int64], [_count]),
         "bh_task_attempts": ([bh_session, c_uint64], [_batch]),
         "bh_task_waits": ([bh_session, c_uint64], [_batch]),
         "bh_session_history": ([bh_session, c_uint64, c_size_t], [_batch]),

@@ -5,6 +5,8 @@ from __future__ import annotations
 #: The priority of tasks that run at once, beyond the session's limits: when the engine has no room either, the one with
 #: the least priority makes room.
 PRIORITY_NOW = 101
+#: For ``reschedule``: the time stays as it is.
+START_UNCHANGED = -1
 #: For ``SessionConfiguration.history_limit``: no ended task is remembered.
 HISTORY_NONE = 2**32 - 1
 #: For the budgets of sessions and networks: no byte may be moved.

@@ -35,6 +35,7 @@ from ._event import Acknowledging, Event
 from ._handles import BatchHandle
 from ._launch import EngineInfo, Launch, LaunchInfo
 from ._library import library
+from ._reading_transfers import _stated
 from ._requests import Enqueued
 from ._values import Challenge, Progress, SessionInfo, TaskInfo
 
@@ -116,6 +117,7 @@ def _task(raw: bh_task) -> TaskInfo:
         latest_start_ms=raw.latest_start_ms,
         expected_bytes_received=raw.expected_bytes_received or None,
         expected_bytes_sent=raw.expected_bytes_sent or None,
+        constraints=_stated(raw.constraints.contents) if raw.constraints else None,
     )
 
 

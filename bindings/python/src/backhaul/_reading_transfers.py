@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._attempt import Attempt
 from ._configuration import Limits, SessionConfiguration
 from ._constants import (
@@ -18,9 +20,31 @@ from ._constants import (
     TLSVersion,
 )
 from ._copying import chosen, header_pairs, items, text, words
-from ._ctypes import bh_attempt, bh_limits, bh_session_configuration
+from ._ctypes import bh_attempt, bh_limits, bh_policy, bh_session_configuration
 from ._handles import BatchHandle
 from ._library import library
+from ._requests import Policy
+
+
+def _constraints(raw: bh_policy | bh_session_configuration) -> dict[str, Any]:
+    """The fields of Policy and SessionConfiguration from ``preset`` on."""
+    return {
+        "preset": Preset(raw.preset) if raw.preset else None,
+        "requires_external_power": chosen(raw.requires_external_power),
+        "requires_unmetered": chosen(raw.requires_unmetered),
+        "networks": NetworkKind(raw.networks) if raw.networks else None,
+        "minimum_battery_percent": raw.minimum_battery_percent,
+        "maximum_thermal_state": ThermalState(raw.maximum_thermal_state) if raw.maximum_thermal_state else None,
+        "maximum_cpu_pressure_percent": raw.maximum_cpu_pressure_percent,
+        "maximum_io_pressure_percent": raw.maximum_io_pressure_percent,
+        "maximum_memory_pressure_percent": raw.maximum_memory_pressure_percent,
+        "minimum_bytes_per_second": raw.minimum_bytes_per_second,
+        "quiet_hours": text(raw.quiet_hours),
+    }
+
+
+def _stated(raw: bh_policy) -> Policy:
+    return Policy(**_constraints(raw))
 
 
 def _configuration(raw: bh_session_configuration) -> SessionConfiguration:
@@ -58,17 +82,7 @@ def _configuration(raw: bh_session_configuration) -> SessionConfiguration:
         client_key=text(raw.client_key),
         pinned_public_keys=text(raw.pinned_public_keys),
         history_limit=raw.history_limit,
-        preset=Preset(raw.preset) if raw.preset else None,
-        requires_external_power=chosen(raw.requires_external_power),
-        requires_unmetered=chosen(raw.requires_unmetered),
-        networks=NetworkKind(raw.networks) if raw.networks else None,
-        minimum_battery_percent=raw.minimum_battery_percent,
-        maximum_thermal_state=ThermalState(raw.maximum_thermal_state) if raw.maximum_thermal_state else None,
-        maximum_cpu_pressure_percent=raw.maximum_cpu_pressure_percent,
-        maximum_io_pressure_percent=raw.maximum_io_pressure_percent,
-        maximum_memory_pressure_percent=raw.maximum_memory_pressure_percent,
-        minimum_bytes_per_second=raw.minimum_bytes_per_second,
-        quiet_hours=text(raw.quiet_hours),
+        **_constraints(raw),
         slow_after_ms=raw.slow_after_ms,
         slow_pause_ms=raw.slow_pause_ms,
         discretionary_if_launched=chosen(raw.discretionary_if_launched),

@@ -9,9 +9,10 @@ from ._attempt import Attempt
 from ._conditions import Wait
 from ._constants import IfExists, TaskState
 from ._identity import Among, Identity
+from ._numbers import START_UNCHANGED
 from ._requests import Policy
 from ._session_verbs import PAGE, SessionVerbs
-from ._types import Path
+from ._types import Moment, Path
 from ._values import TaskInfo
 
 if TYPE_CHECKING:
@@ -122,6 +123,21 @@ class SessionTasks:
         enqueued with: the fields of ``policy`` from ``preset`` on, its others left out; None: nothing. The session's
         own demands stay. Returns how many changed."""
         return self.start.set_constraints(policy, tasks, **among).result(timeout)
+
+    def reschedule(
+        self,
+        tasks: Iterable[Identity] | None = None,
+        *,
+        earliest_start: Moment | None = START_UNCHANGED,
+        latest_start: Moment | None = START_UNCHANGED,
+        timeout: float | None = None,
+        **among: Unpack[Among],
+    ) -> int:
+        """When each of these tasks (None: all) is to start from now on; None: at once, and no latest start. What may
+        start now waits no longer, what runs goes on, and its next try waits. Raises InvalidArgument, and changes
+        nothing, where the latest start of a task would be before its earliest. Returns how many changed."""
+        starts = self.start.reschedule(tasks, earliest_start=earliest_start, latest_start=latest_start, **among)
+        return starts.result(timeout)
 
     def claim(
         self,

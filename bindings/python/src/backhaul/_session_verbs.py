@@ -26,7 +26,7 @@ from ._events import EventSource
 from ._handles import ApplicationHandle, SessionHandle, TicketHandle, call
 from ._identity import Among, Identity
 from ._library import library
-from ._numbers import INVALIDATE_CANCEL, INVALIDATE_FINISH
+from ._numbers import INVALIDATE_CANCEL, INVALIDATE_FINISH, START_UNCHANGED
 from ._requests import DownloadOptions, Enqueued, Part, Policy, Request, TransferOptions
 from ._task import Controlling, Task
 from ._tickets import AnsweredTicket, Ticket, count_only, from_batch, wait_only
@@ -253,6 +253,18 @@ class SessionVerbs:
     ) -> Ticket[int]:
         slot = None if policy is None else byref(_writing_transfers.policy(policy))
         return self._control(library.bh_tasks_set_constraints_start, tasks, among, slot)
+
+    def reschedule(
+        self,
+        tasks: Iterable[Identity] | None = None,
+        *,
+        earliest_start: Moment | None = START_UNCHANGED,
+        latest_start: Moment | None = START_UNCHANGED,
+        **among: Unpack[Among],
+    ) -> Ticket[int]:
+        earliest = _writing.start_ms("earliest start", earliest_start)
+        latest = _writing.start_ms("latest start", latest_start)
+        return self._control(library.bh_tasks_reschedule_start, tasks, among, earliest, latest)
 
     def _control(
         self, function: Callable[..., int], tasks: Iterable[Identity] | None, among: Among, *arguments: Any

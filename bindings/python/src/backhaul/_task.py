@@ -9,8 +9,9 @@ from ._attempt import Attempt
 from ._conditions import Wait
 from ._constants import Disposition, IfExists
 from ._identity import Identity
+from ._numbers import START_UNCHANGED
 from ._requests import Policy
-from ._types import Path
+from ._types import Moment, Path
 from ._values import TaskInfo
 
 
@@ -37,6 +38,15 @@ class Controlling(Protocol):
 
     def set_constraints(
         self, policy: Policy | None, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None
+    ) -> int: ...
+
+    def reschedule(
+        self,
+        tasks: Iterable[Identity] | None = None,
+        *,
+        earliest_start: Moment | None = START_UNCHANGED,
+        latest_start: Moment | None = START_UNCHANGED,
+        timeout: float | None = None,
     ) -> int: ...
 
     def attempts(self, task: Identity, *, timeout: float | None = None) -> list[Attempt]: ...
@@ -100,6 +110,22 @@ class Task:
         """What it demands of the conditions from now on, in the place of what it was enqueued with: the fields of
         ``policy`` from ``preset`` on; None: nothing beside its session."""
         return self._session.set_constraints(policy, [self.id], timeout=timeout) > 0
+
+    def reschedule(
+        self,
+        *,
+        earliest_start: Moment | None = START_UNCHANGED,
+        latest_start: Moment | None = START_UNCHANGED,
+        timeout: float | None = None,
+    ) -> bool:
+        """When it is to start from now on; None: at once, and no latest start. Raises InvalidArgument where the latest
+        would be before the earliest. False when it had ended, or is to start so already."""
+        return (
+            self._session.reschedule(
+                [self.id], earliest_start=earliest_start, latest_start=latest_start, timeout=timeout
+            )
+            > 0
+        )
 
     def attempts(self, *, timeout: float | None = None) -> list[Attempt]:
         """What was measured of its requests, oldest first. Raises NotFound when the history has lost it, too."""

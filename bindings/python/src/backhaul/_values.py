@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple, Optional
 
 from ._constants import Attention, ChallengeKind, LaunchState, Reason, Scheme, Status, TaskKind, TaskState
+from ._requests import Policy
 from ._types import moment, moment_or_none
 
 
@@ -58,6 +59,9 @@ class TaskInfo:
     #: As its request told.
     expected_bytes_received: int | None
     expected_bytes_sent: int | None
+    #: What the task itself demands of the conditions, in the fields from ``preset`` on: as it was enqueued, or as
+    #: ``set_constraints`` has said since. None: nothing, and in the history.
+    constraints: Policy | None = None
 
     @property
     def next_attempt(self) -> datetime | None:

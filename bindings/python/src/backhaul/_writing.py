@@ -14,7 +14,7 @@ from ._ctypes import bh_application_options, bh_header, bh_launch_command, bh_re
 from ._errors import invalid
 from ._identity import Identity
 from ._launch import LaunchCommand
-from ._numbers import APPLICATION_OBSERVES, RESPONSE_KEEP
+from ._numbers import APPLICATION_OBSERVES, RESPONSE_KEEP, START_UNCHANGED
 from ._types import Headers, Moment, Path
 from ._values import Challenge
 
@@ -103,6 +103,11 @@ def moment_ms(what: str, value: Moment | None, index: int | None = None) -> int:
     if milliseconds not in _MOMENTS:
         raise invalid(f"the {what} is {value!r}, no Unix seconds from 1970 to the year 9999", index)
     return milliseconds
+
+
+def start_ms(what: str, value: Moment | None) -> int:
+    """Unix milliseconds; 0 for None; START_UNCHANGED as it is."""
+    return START_UNCHANGED if value == START_UNCHANGED else moment_ms(what, value)
 
 
 def identity(value: Identity) -> int:

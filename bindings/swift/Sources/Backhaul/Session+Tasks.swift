@@ -68,6 +68,21 @@ extension Session {
         return try await control(selection) { bh_tasks_set_constraints_start($0, $1, &value, $2, $3) }
     }
 
+    /// When each of the tasks is to start from now on. What may start now waits no longer, what runs goes on, and its
+    /// next try waits.
+    ///
+    /// - Returns: how many changed. Those that have ended, or are to start so already, are passed over.
+    /// - Throws: `BackhaulError` with `.invalidArgument`, and changes nothing, where the latest start of a task would be
+    ///   before its earliest.
+    @discardableResult
+    public func reschedule(
+        _ selection: TaskSelection, earliestStart: StartChange = .unchanged, latestStart: StartChange = .unchanged
+    ) async throws -> UInt64 {
+        try await control(selection) {
+            bh_tasks_reschedule_start($0, $1, earliestStart.value, latestStart.value, $2, $3)
+        }
+    }
+
     /// What was measured of the requests of a task that is listed or in the history, oldest first; of many the first
     /// and the newest.
     ///

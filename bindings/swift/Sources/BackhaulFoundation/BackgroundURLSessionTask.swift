@@ -55,11 +55,17 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     /// 0 without a body.
     public var countOfBytesExpectedToSend: Int64 { inner.with { $0.expectedToSend } }
 
-    /// When the task may start at the earliest; nil: at once. Kept with the task when it was set before the first
-    /// `resume`; a later change is for this process only.
+    /// When the task may start at the earliest; nil: at once. Kept with the task, and may be changed at any time: one
+    /// that waited and may begin now begins, one that runs goes on.
     public var earliestBeginDate: Date? {
         get { inner.with { $0.earliestBegin } }
-        set { inner.with { $0.earliestBegin = newValue } }
+        set {
+            inner.with { $0.earliestBegin = newValue }
+            core.performVerb(of: self) { (session, id, inner) throws(BackhaulError) in
+                let start = inner.earliestBegin.flatMap(milliseconds).map { StartChange.at($0) } ?? .none
+                try session.reschedule(earliestStart: start, id)
+            }
+        }
     }
 
     /// An upper bound, for the budgets of sessions and networks: the task waits when less is left. Kept with the task

@@ -77,6 +77,27 @@ struct ConditionTests {
         session.invalidateAndCancel()
     }
 
+    @Test("may be changed later: when a task begins")
+    func changedBegin() async throws {
+        _ = try World.server.serve("sooner", content(10))
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("sooner"), delegate: recorder, delegateQueue: nil)
+        let task = session.downloadTask(with: try World.url("sooner"))
+        task.earliestBeginDate = Date(timeIntervalSince1970: 4_000_000_000)
+        task.resume()
+        task.earliestBeginDate = Date(timeIntervalSince1970: 4_000_000_001)
+        let id = try #require(task.engineTaskIdentifier)
+        let application = try await Application.open(
+            "org.example.tests", store: World.server.path("store"), hosting: .embedded)
+        let info = try await application.attachSession("sooner", role: .observe).task(id)
+        #expect(info.earliestStartMilliseconds == 4_000_000_001_000)
+        await application.close()
+        task.earliestBeginDate = nil
+        #expect(await recorder.untilCompleted()?.error == nil)
+        session.invalidateAndCancel()
+    }
+
     @Test("a begin that is over, or no time at all, is none", arguments: [-1, 0, .infinity, .nan] as [Double])
     func noBegin(seconds: Double) async throws {
         _ = try World.server.serve("now", content(10))

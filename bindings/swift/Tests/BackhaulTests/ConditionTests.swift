@@ -78,6 +78,7 @@ struct ConditionTests {
         #expect(task.earliestStartMilliseconds == 4_000_000_000_000)
         #expect(task.latestStartMilliseconds == 4_000_000_000_001)
         #expect(task.expectedBytesReceived == 5 && task.expectedBytesSent == 6)
+        #expect(task.constraints == request.policy?.constraints)
         await application.close()
     }
 
@@ -183,6 +184,35 @@ struct ConditionTests {
         #expect(reason.code == .earliestStart && reason.nextAttemptMilliseconds == 4_000_000_000_000)
         let waits = try await session.waits(id)
         #expect(waits.map(\.code) == [.earliestStart] && waits.map(\.endedMilliseconds) == [nil])
+        await application.close()
+    }
+
+    @Test("can be had sooner, or later, and not with a latest start before the earliest")
+    func rescheduled() async throws {
+        _ = try server.serve("scheduled", content(10))
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        let request = Request(url: server.url("scheduled"), destination: server.path("scheduled"), startsSuspended: true)
+        let id = try #require(try await session.enqueue([request]).first).taskID
+        #expect(try await session.task(id).constraints == Constraints())
+        let start = StartChange.at(4_000_000_000_000)
+        #expect(try await session.reschedule(.ids(id), earliestStart: start, latestStart: start) == 1)
+        #expect(try await session.reschedule(.ids(id), earliestStart: start) == 0)
+        let task = try await session.task(id)
+        #expect(task.earliestStartMilliseconds == 4_000_000_000_000)
+        #expect(task.latestStartMilliseconds == 4_000_000_000_000)
+        let error = await #expect(throws: BackhaulError.self) {
+            try await session.reschedule(.ids(id), latestStart: .at(3_999_999_999_999))
+        }
+        #expect(error?.status == .invalidArgument && error?.message.contains("task \(id) ") == true)
+        try await session.resume(.ids(id))
+        #expect(try await session.task(id).reason?.code == .earliestStart)
+        try await session.reschedule(.ids(id), earliestStart: .none)
+        for try await event in session.events {
+            if case .taskEnded(let ending) = event { #expect(ending.outcome == .succeeded(path: server.path("scheduled"))) }
+            try await session.acknowledge(event)
+            if case .sessionFinished = event { break }
+        }
         await application.close()
     }
 }

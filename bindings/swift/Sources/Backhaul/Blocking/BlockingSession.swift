@@ -144,6 +144,12 @@ package final class BlockingSession: Sendable {
         try control(id) { bh_tasks_set_priority($0, $1, priority, $2, nil, $3) }
     }
 
+    package func reschedule(earliestStart: StartChange, _ id: TaskID) throws(BackhaulError) {
+        try control(id) {
+            bh_tasks_reschedule($0, $1, earliestStart.value, StartChange.unchanged.value, $2, nil, $3)
+        }
+    }
+
     private func control(
         _ id: TaskID,
         _ verb: (OpaquePointer, UnsafePointer<bh_task_selection>, Int32, UnsafeMutablePointer<bh_error>) -> bh_status

@@ -68,7 +68,7 @@ public struct Constraints: Hashable, Sendable {
     public init() {}
 
     // Unsafe: pointers into a batch, which lives while its items are copied.
-    init(_ value: bh_session_configuration) {
+    init(_ value: some ConstraintFields) {
         func number(_ value: UInt32) -> Int? { value == 0 ? nil : Int(value) }
         preset = Preset(rawValue: value.preset)
         requiresExternalPower = choice(value.requires_external_power)

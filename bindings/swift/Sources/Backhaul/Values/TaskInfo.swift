@@ -111,11 +111,15 @@ public struct TaskInfo: Sendable, Identifiable {
     public let endedMilliseconds: Int64?
     /// Where the file of a succeeded download lies.
     public let path: String?
-    /// As in its request, and so are the next three.
+    /// As in its request, or as `Session.reschedule` has said since, and so is the next.
     public let earliestStartMilliseconds: Int64?
     public let latestStartMilliseconds: Int64?
+    /// As in its request, and so is the next.
     public let expectedBytesReceived: UInt64?
     public let expectedBytesSent: UInt64?
+    /// What the task itself demands of the conditions, as it was enqueued, or as `Session.setConstraints` has said since;
+    /// nothing in the history.
+    public let constraints: Constraints
 
     init(_ task: bh_task) {
         id = task.id
@@ -150,5 +154,6 @@ public struct TaskInfo: Sendable, Identifiable {
         latestStartMilliseconds = task.latest_start_ms == 0 ? nil : task.latest_start_ms
         expectedBytesReceived = task.expected_bytes_received == 0 ? nil : task.expected_bytes_received
         expectedBytesSent = task.expected_bytes_sent == 0 ? nil : task.expected_bytes_sent
+        constraints = task.constraints.map { Constraints($0.pointee) } ?? Constraints()
     }
 }
