@@ -94,6 +94,32 @@ struct BatchTests {
         #expect(item.idempotency_key == nil && item.user_data != nil && item.user_data_size == 0)
     }
 
+    @Test("holds what tasks state for themselves, as it was given, and nothing where they state nothing")
+    func constraints() throws {
+        var stated = Constraints()
+        stated.preset = .overnight
+        stated.requiresExternalPower = false
+        stated.minimumBytesPerSecond = 9
+        stated.quietHours = QuietHours("22:00-06:30")
+        var task = TaskInfo(
+            id: TaskID(rawValue: 4), round: 1, state: .waiting, reason: .turn, reasonText: nil,
+            nextAttemptMilliseconds: 0, url: "http://example.org/", destinationPath: nil, idempotencyKey: nil,
+            userData: nil, priority: 0, failure: nil, httpStatus: 0, attempts: 0, offset: 0, size: nil,
+            bytesPerSecond: 0, enqueuedMilliseconds: 12)
+        let plain = task
+        task.constraints = Boxed(stated)
+        let batch = Batch(.tasks([task, plain], more: false))
+        // Its structs point into it.
+        defer { withExtendedLifetime(batch) {} }
+        let policy = try #require(batch.task(at: 0)?.pointee.constraints).pointee
+        #expect(policy.struct_size == MemoryLayout<bh_policy>.size)
+        #expect(policy.preset == BH_PRESET_OVERNIGHT && policy.requires_external_power == BH_NO)
+        #expect(policy.requires_unmetered == BH_DEFAULT && policy.minimum_bytes_per_second == 9)
+        #expect(text(policy.quiet_hours) == "22:00-06:30")
+        #expect(policy.maximum_attempts == 0 && policy.retry_statuses == nil && policy.bytes_per_second == 0)
+        #expect(batch.task(at: 1)?.pointee.constraints == nil)
+    }
+
     @Test("keeps its texts for as long as it lives")
     func texts() throws {
         let batch = Batch(.events((1...2_000).map { ended($0, Outcome(state: .cancelled)) }, more: false))

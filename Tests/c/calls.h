@@ -69,6 +69,7 @@ CALL_OUT(bh_application_get_limits, APPLICATION, bh_application, bh_batch, 5000,
 CALL_OUT(bh_application_get_limits_start, APPLICATION, bh_application, bh_ticket, SELF_OUT)
 CALL_OUT(bh_tasks_set_rate_start, SESSION, bh_session, bh_ticket, NULL, 1, SELF_OUT)
 CALL_OUT(bh_tasks_set_constraints_start, SESSION, bh_session, bh_ticket, NULL, NULL, SELF_OUT)
+CALL_OUT(bh_tasks_reschedule_start, SESSION, bh_session, bh_ticket, NULL, 0, BH_START_UNCHANGED, SELF_OUT)
 CALL_OUT(bh_task_attempts, SESSION, bh_session, bh_batch, 1, 5000, SELF_OUT)
 CALL_OUT(bh_task_attempts_start, SESSION, bh_session, bh_ticket, 1, SELF_OUT)
 CALL_OUT(bh_session_history, SESSION, bh_session, bh_batch, 0, 10, 5000, SELF_OUT)
@@ -88,6 +89,8 @@ CALL(bh_tasks_set_priority, SESSION, bh_session, return bh_tasks_set_priority(se
 CALL(bh_tasks_set_rate, SESSION, bh_session, return bh_tasks_set_rate(self, NULL, 1, 5000, NULL, error);)
 CALL(bh_tasks_set_constraints, SESSION, bh_session,
      return bh_tasks_set_constraints(self, NULL, NULL, 5000, NULL, error);)
+CALL(bh_tasks_reschedule, SESSION, bh_session,
+     return bh_tasks_reschedule(self, NULL, 0, BH_START_UNCHANGED, 5000, NULL, error);)
 CALL(bh_application_set_limits, APPLICATION, bh_application, bh_limits limits = BH_LIMITS_INIT;
      return bh_application_set_limits(self, &limits, 5000, error);)
 CALL(bh_application_set_limits_start, APPLICATION, bh_application, bh_limits limits = BH_LIMITS_INIT;
@@ -240,6 +243,8 @@ static const struct call calls[] = {
     ENTRY(bh_tasks_set_rate_start, SESSION),
     ENTRY(bh_tasks_set_constraints, SESSION),
     ENTRY(bh_tasks_set_constraints_start, SESSION),
+    ENTRY(bh_tasks_reschedule, SESSION),
+    ENTRY(bh_tasks_reschedule_start, SESSION),
     ENTRY(bh_task_attempts, SESSION),
     ENTRY(bh_task_attempts_start, SESSION),
     ENTRY(bh_session_history, SESSION),

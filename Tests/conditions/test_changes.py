@@ -11,7 +11,7 @@ from conditions.world import Download, World
 from hosts.host import until
 
 QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
-WITH_CALENDAR.update({"latest_start_of_a_sessions_task", "earliest_start", "calendar_set_back"})
+WITH_CALENDAR.update({"latest_start_of_a_sessions_task", "earliest_start", "calendar_set_back", "rescheduled"})
 
 
 def at(text):
@@ -119,6 +119,27 @@ def earliest_start():
 
 
 @play
+def rescheduled():
+    """One that is to start tomorrow is had now; one that was about to start is put off, and starts when that time has
+    come, the calendar having been set there."""
+    with World("rescheduled", library=CALENDAR["library"]) as world:
+        world.calendar.set("2026-11-19 21:04")
+        host = world.host(**QUICK)
+        sooner = Download(world, host, "/sooner", 1_000, earliest_start=at("2026-11-20 06:30"))
+        sooner.waits_for(Reason.EARLIEST_START)
+        host.reschedule([sooner.id], earliest_start=None)
+        sooner.succeeds()
+        waits = [(wait.reason, wait.ended_ms is None) for wait in host.waits(sooner.id)]
+        later = Download(world, host, "/later", 1_000, suspended=True)
+        host.reschedule([later.id], earliest_start=at("2026-11-20 06:30"))
+        host.resume([later.id])
+        waiting = later.waits_for(Reason.EARLIEST_START)
+        world.calendar.set("2026-11-20 06:30")
+        later.succeeds()
+        return waiting, waits
+
+
+@play
 def calendar_set_back():
     """A day's budget is used up; yesterday, once more, gives none."""
     with World("set-back", bus=True, library=CALENDAR["library"]) as world:
@@ -167,6 +188,13 @@ def test_at_the_latest_start_wishes_are_given_up_and_demands_are_not(play):
 def test_an_earliest_start_is_a_time_on_the_wall(play):
     assert "06:30" in play.reason_text
     assert play.next_attempt == at("2026-11-20 06:30")
+
+
+@pytest.mark.parametrize("play", ["rescheduled"], indirect=True)
+def test_a_task_can_be_had_sooner_and_later(play):
+    waiting, waits = play
+    assert waiting.next_attempt == at("2026-11-20 06:30")
+    assert waits == [(Reason.EARLIEST_START, False)]
 
 
 @pytest.mark.parametrize("play", ["calendar_set_back"], indirect=True)

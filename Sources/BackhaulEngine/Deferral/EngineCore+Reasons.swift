@@ -6,7 +6,8 @@ internal import BackhaulStore
 extension EngineCore {
     /// Lays over the row what is known of the running task and of what holds the waiting ones.
     func explained(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> TaskInfo {
-        let info = withProgress(withConstraints(info, place, of: session))
+        var info = withProgress(info)
+        if place.constraints != .session { info.constraints = stated(place.constraints, in: session) }
         switch info.reason {
         case .turn: return withHold(info, place, of: session)
         case .budget where info.nextAttemptMilliseconds != 0: return withBudget(info, place, of: session)
@@ -15,13 +16,9 @@ extension EngineCore {
         }
     }
 
-    private func withConstraints(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> TaskInfo {
-        guard place.constraints != .session,
-            let stated = deferral.stated[session]?[place.constraints]?.stated, stated != .none
-        else { return info }
-        var info = info
-        info.constraints = Boxed(stated)
-        return info
+    private func stated(_ constraints: ConstraintsID, in session: SessionID) -> Boxed<Constraints>? {
+        guard let stated = deferral.stated[session]?[constraints]?.stated, stated != .none else { return nil }
+        return Boxed(stated)
     }
 
     private func withBudget(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> TaskInfo {
