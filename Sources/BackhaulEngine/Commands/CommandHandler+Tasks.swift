@@ -121,9 +121,16 @@ extension CommandHandler {
                 bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
         }, then: { core, result in
             core.answer(id, sequence, result.map { listing in
-                let tasks = zip(listing.tasks, listing.places).map { core.explained($0, $1, of: session) }
+                var tasks: [TaskInfo] = []
+                tasks.reserveCapacity(listing.tasks.count)
+                // In place: a copy of a task has many parts.
+                for (index, place) in listing.places.enumerated() {
+                    tasks.append(listing.tasks[index])
+                    core.explain(&tasks[index], place, of: session)
+                }
                 let fitting = Wire.countThatFits(tasks)
-                return .tasks(Array(tasks.prefix(fitting)), more: listing.more || fitting < tasks.count)
+                if fitting == tasks.count { return .tasks(tasks, more: listing.more) }
+                return .tasks(Array(tasks.prefix(fitting)), more: true)
             })
         })
     }
@@ -228,5 +235,7 @@ extension EngineCore {
     }
 
     /// Lays what a running download knows over what its row says.
-    func withProgress(_ info: TaskInfo) -> TaskInfo { runners[info.id]?.overlay(info) ?? info }
+    func addProgress(to info: inout TaskInfo) {
+        if let runner = runners[info.id] { info = runner.overlay(info) }
+    }
 }

@@ -4,15 +4,16 @@ internal import BackhaulStore
 
 /// Why a task that waits does so: what its row cannot say, because it is decided here and now.
 extension EngineCore {
-    /// Lays over the row what is known of the running task and of what holds the waiting ones.
-    func explained(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> TaskInfo {
-        var info = withProgress(info)
+    /// Lays over the row what is known of the running task, of what it states, and of what holds the waiting ones.
+    func explain(_ info: inout TaskInfo, _ place: TaskPlace, of session: SessionID) {
+        addProgress(to: &info)
         if place.constraints != .session { info.constraints = stated(place.constraints, in: session) }
         switch info.reason {
-        case .turn: return withHold(info, place, of: session)
-        case .budget where info.nextAttemptMilliseconds != 0: return withBudget(info, place, of: session)
-        case .earliestStart: return withStart(info)
-        default: return info
+        case .turn: addHold(to: &info, place, of: session)
+        case .budget where info.nextAttemptMilliseconds != 0:
+            if let sentence = budgetSentence(info, place, of: session) { info.reasonText = sentence }
+        case .earliestStart: addStart(to: &info)
+        default: break
         }
     }
 
@@ -21,25 +22,16 @@ extension EngineCore {
         return Boxed(stated)
     }
 
-    private func withBudget(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> TaskInfo {
-        var info = info
-        info.reasonText = budgetSentence(info, place, of: session) ?? info.reasonText
-        return info
-    }
-
-    private func withStart(_ info: TaskInfo) -> TaskInfo {
-        guard let start = info.earliestStartMilliseconds else { return info }
-        var info = info
+    private func addStart(to info: inout TaskInfo) {
+        guard let start = info.earliestStartMilliseconds else { return }
         info.reasonText = StartText.earliest(start, now: Clock.wallMilliseconds) {
             Clock.localOffsetMilliseconds(at: $0)
         }
         info.nextAttemptMilliseconds = start
-        return info
     }
 
-    private func withHold(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> TaskInfo {
-        guard let lane = lanes[place.lane] else { return info }
-        var info = info
+    private func addHold(to info: inout TaskInfo, _ place: TaskPlace, of session: SessionID) {
+        guard let lane = lanes[place.lane] else { return }
         let key = TaskClass(session: session, constraints: place.constraints, reach: lane.reach)
         let slow = deferral.slow[LaneClass(lane: place.lane, constraints: place.constraints)]
         if let hold = deferral.classes[key]?.held?.first ?? slow?.first {
@@ -51,6 +43,5 @@ extension EngineCore {
             info.reason = .connectivity
             info.reasonText = info.reason.text
         }
-        return info
     }
 }

@@ -1,5 +1,7 @@
 import CBackhaul
 
+// Unsafe: a text is a batch's, which lives while it is copied, or an arena's, which lives as long as the struct.
+
 /// The fields from `preset` on, which sessions and policies have in common.
 protocol ConstraintFields {
     var preset: Int32 { get set }

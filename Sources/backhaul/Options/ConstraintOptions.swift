@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// What transfers wait for: of `get`, `add` and `put` for what they hand over, of `configure` for all of the session, of
-/// `constrain` for what was handed over. The word `default` takes any of them back.
+/// What transfers wait for: of `get`, `add` and `put` for what they hand over, of `configure` for all of the session,
+/// of `constrain` for what was handed over. The word `default` takes any of them back.
 struct ConstraintOptions {
     static let descriptions = [
         OptionDescription(

@@ -62,7 +62,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         set {
             inner.with { $0.earliestBegin = newValue }
             core.performVerb(of: self) { (session, id, inner) throws(BackhaulError) in
-                let start = inner.earliestBegin.flatMap(milliseconds).map { StartChange.at($0) } ?? .none
+                let start = inner.earliestBegin.flatMap(milliseconds).map { StartChange.at($0) } ?? StartChange.none
                 try session.reschedule(earliestStart: start, id)
             }
         }

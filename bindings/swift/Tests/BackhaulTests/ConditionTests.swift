@@ -192,7 +192,8 @@ struct ConditionTests {
         _ = try server.serve("scheduled", content(10))
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
-        let request = Request(url: server.url("scheduled"), destination: server.path("scheduled"), startsSuspended: true)
+        let path = server.path("scheduled")
+        let request = Request(url: server.url("scheduled"), destination: path, startsSuspended: true)
         let id = try #require(try await session.enqueue([request]).first).taskID
         #expect(try await session.task(id).constraints == Constraints())
         let start = StartChange.at(4_000_000_000_000)
@@ -209,7 +210,7 @@ struct ConditionTests {
         #expect(try await session.task(id).reason?.code == .earliestStart)
         try await session.reschedule(.ids(id), earliestStart: .none)
         for try await event in session.events {
-            if case .taskEnded(let ending) = event { #expect(ending.outcome == .succeeded(path: server.path("scheduled"))) }
+            if case .taskEnded(let ending) = event { #expect(ending.outcome == .succeeded(path: path)) }
             try await session.acknowledge(event)
             if case .sessionFinished = event { break }
         }

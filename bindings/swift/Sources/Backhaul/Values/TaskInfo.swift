@@ -117,8 +117,8 @@ public struct TaskInfo: Sendable, Identifiable {
     /// As in its request, and so is the next.
     public let expectedBytesReceived: UInt64?
     public let expectedBytesSent: UInt64?
-    /// What the task itself demands of the conditions, as it was enqueued, or as `Session.setConstraints` has said since;
-    /// nothing in the history.
+    /// What the task itself demands of the conditions: as it was enqueued, or as `Session.setConstraints` has said
+    /// since. Nothing in the history.
     public let constraints: Constraints
 
     init(_ task: bh_task) {
