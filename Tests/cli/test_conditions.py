@@ -86,6 +86,15 @@ def test_when_a_transfer_may_start_is_listed(backhaul):
     assert "latest start:   on 21 Nov 2037 at 07:30 (in " in shown
 
 
+def test_what_a_transfer_itself_asks_for_is_listed(backhaul):
+    backhaul("add", "--suspended", "--overnight", "--networks", "wifi,ethernet", "--external-power", "no", URL)
+    [task] = backhaul.json("tasks")
+    asked = {name: value for name, value in task["constraints"].items() if value is not None}
+    assert asked == {"preset": "overnight", "networks": ["ethernet", "wifi"], "requires_external_power": False}
+    assert ("asks for:       preset overnight, requires_external_power no, networks ethernet, wifi"
+            in backhaul("info", task["id"]).stdout)
+
+
 def test_a_latest_start_of_some_day_is_the_next_after_the_earliest(backhaul):
     before = time.time() * 1000
     backhaul("add", "--suspended", "--earliest-start", "+30h", "--latest-start", "06:30", URL, **BERLIN)

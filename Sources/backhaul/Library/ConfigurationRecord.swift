@@ -63,7 +63,9 @@ struct ConfigurationRecord {
     var json: JSON { .object(members) }
 
     /// Those that say something, for people.
-    var lines: [(String, String)] {
+    var lines: [(String, String)] { ConfigurationRecord.lines(members) }
+
+    static func lines(_ members: [(String, JSON)]) -> [(String, String)] {
         members.compactMap { name, value in
             switch value {
             case .null: nil

@@ -71,6 +71,9 @@ struct ConstraintsRecord: Hashable {
         return policy
     }
 
+    /// Those that say something, for people.
+    var lines: [(String, String)] { ConfigurationRecord.lines(members) }
+
     /// Under the header's names; null: nothing, or what the preset asks for.
     var members: [(String, JSON)] {
         func number(_ value: UInt64) -> JSON { value == 0 ? .null : .unsigned(value) }

@@ -72,7 +72,7 @@ extension Session {
     /// next try waits.
     ///
     /// - Returns: how many changed. Those that have ended, or are to start so already, are passed over.
-    /// - Throws: `BackhaulError` with `.invalidArgument`, where the latest start of a task would be before its earliest;
+    /// - Throws: `BackhaulError` with `.invalidArgument` where the latest start of a task would be before its earliest;
     ///   nothing is changed then.
     @discardableResult
     public func reschedule(
