@@ -4,8 +4,8 @@ extension Transaction {
     /// Cancels, suspends, resumes or reprioritises the live tasks of the selection. Tasks with a recorded intent are
     /// passed over: they are ending. So are those that already are as asked for; a resume also sends delayed ones to
     /// their next attempt, but not those that wait for a credential or for their earliest start. `running`: which of
-    /// the waiting rows run at this moment. `calendar`: now, by the calendar of the rows'
-    /// ages; nil: `now`. `bootMilliseconds`: the same moment on the clock of this boot.
+    /// the waiting rows run at this moment. `calendar`: now, by the calendar of the rows' ages; nil: `now`.
+    /// `bootMilliseconds`: the same moment on the clock of this boot.
     public func control(
         _ session: SessionID, _ control: TaskControl, _ selection: TaskSelection, running: Set<TaskID>, now: Int64,
         calendar: Int64? = nil, bootMilliseconds: Int64 = 0
