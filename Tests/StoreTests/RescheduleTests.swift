@@ -133,6 +133,27 @@ struct RescheduleTests {
         #expect(try startable(store, at: 90_000) == [id])
     }
 
+    @Test("one that waits for its next try waits for the later of the two, for one reason at a time")
+    func retried() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try enqueue(store, session)
+        var attempt = Attempt(task: id, number: 1, next: .retry)
+        attempt.metrics.startedMilliseconds = 21_000
+        attempt.nextAttemptMilliseconds = 60_000
+        let record = AttemptRecord(
+            attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: 50_000, reason: .retry,
+            attempt: attempt)
+        try store.run { (transaction) throws(Failure) in try transaction.recordAttempt(id, record) }
+        try reschedule(store, session, Rescheduling(earliest: .to(55_000)), at: 30_000)
+        #expect(try task(store, session).reason == .retry)
+        #expect(try waits(store, session, id, now: 31_000) == ["retry 21000-"])
+        let change = try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 40_000)
+        #expect(change.nextDue == 80_000)
+        #expect(try task(store, session).reason == .earliestStart)
+        #expect(try waits(store, session, id, now: 50_000) == ["retry 21000-40000", "earliestStart 40000-"])
+    }
+
     @Test("a suspended task waits for it when it is resumed")
     func suspended() throws {
         let store = try TestStore(scratch.path)
