@@ -4,15 +4,10 @@ import hashlib
 import os
 import random
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(PROJECT / "scripts"))
-
-# The demo's own server: ranges, entity tags, a speed limit and a log are all that is needed here.
-from demo_parts.server import Server  # noqa: E402
+from held import HeldServer
 
 SIZES = (0, 1, 5_000, 50_000, 400_000)
 
@@ -26,7 +21,7 @@ def serve(folder, count, bytes_per_second):
         path = folder / str(number)
         path.write_bytes(noise.randbytes(SIZES[number % len(SIZES)] if number else 8 << 20))
         files[f"/{number}"] = path
-    return Server(files, bytes_per_second)
+    return HeldServer(files, 6 << 20, bytes_per_second)
 
 
 def kill_and_finish(host, server, folder, **variables):
@@ -43,6 +38,7 @@ def kill_and_finish(host, server, folder, **variables):
     ended_by_itself = first.poll()
     first.kill()
     _, report = first.communicate()
+    server.release()
     assert (ended_by_itself, report) == (None, "")
     whole = {path.name for path in target.iterdir() if not path.name.startswith(".")}
     asked_before = len(server.requests())

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from at_home import processes_at
 from daemons import end, end_daemons
+from held import HeldServer
 from hosts.host import until
-from story import Server, digest
+from story import digest
 
 PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "build"
@@ -55,8 +56,7 @@ def home(tmp_path):
 def server(tmp_path):
     report = tmp_path / "report.pdf"
     report.write_bytes(os.urandom(2_000_000))
-    # So slow that the program is long gone when the file is there.
-    server = Server({"/report.pdf": report}, 1_500_000)
+    server = HeldServer({"/report.pdf": report}, held_at=1_500_000)
     yield server
     server.close()
 
@@ -66,6 +66,7 @@ def test_the_program_ends_at_once_and_is_launched_when_its_file_is_there(program
                              text=True, timeout=60, check=False)
     assert (started.returncode, started.stdout, started.stderr) == (0, "", "")
     assert home.files() == [], "it was there before the program had ended"
+    server.release()
     until(home.files, lambda files: files == ["report.pdf"])
     assert digest(home.data / "report.pdf") == digest(server.files["/report.pdf"])
     # The daemon leaves when nothing is outstanding: all was acknowledged, and the launch completed.

@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 from at_home import Images
 from daemons import daemons_of, end
+from held import HeldServer
 from hosts.host import until
-from story import Server, digest
+from story import digest
 
 PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "build"
 SUNSET = 3_000_000
-#: So slow that the button's program is long gone when it comes, and can be killed in the middle on a busy machine.
-PACE = 1_000_000
 USED = ["launched: sunset.jpg is there, 3000000 bytes", "launched: round 1 finished",
         "launched: nothing is outstanding"]
 
@@ -56,7 +55,7 @@ def images(command, tmp_path):
 def server(tmp_path):
     sunset = tmp_path / "sunset.jpg"
     sunset.write_bytes(os.urandom(SUNSET))
-    server = Server({"/sunset.jpg": sunset}, PACE)
+    server = HeldServer({"/sunset.jpg": sunset}, held_at=2_500_000)
     yield server
     server.close()
 
@@ -66,13 +65,17 @@ def sunset(server):
     return f"{server.url}/sunset.jpg"
 
 
-def is_under_way(server):
-    return any(request.sent > SUNSET // 3 for request in server.requests())
+def end_of(opened):
+    """The last two lines of a program that ends as it should."""
+    shown, errors = opened.communicate(timeout=60)
+    assert (opened.returncode, errors) == (0, "")
+    return shown.splitlines()[-2:]
 
 
 def test_the_picture_comes_when_the_program_is_gone_and_nobody_touches_it(images, server, sunset):
     assert images("get", sunset) == ["handed over sunset.jpg"]
     assert "sunset.jpg" not in images.files(), "it was there before the program had ended"
+    server.release()
     until(images.log, lambda log: log[-1:] == USED[-1:])
     assert images.log() == ["handed over sunset.jpg", *USED]
     assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
@@ -87,9 +90,10 @@ def test_killed_in_the_middle_it_is_launched_when_the_picture_is_there(images, s
     images("get", sunset)
     opened = images.open()
     assert opened.stdout.readline().startswith("on its way: sunset.jpg")
-    until(server.requests, lambda _: is_under_way(server))
+    until(server.is_holding, bool)
     opened.kill()
     opened.communicate()
+    server.release()
     until(images.log, lambda log: log[-1:] == USED[-1:])
     assert images.log() == ["handed over sunset.jpg", *USED]
     assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
@@ -98,27 +102,34 @@ def test_killed_in_the_middle_it_is_launched_when_the_picture_is_there(images, s
 
 def test_when_the_daemon_is_killed_too_the_next_start_goes_on(images, server, sunset):
     images("get", sunset)
-    until(server.requests, lambda _: any(request.sent > 2_500_000 for request in server.requests()))
+    until(server.is_holding, bool)
+    # How far it is becomes durable each second.
+    time.sleep(1.5)
     (daemon,) = daemons_of(images.home)
     end(daemon, signal.SIGKILL, time.monotonic() + 5)
-    *_, there, finished = images()
-    assert (there, finished) == ("sunset.jpg is there, 3000000 bytes", "round 1 finished")
+    opened = images.open()
+    assert opened.stdout.readline().startswith("on its way: sunset.jpg")
+    server.release()
+    assert end_of(opened) == ["sunset.jpg is there, 3000000 bytes", "round 1 finished"]
     assert [request.status for request in server.requests()] == [200, 206]
     assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
 
 
 def test_while_it_is_open_it_is_told_and_nothing_is_launched(images, server, sunset):
     images("get", sunset)
-    shown = images()
-    assert shown[0].startswith("on its way: sunset.jpg")
-    assert any(re.fullmatch(r"on its way: sunset.jpg \d+ %.*", line) for line in shown), "no progress was seen"
-    assert shown[-2:] == ["sunset.jpg is there, 3000000 bytes", "round 1 finished"]
+    opened = images.open()
+    assert opened.stdout.readline().startswith("on its way: sunset.jpg")
+    lines = iter(opened.stdout.readline, "")
+    assert any(re.fullmatch(r"on its way: sunset.jpg \d+ %.*\n", line) for line in lines), "no progress was seen"
+    server.release()
+    assert end_of(opened) == ["sunset.jpg is there, 3000000 bytes", "round 1 finished"]
     assert not [line for line in images.log() if line.startswith("launched")]
     until(images.processes, lambda processes: processes == [])
 
 
 def test_pressed_twice_it_is_one_download(images, server, sunset):
     assert images("get", sunset, sunset) == ["handed over sunset.jpg", "sunset.jpg was handed over before"]
+    server.release()
     until(images.log, lambda log: log[-1:] == USED[-1:])
     assert len(server.requests()) == 1
     (refused,) = images("get", sunset, code=1)
@@ -127,6 +138,7 @@ def test_pressed_twice_it_is_one_download(images, server, sunset):
 
 def test_a_picture_that_does_not_come_is_told_and_the_others_come(images, server, sunset):
     assert images("get", f"{server.url}/nowhere.png", sunset) == ["handed over nowhere.png", "handed over sunset.jpg"]
+    server.release()
     # The one may have ended, and been told in a round of its own, before the other was handed over.
     log = until(images.log, lambda log: USED[0] in log and log[-1] == USED[-1])
     (lost,) = [line for line in log if "nowhere" in line and line.startswith("launched")]

@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 
 import pytest
 from at_home import Images
+from held import HeldServer
 from hosts.host import until
 from servers import child
-from story import Server
 
 PROGRAM = Path(__file__).resolve().parents[2] / "examples" / "python" / "images.py"
 SUNSET = os.urandom(3_000_000)
@@ -29,7 +29,7 @@ def images(tmp_path):
 @pytest.fixture
 def server(tmp_path):
     (tmp_path / "sunset.jpg").write_bytes(SUNSET)
-    server = Server({"/sunset.jpg": tmp_path / "sunset.jpg"}, 2_000_000)
+    server = HeldServer({"/sunset.jpg": tmp_path / "sunset.jpg"}, held_at=1_500_000)
     yield server
     server.close()
 
@@ -76,6 +76,7 @@ def is_half_way(state):
 def test_a_picture_comes_while_the_page_is_open(images, browser, server):
     browser.press(f"{server.url}/sunset.jpg")
     until(browser.state, is_half_way)
+    server.release()
     until(browser.state, lambda state: state == {"tasks": [], "pictures": 1})
     assert browser.ask("GET", "/pictures/sunset.jpg") == SUNSET
     assert b'src="/pictures/sunset.jpg"' in browser.ask("GET", "/")
@@ -94,6 +95,7 @@ def test_a_page_that_is_killed_in_the_middle_leaves_the_rest_to_the_launched_pro
     browser.press(f"{server.url}/sunset.jpg")
     until(browser.state, is_half_way)
     browser.close()
+    server.release()
     log = until(images.log, lambda log: log[-1:] == ["launched: nothing is outstanding"])
     assert "launched: sunset.jpg is there, 3000000 bytes" in log
     assert (images.folder / "sunset.jpg").read_bytes() == SUNSET

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from daemons import end_daemons
 from hosts.host import until
-from story import Server
+from held import Server
 
 PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "build"

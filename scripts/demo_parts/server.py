@@ -73,7 +73,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.log.append(request)
             try:
                 while block := file.read(BLOCK):
-                    self.server.limit.wait(len(block))
+                    self.server.wait(request, len(block))
                     self.wfile.write(block)
                     request.sent += len(block)
                 self.wfile.flush()
@@ -112,6 +112,10 @@ class Server(ThreadingHTTPServer):
         self.log = []
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    def wait(self, request, count):
+        """Returns when so many more bytes of this answer may be sent."""
+        self.limit.wait(count)
 
     def handle_error(self, request, client_address):
         """A client that was killed is part of the story."""
