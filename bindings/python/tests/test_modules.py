@@ -1,6 +1,8 @@
 """The package's modules: each stands on those below it, and none on itself by a detour."""
 
 import ast
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -22,16 +24,21 @@ def test_no_module_imports_itself_by_way_of_others():
     assert list(TopologicalSorter(modules).static_order())  # raises CycleError with the circle
 
 
-def test_imports_stand_at_the_top_of_each_module():
+def test_imports_stand_at_the_top_of_each_module_but_that_of_asyncio():
     late = [
         f"{module.stem}.{function.name}"
         for module in PACKAGE.glob("*.py")
         for function in ast.walk(ast.parse(module.read_text()))
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
         for node in ast.walk(function)
-        if isinstance(node, (ast.Import, ast.ImportFrom))
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and ast.unparse(node) != "import asyncio"
     ]
     assert late == []
+
+
+def test_a_blocking_program_does_not_load_asyncio():
+    program = "import sys, backhaul; sys.exit('asyncio' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_everything_public_is_named_and_there():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from ctypes import byref
 from typing import TYPE_CHECKING, Any
 
@@ -200,5 +199,7 @@ class Application:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        import asyncio
+
         # The one call that blocks and has no started form.
         await asyncio.get_running_loop().run_in_executor(None, self.close)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from ._numbers import WAIT_MAXIMUM
+
+if TYPE_CHECKING:
+    # Whoever awaits has loaded it; for everybody else it would be half the time that the package takes to load.
+    import asyncio
 
 #: Python runs signal handlers between C calls only: no call waits longer than this, so that Ctrl-C is heard.
 SLICE_SECONDS = 0.2
@@ -50,6 +54,8 @@ def _wake(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
 
 async def readable(descriptor: int, seconds: float | None) -> bool:
     """Waits until a descriptor is readable; any number may wait for one. False when the time was over first."""
+    import asyncio
+
     loop = asyncio.get_running_loop()
     waiters = _loops.setdefault(loop, {})
     future: asyncio.Future[None] = loop.create_future()
@@ -80,5 +86,7 @@ class Patience:
         self._next = 0.001
 
     async def pause(self) -> None:
+        import asyncio
+
         await asyncio.sleep(self._next)
         self._next = min(self._longest, self._next * 2)
