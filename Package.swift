@@ -97,6 +97,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
         .testTarget(
             name: "ModelTests", dependencies: ["BackhaulModel"],
             path: "Tests/ModelTests", swiftSettings: strict),
@@ -117,19 +118,22 @@ let package = Package(
             name: "WireTests", dependencies: ["BackhaulWire", "BackhaulModel"],
             path: "Tests/WireTests", swiftSettings: strict),
         .testTarget(
-            name: "LoopTests", dependencies: ["BackhaulLoop", "BackhaulPlatform", "CLinux"],
+            name: "LoopTests", dependencies: ["BackhaulLoop", "BackhaulPlatform", "CLinux", "TestSupport"],
             path: "Tests/LoopTests", swiftSettings: strict),
         .testTarget(
             name: "DiskTests", dependencies: ["BackhaulDisk", "BackhaulModel", "BackhaulPlatform"],
             path: "Tests/DiskTests", swiftSettings: strict),
         .testTarget(
             name: "TransportTests",
-            dependencies: ["BackhaulTransport", "CCurl", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform"],
+            dependencies: [
+                "BackhaulTransport", "CCurl", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform", "TestSupport",
+            ],
             path: "Tests/TransportTests", swiftSettings: strict),
         .testTarget(
             name: "ConditionsTests",
             dependencies: [
                 "BackhaulConditions", "BackhaulModel", "BackhaulPlatform", "BackhaulBus", "BackhaulLoop", "CLinux",
+                "TestSupport",
             ],
             path: "Tests/ConditionsTests", swiftSettings: strict),
         .testTarget(

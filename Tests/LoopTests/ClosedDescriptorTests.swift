@@ -2,7 +2,20 @@ import BackhaulLoop
 import BackhaulPlatform
 import CLinux
 import Glibc
+import TestSupport
 import Testing
+
+/// Starts a timer, which is due long after a test has closed and opened what it wants: the loop finds that out when it
+/// wakes, and not in the middle. True when the loop's thread waits for it.
+private func waitsForTimer(_ thread: DeskThread) async -> Bool {
+    let id = await thread.ask { desk in
+        let timer = desk.loop.timer {}
+        timer.start(milliseconds: 500)
+        desk.kept.append(timer)
+        return currentThreadID()
+    }
+    return await waitLimit(ofThread: id) ?? 0 > 0
+}
 
 /// Each in a process of its own, whose descriptors are all closed.
 @Suite("A host that closes every descriptor it finds")
@@ -10,19 +23,16 @@ struct ClosedDescriptorTests {
     @Test("meets no abort; the loop says that it is broken, performs jobs and can be stopped")
     func closeAll() async {
         await #expect(processExitsWith: .success) {
+            let runners = await RunnersDescriptors()
             let broken = Lock(0)
             let thread = try startLoop(broken: { desk in
                 precondition(desk.loop.isBroken)
                 broken.change { $0 += 1 }
             })
             let pair = SocketPair()
-            await thread.ask { desk in
-                let timer = desk.loop.timer {}
-                timer.start(milliseconds: 20)
-                desk.kept.append(timer)
-                desk.kept.append(try! desk.loop.watch(pair.near, .readable) { _ in })
-            }
-            for number in Int32(3)...1023 { close(number) }
+            await thread.ask { desk in desk.kept.append(try! desk.loop.watch(pair.near, .readable) { _ in }) }
+            guard await waitsForTimer(thread) else { exit(EXIT_FAILURE) }
+            runners.closeOthers()
             _ = broken.wait(until: nil) { $0 == 1 ? true : nil }
             let answer = await thread.ask { desk in
                 // All of these are over and harmless.
@@ -40,11 +50,12 @@ struct ClosedDescriptorTests {
     @Test("still reaches a loop that waits without a limit")
     func closeAllIdle() async {
         await #expect(processExitsWith: .success) {
+            let runners = await RunnersDescriptors()
             let broken = Lock(0)
             let thread = try startLoop(broken: { _ in broken.change { $0 += 1 } })
             let id = await thread.ask { _ in currentThreadID() }
             guard await waitLimit(ofThread: id) == -1 else { exit(EXIT_FAILURE) }
-            for number in Int32(3)...1023 { close(number) }
+            runners.closeOthers()
             guard await thread.ask({ _ in 42 }) == 42, broken.withLock({ $0 }) == 1 else { exit(EXIT_FAILURE) }
             thread.stop()
             exit(EXIT_SUCCESS)
@@ -54,10 +65,11 @@ struct ClosedDescriptorTests {
     @Test("can stop such a loop without posting to it")
     func stopIdle() async {
         await #expect(processExitsWith: .success) {
+            let runners = await RunnersDescriptors()
             let thread = try startLoop()
             let id = await thread.ask { _ in currentThreadID() }
             guard await waitLimit(ofThread: id) == -1 else { exit(EXIT_FAILURE) }
-            for number in Int32(3)...1023 { close(number) }
+            runners.closeOthers()
             thread.stop()
             exit(EXIT_SUCCESS)
         }
@@ -66,14 +78,11 @@ struct ClosedDescriptorTests {
     @Test("and opens its own in their place finds these as it left them")
     func reusedNumbers() async {
         await #expect(processExitsWith: .success) {
+            let runners = await RunnersDescriptors()
             let broken = Lock(0)
             let thread = try startLoop(broken: { _ in broken.change { $0 += 1 } })
-            await thread.ask { desk in
-                let timer = desk.loop.timer {}
-                timer.start(milliseconds: 20)
-                desk.kept.append(timer)
-            }
-            for number in Int32(3)...1023 { close(number) }
+            guard await waitsForTimer(thread) else { exit(EXIT_FAILURE) }
+            runners.closeOthers()
             // Files, event sets and event descriptors of the host's under all the numbers that ours had.
             var path = Array("/tmp/backhaul-loop-XXXXXX\0".utf8CString)
             let file = mkstemp(&path)

@@ -2,6 +2,7 @@ import BackhaulModel
 import BackhaulPlatform
 import BackhaulTransport
 import Glibc
+import TestSupport
 import Testing
 
 /// Each in a process of its own, whose descriptors are closed under a transfer.
@@ -10,6 +11,7 @@ struct ClosedDescriptorTests {
     @Test("all of them, meets no abort, and finds the ones that it opens in their place untouched")
     func all() async {
         await #expect(processExitsWith: .success) {
+            let runners = await RunnersDescriptors()
             let server = try RawServer { connection in
                 _ = connection.readRequest()
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
@@ -30,7 +32,7 @@ struct ClosedDescriptorTests {
                 }
                 recorder.transfer = try? client.transport.start(request(url), recorder)
             }
-            for number in Int32(3)...1023 { close(number) }
+            runners.closeOthers()
             // Sockets of the host's under the numbers that ours had; each would tell of a stray byte.
             var ends: [[Int32]] = []
             for _ in 0..<20 {
