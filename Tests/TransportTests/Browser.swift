@@ -140,6 +140,10 @@ struct Browser: Sendable {
         }
     }
 
+    /// Each starts in the moment in which the one before has ended: no connection is idle for long, however busy the
+    /// machine is.
+    func fetchInTurn(_ requests: [TransferRequest]) async -> [Record] { await fetchAll(requests, atOnce: 1) }
+
     func fetch(_ url: String) async -> Record {
         await fetch(request(url))
     }

@@ -29,8 +29,7 @@ struct MetricsTests {
     func reused() async throws {
         try await withNginx(["small": pattern(1_000)]) { nginx, browser in
             let one = request(nginx.tlsURL + "/small", caFile: nginx.caFile)
-            _ = await browser.fetch(one)
-            let metrics = await browser.fetch(one).metrics
+            let metrics = await browser.fetchInTurn([one, one])[1].metrics
             #expect(metrics.reusedConnection)
             #expect(metrics.domainLookup == nil && metrics.connect == nil && metrics.secureConnection == nil)
             #expect(metrics.requestStart != nil && metrics.responseEnd != nil)

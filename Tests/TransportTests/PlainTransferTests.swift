@@ -135,11 +135,9 @@ struct PlainTransferTests {
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             }
         } _: { server, browser in
-            let first = await browser.fetch(server.url)
-            let second = await browser.fetch(server.url)
-            #expect(!first.metrics.reusedConnection)
-            #expect(second.metrics.reusedConnection)
-            #expect(second.metrics.remoteAddress == "127.0.0.1")
+            let records = await browser.fetchInTurn([request(server.url), request(server.url)])
+            #expect(records.map(\.metrics.reusedConnection) == [false, true])
+            #expect(records[1].metrics.remoteAddress == "127.0.0.1")
         }
     }
 
