@@ -3,13 +3,10 @@
 import hashlib
 import os
 import shutil
-import subprocess
 import tempfile
-import time
 from pathlib import Path
 
-from servers import child
-from servers.nginx import _accepts, free_port
+from servers import child, listening
 
 _CONFIGURATION = """
 ServerName localhost
@@ -49,9 +46,6 @@ class Apache:
         self._guard, self._modules, self._environment = guard, (*_MODULES, *modules), environment or {}
 
     def __enter__(self):
-        program = shutil.which("apache2", path=os.environ.get("PATH", "") + ":/usr/sbin")
-        if program is None:
-            raise RuntimeError("Apache is not installed: apt-get install --no-install-recommends apache2-bin")
         # Its processes are another user's where the tests are root's.
         self.folder = Path(tempfile.mkdtemp(prefix="apache-"))
         self.folder.chmod(0o755)
@@ -61,33 +55,21 @@ class Apache:
             (private / name).write_bytes(data)
         secret = hashlib.md5(b"user:staff only:password").hexdigest()
         (self.folder / "passwords").write_text(f"user:staff only:{secret}\n")
-        for _ in range(5):
-            self.port = free_port()
-            if self._start(program):
-                return self
-        raise RuntimeError("Apache does not start: " + (self.folder / "error.log").read_text(errors="replace"))
+        self._process, (self.port,) = listening.start(
+            self._command, log=self.folder / "error.log", env={**os.environ, **self._environment})
+        return self
 
-    def _start(self, program):
+    def _command(self, port):
         configuration = self.folder / "apache.conf"
         root = Path("/usr/lib/apache2/modules")
         mime = self.folder / "mime.types"
         mime.write_text("application/octet-stream bin\n")
         configuration.write_text(_CONFIGURATION.format(
-            folder=self.folder, port=self.port, guard=self._guard.format(folder=self.folder),
+            folder=self.folder, port=port, guard=self._guard.format(folder=self.folder),
             user="User www-data\nGroup www-data" if os.geteuid() == 0 else "",
             modules="\n".join(f"LoadModule {name}_module {root}/mod_{name}.so" for name in self._modules)
             + f"\nTypesConfig {mime}\nDefaultRuntimeDir {self.folder}"))
-        self._process = child.start(
-            [program, "-D", "FOREGROUND", "-d", self.folder, "-f", configuration],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env={**os.environ, **self._environment})
-        deadline = time.monotonic() + 20
-        while self._process.poll() is None and time.monotonic() < deadline:
-            if _accepts(self.port):
-                return True
-            time.sleep(0.02)
-        child.end(self._process)
-        return False
+        return [listening.find("apache2", "apache2-bin"), "-D", "FOREGROUND", "-d", self.folder, "-f", configuration]
 
     def __exit__(self, *_):
         child.end(self._process)

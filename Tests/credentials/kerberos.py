@@ -4,11 +4,9 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
-from servers import child
-from servers.nginx import _accepts, free_port
+from servers import child, listening
 
 REALM = "BACKHAUL.TEST"
 
@@ -55,28 +53,27 @@ class Kerberos:
         self.folder = Path(tempfile.mkdtemp(prefix="kerberos-"))
         # The server that takes tickets is another user's where the tests are root's.
         self.folder.chmod(0o755)
-        self.port = free_port()
-        names = {"realm": REALM, "port": self.port, "folder": self.folder}
-        (self.folder / "krb5.conf").write_text(_CLIENT.format(**names))
-        (self.folder / "kdc.conf").write_text(_KDC.format(**names))
         self.server_environment = {
             "KRB5_CONFIG": str(self.folder / "krb5.conf"), "KRB5_KDC_PROFILE": str(self.folder / "kdc.conf")}
         #: Of the user.
         self.environment = {**self.server_environment, "KRB5CCNAME": f"FILE:{self.folder}/tickets"}
-        self._run("kdb5_util", "create", "-s", "-P", "master", "-r", REALM)
-        keytab = self.folder / "keytab"
-        for query in ("addprinc -pw secret ada", "addprinc -randkey HTTP/localhost",
-                      f"ktadd -k {keytab} HTTP/localhost"):
-            self._run("kadmin.local", "-r", REALM, "-q", query)
-        keytab.chmod(0o644)
-        self._kdc = child.start([self._program("krb5kdc"), "-n", "-r", REALM], env=self._everything,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 20
-        while not _accepts(self.port):
-            if self._kdc.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError("the KDC does not start")
-            time.sleep(0.02)
+        self._kdc, _ = listening.start(self._command, log=self.folder / "kdc.log", env=self._everything)
         return self
+
+    def _command(self, port):
+        names = {"realm": REALM, "port": port, "folder": self.folder}
+        (self.folder / "krb5.conf").write_text(_CLIENT.format(**names))
+        (self.folder / "kdc.conf").write_text(_KDC.format(**names))
+        if not self.keytab.exists():
+            self._make_users()
+        return [listening.find("krb5kdc", "krb5-kdc"), "-n", "-r", REALM]
+
+    def _make_users(self):
+        self._run("kdb5_util", "create", "-s", "-P", "master", "-r", REALM)
+        for query in ("addprinc -pw secret ada", "addprinc -randkey HTTP/localhost",
+                      f"ktadd -k {self.keytab} HTTP/localhost"):
+            self._run("kadmin.local", "-r", REALM, "-q", query)
+        self.keytab.chmod(0o644)
 
     def __exit__(self, *_):
         child.end(self._kdc)
@@ -90,12 +87,8 @@ class Kerberos:
     def _everything(self):
         return {**os.environ, **self.environment}
 
-    @staticmethod
-    def _program(name):
-        return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin")
-
     def _run(self, name, *arguments, text=""):
-        subprocess.run([self._program(name), *arguments], env=self._everything, input=text, text=True, check=True,
+        subprocess.run([listening.find(name), *arguments], env=self._everything, input=text, text=True, check=True,
                        capture_output=True, timeout=60)
 
     def log_in(self):

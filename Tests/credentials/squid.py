@@ -3,13 +3,10 @@
 import hashlib
 import os
 import shutil
-import subprocess
 import tempfile
-import time
 from pathlib import Path
 
-from servers import child
-from servers.nginx import _accepts, free_port
+from servers import child, listening
 
 _CONFIGURATION = """
 http_port 127.0.0.1:{port}
@@ -35,36 +32,21 @@ class Squid:
     """``with Squid() as squid: os.environ["http_proxy"] = squid.url``: for "porter" with "key"."""
 
     def __enter__(self):
-        program = shutil.which("squid", path=os.environ.get("PATH", "") + ":/usr/sbin")
-        if program is None:
-            raise RuntimeError("squid is not installed: apt-get install --no-install-recommends squid")
         self.folder = Path(tempfile.mkdtemp(prefix="squid-"))
         # Its processes are another user's where the tests are root's.
         self.folder.chmod(0o777)
         secret = hashlib.md5(b"porter:the way out:key").hexdigest()
         (self.folder / "passwords").write_text(f"porter:the way out:{secret}\n")
         (self.folder / "passwords").chmod(0o644)
-        for _ in range(5):
-            self.port = free_port()
-            if self._start(program):
-                return self
-        raise RuntimeError("squid does not start: " + (self.folder / "cache.log").read_text(errors="replace"))
+        self._process, (self.port,) = listening.start(self._command, log=self.folder / "cache.log")
+        return self
 
-    def _start(self, program):
+    def _command(self, port):
         configuration = self.folder / "squid.conf"
         configuration.write_text(_CONFIGURATION.format(
-            folder=self.folder, port=self.port, helper=_HELPER,
+            folder=self.folder, port=port, helper=_HELPER,
             user="cache_effective_user proxy" if os.geteuid() == 0 else ""))
-        self._process = child.start(
-            [program, "--foreground", "-n", f"backhaul{self.port}", "-f", configuration],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 20
-        while self._process.poll() is None and time.monotonic() < deadline:
-            if _accepts(self.port):
-                return True
-            time.sleep(0.02)
-        child.end(self._process)
-        return False
+        return [listening.find("squid"), "--foreground", "-n", f"backhaul{port}", "-f", configuration]
 
     def __exit__(self, *_):
         child.end(self._process)

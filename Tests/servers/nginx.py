@@ -2,13 +2,9 @@
 
 import json
 import os
-import shutil
-import socket
-import subprocess
-import time
 from dataclasses import dataclass
 
-from servers import child
+from servers import child, listening
 
 _CONFIGURATION = """
 daemon off;
@@ -49,13 +45,6 @@ http {{
 """
 
 
-def free_port():
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @dataclass(frozen=True)
 class LoggedRequest:
     path: str
@@ -75,34 +64,19 @@ class Nginx:
         self._process = None
 
     def __enter__(self):
-        program = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin")
-        if program is None:
-            raise RuntimeError("nginx is not installed: apt-get install --no-install-recommends nginx-light")
         self.folder.mkdir(parents=True, exist_ok=True)
-        for _ in range(5):
-            self.port, self.tls_port = free_port(), free_port()
-            if self._start(program):
-                return self
-        raise RuntimeError("nginx does not start: " + (self.folder / "error.log").read_text(errors="replace"))
+        self._process, (self.port, self.tls_port) = listening.start(
+            self._command, 2, log=self.folder / "error.log")
+        return self
 
-    def _start(self, program):
+    def _command(self, plain, tls):
         configuration = self.folder / "nginx.conf"
-        configuration.write_text(_CONFIGURATION.format(
-            folder=self.folder, files=self.files, certificates=self.certificates, plain=self.port, tls=self.tls_port,
+        configuration.write_text(("user root;\n" if os.geteuid() == 0 else "") + _CONFIGURATION.format(
+            folder=self.folder, files=self.files, certificates=self.certificates, plain=plain, tls=tls,
             access_log=self._access_log))
         (self.folder / "passwords").write_text("user:{PLAIN}password\n")
-        if os.geteuid() == 0:
-            configuration.write_text("user root;\n" + configuration.read_text())
-        self._process = child.start(
-            [program, "-p", self.folder, "-e", self.folder / "error.log", "-c", configuration],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 20
-        while self._process.poll() is None and time.monotonic() < deadline:
-            if all(_accepts(port) for port in (self.port, self.tls_port)):
-                return True
-            time.sleep(0.02)
-        self.__exit__()
-        return False
+        return [listening.find("nginx", "nginx-light"), "-p", self.folder, "-e", self.folder / "error.log",
+                "-c", configuration]
 
     def __exit__(self, *_):
         child.end(self._process)
@@ -127,11 +101,3 @@ class Nginx:
         """The requests that were answered, or whose client went away, in order."""
         for line in (self.folder / "access.log").read_text().splitlines():
             yield LoggedRequest(*json.loads(line))
-
-
-def _accepts(port):
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        return True
-    except OSError:
-        return False

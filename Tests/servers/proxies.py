@@ -2,13 +2,8 @@
 
 import os
 import pwd
-import shutil
-import socket
-import subprocess
-import time
 
-from servers import child
-from servers.nginx import free_port
+from servers import child, listening
 
 _SQUID = """
 http_port 127.0.0.1:{port}
@@ -39,17 +34,8 @@ class Proxied:
     """A proxy's process. ``with Squid(folder) as proxy: …``"""
 
     def __enter__(self):
-        for _ in range(5):
-            self.port = free_port()
-            self._process = child.start(self._command(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL)
-            deadline = time.monotonic() + 20
-            while self._process.poll() is None and time.monotonic() < deadline:
-                if _accepts(self.port):
-                    return self
-                time.sleep(0.02)
-            child.end(self._process)
-        raise RuntimeError(f"{self._command()[0]} does not start")
+        self._process, (self.port,) = listening.start(self._command)
+        return self
 
     def __exit__(self, *_):
         child.end(self._process)
@@ -69,7 +55,7 @@ class Squid(Proxied):
         """One line for each request or tunnel that is over."""
         return (self.folder / "access.log").read_text().splitlines()
 
-    def _command(self):
+    def _command(self, port):
         self.folder.mkdir(parents=True, exist_ok=True)
         authentication = "http_access allow localhost"
         if self.user is not None:
@@ -80,7 +66,7 @@ class Squid(Proxied):
             helper.chmod(0o755)
             authentication = _BASIC.format(helper=helper, folder=self.folder)
         configuration = self.folder / "squid.conf"
-        configuration.write_text(_SQUID.format(port=self.port, folder=self.folder, authentication=authentication))
+        configuration.write_text(_SQUID.format(port=port, folder=self.folder, authentication=authentication))
         if os.geteuid() == 0:
             # It gives up being root, and must still write here.
             user = pwd.getpwnam("proxy")
@@ -89,7 +75,7 @@ class Squid(Proxied):
             for place in list(self.folder.parents)[:3]:
                 place.chmod(place.stat().st_mode | 0o011)
         # One process, with a name of its own: squids of one name share memory.
-        return [_program("squid"), "-N", "-n", f"transport{self.port}", "-f", configuration]
+        return [listening.find("squid"), "-N", "-n", f"transport{port}", "-f", configuration]
 
 
 class Socks(Proxied):
@@ -102,21 +88,6 @@ class Socks(Proxied):
     def address(self):
         return f"127.0.0.1:{self.port}"
 
-    def _command(self):
+    def _command(self, port):
         known = ["-u", self.user, "-P", self.password] if self.user else []
-        return [_program("microsocks"), "-i", "127.0.0.1", "-p", self.port, *known]
-
-
-def _program(name):
-    found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin")
-    if found is None:
-        raise RuntimeError(f"{name} is not installed: apt-get install --no-install-recommends {name}")
-    return found
-
-
-def _accepts(port):
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        return True
-    except OSError:
-        return False
+        return [listening.find("microsocks"), "-i", "127.0.0.1", "-p", port, *known]

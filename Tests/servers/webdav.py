@@ -3,13 +3,10 @@
 import os
 import pwd
 import shutil
-import subprocess
 import tempfile
-import time
 from pathlib import Path
 
-from servers import child
-from servers.nginx import _accepts, free_port
+from servers import child, listening
 
 _NGINX = """
 {user}
@@ -76,17 +73,14 @@ _MODULES = ["mpm_event", "authn_core", "authz_core", "authn_file", "authz_user",
 class _WebDAV:
     """A running server that keeps what is put below ``files``."""
 
-    #: The program and how it is installed.
-    program = package = ""
+    #: How many it listens on: one, and one for TLS.
+    ports = 1
 
     def __init__(self, certificates):
         self.certificates = certificates
         self._process = None
 
     def __enter__(self):
-        program = shutil.which(self.program, path=os.environ.get("PATH", "") + ":/usr/sbin")
-        if program is None:
-            raise RuntimeError(f"{self.program} is missing: apt-get install --no-install-recommends {self.package}")
         # Of its own, because a server that is started by root becomes another user, who cannot look into pytest's.
         self.folder = Path(tempfile.mkdtemp(prefix="backhaul-webdav-"))
         self.files = self.folder / "files"
@@ -94,31 +88,20 @@ class _WebDAV:
         (self.files / "small").mkdir()
         if os.geteuid() == 0:
             self.give(self.folder)
-        for _ in range(5):
-            self.port, self.tls_port = free_port(), free_port()
-            if self._start(program):
-                return self
-        log = self.folder / "error.log"
-        reason = log.read_text(errors="replace") if log.exists() else "it says nothing"
-        shutil.rmtree(self.folder, ignore_errors=True)
-        raise RuntimeError(f"{self.program} does not start: {reason}")
+        try:
+            self._process, (self.port, *others) = listening.start(
+                self.command, self.ports, log=self.folder / "error.log")
+        except RuntimeError:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        self.tls_port = others[0] if others else None
+        return self
 
     def give(self, folder):
         nobody = pwd.getpwnam("nobody")
         folder.chmod(0o755)
         for path in [folder, *folder.rglob("*")]:
             os.chown(path, nobody.pw_uid, nobody.pw_gid)
-
-    def _start(self, program):
-        self._process = child.start(self.command(program), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                    stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 20
-        while self._process.poll() is None and time.monotonic() < deadline:
-            if all(_accepts(port) for port in self.ports):
-                return True
-            time.sleep(0.02)
-        child.end(self._process)
-        return False
 
     def __exit__(self, *_):
         child.end(self._process)
@@ -136,39 +119,30 @@ class _WebDAV:
 
 
 class NginxDAV(_WebDAV):
-    program, package = "nginx", "nginx-light"
-
-    @property
-    def ports(self):
-        return [self.port, self.tls_port]
+    ports = 2
 
     @property
     def tls_url(self):
         """HTTP/2 over TLS for those who ask for it."""
         return f"https://127.0.0.1:{self.tls_port}"
 
-    def command(self, program):
+    def command(self, plain, tls):
         configuration = self.folder / "nginx.conf"
         configuration.write_text(_NGINX.format(
-            folder=self.folder, files=self.files, certificates=self.certificates, plain=self.port, tls=self.tls_port,
+            folder=self.folder, files=self.files, certificates=self.certificates, plain=plain, tls=tls,
             user="user root;" if os.geteuid() == 0 else ""))
         (self.folder / "passwords").write_text("user:{PLAIN}password\n")
-        return [program, "-p", self.folder, "-e", self.folder / "error.log", "-c", configuration]
+        return [listening.find("nginx", "nginx-light"), "-p", self.folder, "-e", self.folder / "error.log",
+                "-c", configuration]
 
 
 class ApacheDAV(_WebDAV):
-    program, package = "apache2", "apache2-bin"
-
-    @property
-    def ports(self):
-        return [self.port]
-
-    def command(self, program):
+    def command(self, plain):
         configuration = self.folder / "apache.conf"
         configuration.write_text(_APACHE.format(
-            folder=self.folder, files=self.files, plain=self.port,
+            folder=self.folder, files=self.files, plain=plain,
             user="User nobody\nGroup nogroup" if os.geteuid() == 0 else "",
             modules="\n".join(f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so" for name in _MODULES)))
         # user:staff only:password, as RFC 7616 hashes it with MD5.
         (self.folder / "passwords").write_text("user:staff only:42ebddd2fa900bedd00e59c370430843\n")
-        return [program, "-f", configuration, "-DFOREGROUND"]
+        return [listening.find("apache2", "apache2-bin"), "-f", configuration, "-DFOREGROUND"]

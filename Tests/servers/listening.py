@@ -1,0 +1,89 @@
+"""Programs on free ports of loopback, started until they listen there themselves."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from servers import child
+
+_LISTENS = "0A"
+
+
+def find(program, package=None):
+    """Its path; servers lie in a folder that is not everybody's."""
+    found = shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin")
+    if found is None:
+        raise RuntimeError(f"{program} is missing: apt-get install --no-install-recommends {package or program}")
+    return found
+
+
+def free_port():
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def start(command, ports=1, *, log=None, **options):
+    """Runs what `command` returns for so many ports. Returns the process and its ports.
+
+    Somebody else may take a port first, and answer there in the program's place: then others are tried. `log`: a file
+    of the program's that tells why it does not start."""
+    for _ in range(5):
+        chosen = [free_port() for _ in range(ports)]
+        words = command(*chosen)
+        with tempfile.TemporaryFile() as output:
+            process = child.start(words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, **options)
+            if _comes_to_listen(process, set(chosen)):
+                return process, chosen
+            child.end(process)
+            output.seek(0)
+            said = output.read().decode(errors="replace")
+    if log is not None and log.exists():
+        said += log.read_text(errors="replace")
+    raise RuntimeError(f"{words[0]} does not start: {said or 'it says nothing'}")
+
+
+def _comes_to_listen(process, ports):
+    deadline = time.monotonic() + 30
+    while process.poll() is None and time.monotonic() < deadline:
+        # It may end meanwhile.
+        with suppress(OSError):
+            if ports <= _ports_of(process.pid):
+                return True
+        time.sleep(0.01)
+    return False
+
+
+def _ports_of(process):
+    """On which it or a process that it started listens, as proc(5) tells it."""
+    ours = {name for one in _family(process) for name in _open_files(one)}
+    found = set()
+    for line in Path(f"/proc/{process}/net/tcp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if fields[3] == _LISTENS and f"socket:[{fields[9]}]" in ours:
+            found.add(int(fields[1].rpartition(":")[2], 16))
+    return found
+
+
+def _family(process):
+    parents = {}
+    for one in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            parents[int(one)] = int(Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[1])
+    family = [process]
+    for one in family:
+        family += [other for other, parent in parents.items() if parent == one]
+    return family
+
+
+def _open_files(process):
+    with suppress(OSError):
+        for descriptor in Path(f"/proc/{process}/fd").iterdir():
+            with suppress(OSError):
+                yield os.readlink(descriptor)
