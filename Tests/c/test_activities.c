@@ -1,9 +1,5 @@
 /* A host that says what networks cost, and has work done again and again. */
-#include "check.h"
-
-static bh_error error = BH_ERROR_INIT;
-
-#define CHECK_TEXT(expected, got) CHECK((got) != NULL && strcmp(expected, got) == 0)
+#include "fields.h"
 
 static void a_network_comes_back_as_it_was_said_until_nothing_is_said(void) {
     bh_application *application = open_application();

@@ -1,15 +1,7 @@
 /* Launch commands, responses and progress intervals that cannot be: each is named in the error. */
-#include "check.h"
+#include "fields.h"
 
 #include <stdint.h>
-
-static bh_error error = BH_ERROR_INIT;
-
-#define CHECK_REFUSED(word, call)                                                                                      \
-    do {                                                                                                               \
-        CHECK_STATUS(BH_INVALID_ARGUMENT, call);                                                                       \
-        if (!strstr(error.message, word)) FAIL("\"%s\" is not in: %s", word, error.message);                           \
-    } while (0)
 
 static char long_text[70000];
 

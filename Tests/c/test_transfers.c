@@ -1,18 +1,8 @@
 /* What requests, sessions and the store are told about transfers: it comes back as it was given, and what cannot be is
  * refused by the name of the field. */
-#include "check.h"
+#include "fields.h"
 
 #include <stddef.h>
-
-static bh_error error = BH_ERROR_INIT;
-
-#define CHECK_REFUSED(word, call)                                                                                      \
-    do {                                                                                                               \
-        CHECK_STATUS(BH_INVALID_ARGUMENT, call);                                                                       \
-        if (!strstr(error.message, word)) FAIL("\"%s\" is not in: %s", word, error.message);                           \
-    } while (0)
-
-#define CHECK_TEXT(expected, got) CHECK((got) != NULL && strcmp(expected, got) == 0)
 
 static const char checksum[] = "sha-256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
@@ -50,9 +40,7 @@ static void a_configuration_comes_back_as_it_was_given(void) {
     bh_session_configuration given = everything();
     bh_session *session = NULL;
     bh_batch *batch = NULL;
-    CHECK_STATUS(BH_OK, bh_session_create(application, &given, BH_ROLE_PRODUCE, 20000, &session, NULL, &error));
-    CHECK_STATUS(BH_OK, bh_session_get_configuration(session, 20000, &batch, &error));
-    const bh_session_configuration *got = bh_batch_configuration_at(batch, 0);
+    const bh_session_configuration *got = come_back(application, &given, &session, &batch);
     CHECK(got != NULL && got->struct_size == sizeof *got);
     CHECK(got->retry_jitter_percent == 7 && got->retry_errors == (BH_RETRY_NAME | BH_RETRY_BAD_RESPONSE));
     CHECK(got->retries_unsafe_methods == BH_YES && got->http_version == BH_HTTP_1_1);
@@ -82,9 +70,7 @@ static void a_host_that_knows_fewer_fields_gets_the_defaults_of_the_others(void)
     bh_session *session = NULL;
     bh_batch *batch = NULL;
     given.struct_size = offsetof(bh_session_configuration, retry_jitter_percent);
-    CHECK_STATUS(BH_OK, bh_session_create(application, &given, BH_ROLE_PRODUCE, 20000, &session, NULL, &error));
-    CHECK_STATUS(BH_OK, bh_session_get_configuration(session, 20000, &batch, &error));
-    const bh_session_configuration *got = bh_batch_configuration_at(batch, 0);
+    const bh_session_configuration *got = come_back(application, &given, &session, &batch);
     CHECK(got->retry_jitter_percent == 50 && got->retries_unsafe_methods == BH_NO && got->header_count == 0);
     CHECK_TEXT("200-299", got->accepted_statuses);
     CHECK(got->proxy == NULL && got->cookies == BH_COOKIES_NONE && got->history_limit == 1000);

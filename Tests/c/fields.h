@@ -1,0 +1,25 @@
+/* Fields that come back as they were given, and those that are refused by their names. */
+#ifndef FIELDS_H
+#define FIELDS_H
+
+#include "check.h"
+
+static bh_error error = BH_ERROR_INIT;
+
+#define CHECK_REFUSED(word, call)                                                                                      \
+    do {                                                                                                               \
+        CHECK_STATUS(BH_INVALID_ARGUMENT, call);                                                                       \
+        if (!strstr(error.message, word)) FAIL("\"%s\" is not in: %s", word, error.message);                           \
+    } while (0)
+
+#define CHECK_TEXT(expected, got) CHECK((got) != NULL && strcmp(expected, got) == 0)
+
+/* What comes back, in the batch, of a session that is made as given. */
+static inline const bh_session_configuration *come_back(
+    bh_application *application, const bh_session_configuration *given, bh_session **session, bh_batch **batch) {
+    CHECK_STATUS(BH_OK, bh_session_create(application, given, BH_ROLE_PRODUCE, 20000, session, NULL, &error));
+    CHECK_STATUS(BH_OK, bh_session_get_configuration(*session, 20000, batch, &error));
+    return bh_batch_configuration_at(*batch, 0);
+}
+
+#endif
