@@ -43,13 +43,19 @@ struct DeviceEventsTests {
         _ = events.take()
     }
 
-    @Test("a laptop that is unplugged is noticed when the kernel says so", .enabled(if: mayLeaveNetwork))
-    func unplugged() async throws {
+    /// A laptop in a network of its own, whose answers are there.
+    private func laptop(needing needs: ConditionNeeds) async throws -> (FakeTree, WatchHarness) {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree, ownNetwork: true)
-        defer { harness.stop() }
-        await harness.need(.power)
+        await harness.need(needs)
         await harness.settled()
+        return (tree, harness)
+    }
+
+    @Test("a laptop that is unplugged is noticed when the kernel says so", .enabled(if: mayLeaveNetwork))
+    func unplugged() async throws {
+        let (tree, harness) = try await laptop(needing: .power)
+        defer { harness.stop() }
         tree.supply("AC", Supplies.mains("0"))
         tree.supply("BAT0", Supplies.battery("Discharging", "80"))
         await harness.tell(uevent("power_supply", "AC"))
@@ -65,11 +71,8 @@ struct DeviceEventsTests {
 
     @Test("a sensor that speaks up is read at once", .enabled(if: mayLeaveNetwork))
     func hot() async throws {
-        let tree = ConditionsWatchTests.laptop()
-        let harness = try WatchHarness(tree, ownNetwork: true)
+        let (tree, harness) = try await laptop(needing: .heat)
         defer { harness.stop() }
-        await harness.need(.heat)
-        await harness.settled()
         tree.replace("class/thermal/thermal_zone0/temp", "103000")
         await harness.tell(uevent("thermal", "virtual/thermal/thermal_zone0"))
         await harness.until { $0.thermalState.value == .critical }
@@ -77,11 +80,8 @@ struct DeviceEventsTests {
 
     @Test("other devices, and messages without sense, wake nobody up", .enabled(if: mayLeaveNetwork))
     func others() async throws {
-        let tree = ConditionsWatchTests.laptop()
-        let harness = try WatchHarness(tree, ownNetwork: true)
+        let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
-        await harness.need(.power)
-        await harness.settled()
         tree.supply("AC", Supplies.mains("0"))
         for message in [uevent("block", "sda"), [0, 0], Array("x".utf8CString), uevent("power_supply_not", "AC")] {
             await harness.tell(message)
@@ -94,11 +94,8 @@ struct DeviceEventsTests {
 
     @Test("after a flood of news of which some were lost, everything is read again", .enabled(if: mayLeaveNetwork))
     func flood() async throws {
-        let tree = ConditionsWatchTests.laptop()
-        let harness = try WatchHarness(tree, ownNetwork: true)
+        let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
-        await harness.need(.power)
-        await harness.settled()
         tree.supply("AC", Supplies.mains("0"))
         // In one turn of the loop, which takes none of them meanwhile; the last one, which matters, finds no room.
         let message = uevent("block", String(repeating: "s", count: 1_000))

@@ -14,6 +14,31 @@ struct NetworkTests {
         origin = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
     }
 
+    /// Hands over the download of /a.
+    private func fetch(_ host: ToldSession) throws -> TaskID {
+        try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+    }
+
+    /// Whether the first task of the round to end is there.
+    private func succeeds(_ host: ToldSession) throws -> Bool {
+        ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded
+    }
+
+    /// A session that may move so many bytes a day.
+    private func budget(daily: UInt64) -> SessionConfiguration {
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.budget.daily = daily
+        return configuration
+    }
+
+    /// A session for servers that give so much, and a pause of a second after a second with less.
+    private func atLeast(bytesPerSecond: UInt64) -> SessionConfiguration {
+        var configuration = SessionConfiguration.named { $0.minimumBytesPerSecond = bytesPerSecond }
+        configuration.slowAfterMilliseconds = 1_000
+        configuration.slowPauseMilliseconds = 1_000
+        return configuration
+    }
+
     @Test("a metered network holds a task that asks for an unmetered one, and the next network lets it go")
     func metered() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
@@ -24,11 +49,11 @@ struct NetworkTests {
         }
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresUnmetered = true })
-        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let task = try fetch(host)
         let info = try host.waits(task, for: .metered)
         #expect(info.reasonText?.contains("Hotspot") == true)
         engine.tell { $0 = .pluggedIn }
-        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(try succeeds(host))
     }
 
     @Test("this machine's own servers are no matter of networks")
@@ -40,7 +65,7 @@ struct NetworkTests {
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresUnmetered = true })
         _ = try host.enqueue(store.request(local.url("/a"), "a"))
-        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(try succeeds(host))
     }
 
     @Test("a kind of network that is not allowed holds a running task back, another one lets it go on")
@@ -50,13 +75,13 @@ struct NetworkTests {
         let engine = try ToldEngine(store)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.networks = [.ethernet, .wifi] })
-        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let task = try fetch(host)
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 1_500_000 })
         engine.tell { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
         let info = try host.waits(task, for: .network)
         #expect(info.state == .waiting)
         engine.tell { $0 = .pluggedIn }
-        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(try succeeds(host))
         #expect(store.bytes(of: store.files + "/a") == bytes)
         #expect(origin.asked.count == 2)
     }
@@ -67,16 +92,13 @@ struct NetworkTests {
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 10_000))
         let engine = try ToldEngine(store)
         defer { engine.stop() }
-        var configuration = SessionConfiguration.named { $0.minimumBytesPerSecond = 50_000 }
-        configuration.slowAfterMilliseconds = 1_000
-        configuration.slowPauseMilliseconds = 1_000
-        let host = try engine.session(configuration)
-        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let host = try engine.session(atLeast(bytesPerSecond: 50_000))
+        let task = try fetch(host)
         let info = try host.waits(task, for: .throughput)
         #expect(info.nextAttemptMilliseconds > 0)
         #expect(try host.holds().first?.origin?.contains("\(origin.port)") == true)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\""))
-        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(try succeeds(host))
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
@@ -108,7 +130,7 @@ struct NetworkTests {
         let engine = try ToldEngine(store)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
-        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let task = try fetch(host)
         let nextLook = try host.waits(task, for: .portal).nextAttemptMilliseconds
         origin.serve("/a", .init(bytes: pattern(1_000)))
         engine.tell { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
@@ -142,10 +164,9 @@ struct NetworkTests {
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_500_000))
         let engine = try ToldEngine(store)
         defer { engine.stop() }
-        var configuration = SessionConfiguration(identifier: "s")
-        configuration.budget.daily = 1_000_000
+        var configuration = budget(daily: 1_000_000)
         let host = try engine.session(configuration)
-        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let task = try fetch(host)
         let info = try host.waits(task, for: .budget)
         #expect(info.state == .waiting)
         #expect(info.offset >= 900_000 && info.offset < 2_000_000)
@@ -154,7 +175,7 @@ struct NetworkTests {
         #expect(untilMidnight > 0 && untilMidnight <= 25 * 3_600_000)
         configuration.budget.daily = nil
         _ = try answer(host.session.update(configuration))
-        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(try succeeds(host))
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
@@ -164,8 +185,7 @@ struct NetworkTests {
         origin.serve("/b", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store)
         defer { engine.stop() }
-        var configuration = SessionConfiguration(identifier: "s")
-        configuration.budget.daily = 1_000_000
+        var configuration = budget(daily: 1_000_000)
         let host = try engine.session(configuration)
         var large = try store.request(origin.url("/a"), "a")
         large.options.expectedBytesReceived = 5_000_000
@@ -185,8 +205,7 @@ struct NetworkTests {
     func sizeHintSeen() throws {
         let engine = try ToldEngine(store)
         defer { engine.stop() }
-        var configuration = SessionConfiguration(identifier: "s")
-        configuration.budget.daily = 1_000_000
+        var configuration = budget(daily: 1_000_000)
         let host = try engine.session(configuration)
         var sized = try store.request(origin.url("/a"), "a")
         sized.options.expectedSize = 5_000_000
@@ -229,8 +248,7 @@ struct NetworkTests {
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_500_000))
         let engine = try ToldEngine(store)
         defer { engine.stop() }
-        var configuration = SessionConfiguration(identifier: "s")
-        configuration.budget.daily = stated == nil ? 800_000 : 4_000_000
+        var configuration = budget(daily: stated == nil ? 800_000 : 4_000_000)
         let host = try engine.session(configuration)
         var request = try store.request(origin.url("/a"), "a")
         request.options.expectedSize = stated
@@ -251,7 +269,7 @@ struct NetworkTests {
         #expect(second.offset < 3_000_000)
         configuration.budget.daily = nil
         _ = try answer(host.session.update(configuration))
-        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(try succeeds(host))
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
@@ -260,11 +278,8 @@ struct NetworkTests {
         origin.serve("/a", .init(bytes: pattern(2_000_000), entityTag: "\"1\"", bytesPerSecond: 40_000))
         let engine = try ToldEngine(store)
         defer { engine.stop() }
-        var configuration = SessionConfiguration.named { $0.minimumBytesPerSecond = 200_000 }
-        configuration.slowAfterMilliseconds = 1_000
-        configuration.slowPauseMilliseconds = 1_000
-        let host = try engine.session(configuration)
-        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let host = try engine.session(atLeast(bytesPerSecond: 200_000))
+        let task = try fetch(host)
         _ = try host.waits(task, for: .throughput)
         // It runs as the probe, and waits again.
         #expect(waitUntil { origin.asked.count == 2 })
