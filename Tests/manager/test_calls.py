@@ -10,19 +10,21 @@ import pytest
 
 from conftest import COMMAND, PROJECT
 
-SWIFT_TEST = ["swift", "test", "--package-path", str(PROJECT), "--scratch-path",
-              str(PROJECT / "build" / "swift" / "debug"), "--filter"]
+SCRATCH = PROJECT / "build" / "swift" / "debug"
 
 
 @pytest.fixture(scope="session")
-def built():
-    """Outside, because building inside would begin afresh with each manager."""
-    subprocess.run([*SWIFT_TEST, "LingeringTests"], check=True, capture_output=True, timeout=500)
+def swift_tests():
+    """Built outside, because building inside would begin afresh with each manager."""
+    subprocess.run(["swift", "build", "--package-path", PROJECT, "--scratch-path", SCRATCH, "--build-tests"],
+                   check=True, capture_output=True, timeout=500)
+    return str(SCRATCH / "debug" / "BackhaulPackageTests.xctest")
 
 
-def test_services_start_restart_and_end_as_asked(manager, built):
-    ended = manager(*SWIFT_TEST, "UserManagerTests", "--skip-build", check=False, timeout=120,
-                    BACKHAUL_TEST_USER_MANAGER="1")
+def test_services_start_restart_and_end_as_asked(manager, swift_tests):
+    # Not by `swift test`, which waits until nobody else uses its folder.
+    ended = manager(swift_tests, "--testing-library", "swift-testing", "--filter", "UserManagerTests", check=False,
+                    timeout=120, BACKHAUL_TEST_USER_MANAGER="1")
     said = ended.stdout + ended.stderr
     assert ended.returncode == 0, said
     assert int(re.search(r"Test run with (\d+) tests", said)[1]) > 25, said
