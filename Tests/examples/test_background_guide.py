@@ -19,7 +19,7 @@ BUILD = PROJECT / "build"
 
 @pytest.fixture(scope="module")
 def program():
-    scratch = BUILD / "swift" / "examples"
+    scratch = BUILD / "swift" / "package"
     package = PROJECT / "examples" / "swift" / "background-guide"
     built = subprocess.run(["swift", "build", "--package-path", package, "--scratch-path", scratch],
                            capture_output=True, text=True, check=False)

@@ -22,7 +22,7 @@ def python_host():
 
 
 def swift_host():
-    scratch = BUILD / "swift" / "examples"
+    scratch = BUILD / "swift" / "package"
     package = EXAMPLES / "swift" / "photos"
     built = subprocess.run(["swift", "build", "--package-path", package, "--scratch-path", scratch],
                            capture_output=True, text=True, check=False)

@@ -31,8 +31,8 @@ def python_program():
 
 
 def swift_program():
-    # One folder for what is built of all examples in Swift: the package that they stand on is compiled once.
-    scratch = BUILD / "swift" / "examples"
+    # One folder for what is built of the Swift package and all that stands on it: it is compiled once.
+    scratch = BUILD / "swift" / "package"
     built = subprocess.run(["swift", "build", "--package-path", PROJECT / "examples" / "swift" / "images",
                             "--scratch-path", scratch], capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout + built.stderr

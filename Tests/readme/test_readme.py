@@ -108,8 +108,8 @@ def test_the_swift_host(home, localised, tmp_path):
     host = package / "Sources" / "host" / "main.swift"
     host.parent.mkdir(parents=True, exist_ok=True)
     host.write_text(localised(the_block("swift")))
-    # That of the examples: the package that they stand on is compiled once.
-    scratch = BUILD / "swift" / "examples"
+    # That of the Swift package, which is compiled once.
+    scratch = BUILD / "swift" / "package"
     run("swift", "build", "--package-path", package, "--scratch-path", scratch, cwd=tmp_path, HOME=os.environ["HOME"])
     assert f"{home}/photo.jpg" in run(scratch / "debug" / "host", cwd=home, LD_LIBRARY_PATH=str(LIBRARIES))
 
