@@ -16,6 +16,7 @@ struct Daemon {
         umask(0o077)
         ProcessLimits.raise()
         ProcessMemory.prepare()
+        ProcessSQLite.prepare()
         let directory: StoreDirectory
         do throws(Failure) {
             if let store = options.store {
