@@ -90,6 +90,8 @@ final class EngineCore {
     /// What the calendar of the rows' times is ahead of the boot clock.
     var calendarOffset: Int64 = 0
     var calendarMoves = false
+    /// Those of this turn.
+    var endings: [SessionID: [Ending]] = [:]
     /// The newest events of this turn.
     var unannounced: [SessionID: Announcement] = [:]
     var progressWatches: [HandleAddress: ProgressWatch] = [:]

@@ -63,28 +63,10 @@ extension TaskRunner {
         outcome.bytesSent = bytesSent
         left = (outcome.state, .none)
         if task.refreshed?.url != nil { core.forgetAddress(of: task.id, task.session) }
-        let (id, final, readsEvents) = (task.id, outcome, core.pushes(task.session))
-        let last = attempt(.end, failure: final.failure)
-        let attempt = last == recordedAttempt ? nil : last
-        core.store({ (transaction) throws(Failure) in
-            try also?(transaction)
-            return try transaction.end(
-                id, final, now: Clock.wallMilliseconds, readsEvents: readsEvents, attempt: attempt)
-        }, then: { core, result in
-            switch result {
-            case .success(let change):
-                CrashPoint.afterEnd.reach()
-                core.runners[id]?.take(.concluded)
-                core.forgetRepeats(of: id)
-                if let change {
-                    if change.leavesBodies { core.sweepBodies() }
-                    core.forgetClosed(change)
-                    core.announce(change)
-                }
-            case .failure:
-                guard let runner = core.runners[id] else { return }
-                runner.again { [unowned runner] in runner.end(final, with: also) }
-            }
-        })
+        let last = attempt(.end, failure: outcome.failure)
+        core.end(
+            Ending(
+                end: TaskEnd(task.id, outcome, attempt: last == recordedAttempt ? nil : last), session: task.session,
+                also: also))
     }
 }

@@ -4,50 +4,84 @@ public import BackhaulModel
 extension Transaction {
     static let cancelledMessage = "the task was cancelled"
 
-    /// Ends the task: writes its outcome and its event, and when it was the round's last, closes the round with a
-    /// `session finished`. Without an answer in the outcome, what was recorded with the intent stays. Nil when the task
-    /// has ended already or is gone. `readsEvents`: the change brings the events. `attempt`: the last, unless it
-    /// was recorded with the intent.
+    /// Ends the task. Nil when it has ended already or is gone. `attempt`: the last, unless it was recorded with the
+    /// intent.
     public func end(
         _ task: TaskID, _ outcome: Outcome, now: Int64, readsEvents: Bool = false, attempt: Attempt? = nil
     ) throws(Failure) -> Change? {
+        try end([TaskEnd(task, outcome, attempt: attempt)], now: now, readsEvents: readsEvents)
+    }
+
+    /// Ends tasks of one session: writes their outcomes and events, and when one was the round's last, closes the round
+    /// with a `session finished`. Those that have ended already or are gone are passed over; nil when all are.
+    /// `readsEvents`: the change brings the events.
+    public func end(_ ends: [TaskEnd], now: Int64, readsEvents: Bool) throws(Failure) -> Change? {
+        var found: Change?
+        var groups: [GroupEnds] = []
+        var challenges: Set<Int64> = []
+        for end in ends {
+            guard let ended = try write(end, now: now) else { continue }
+            var change = if let found { found } else { try change(in: ended.session) }
+            guard change.session == ended.session else {
+                throw Failure(.internal, "tasks of two sessions cannot end together; please report it")
+            }
+            change.tasks.append(end.task)
+            change.lanes.insert(ended.lane)
+            if ended.leavesBodies { change.leavesBodies = true }
+            if let group = ended.group { groups.append(GroupEnds(group, end.outcome.state)) }
+            if let challenge = ended.challenge { challenges.insert(challenge) }
+            found = change
+        }
+        guard var change = found else { return nil }
+        let (session, previous) = (change.session, change.newestEvent)
+        if let settled = try settle(session, ended: Int64(change.tasks.count), groups: groups, now: now) {
+            change.newestEvent = settled.newestEvent
+            change.needsHost = settled.isRoundOver
+        }
+        for challenge in challenges { change.closedChallenges += try closeIfUnused(challenge, of: session) }
+        if readsEvents {
+            change.previousEvent = previous
+            change.events = try poll(session, after: previous, maximum: change.tasks.count + groups.count + 1).events
+        }
+        change.count = UInt64(change.tasks.count)
+        return change
+    }
+
+    private struct EndedRow {
+        var session: SessionID
+        var lane: LaneID
+        var round: UInt64
+        var challenge: Int64?
+        var group: GroupID?
+        var leavesBodies = false
+    }
+
+    /// Everything of one end but what the session counts. Without an answer in the outcome, what was recorded with the
+    /// intent stays.
+    private func write(_ end: TaskEnd, now: Int64) throws(Failure) -> EndedRow? {
+        let (task, outcome) = (end.task, end.outcome)
         guard outcome.state.hasEnded else {
             throw Failure(.internal, "a task cannot end as \(outcome.state); please report it")
         }
-        let ended = try connection.first(Self.selectLive, .id(task)) { row throws(Failure) in
-            (session: row.sessionID(), lane: row.laneID(), round: row.bits(), challenge: row.optionalInteger(),
+        let row = try connection.first(Self.selectLive, .id(task)) { row throws(Failure) in
+            EndedRow(
+                session: row.sessionID(), lane: row.laneID(), round: row.bits(), challenge: row.optionalInteger(),
                 group: row.optionalGroupID())
         }
-        guard let ended else { return nil }
+        guard var row else { return nil }
         try connection.run(
             Self.endTask, .id(task), .number(outcome.state.rawValue), .integer(now), .number(outcome.attempts),
             .bits(outcome.bytesReceived), .bits(outcome.size), .number(outcome.answer.httpStatus),
             .number(outcome.failure?.status.rawValue ?? 0), .number(outcome.failure?.domain.rawValue ?? 0),
             .integer(outcome.failure?.detail ?? 0), .optional(outcome.failure?.message), .optional(outcome.path),
             .text(keptFile(task)), .bits(outcome.bytesSent))
-        if let attempt { try record(attempt) }
+        if let attempt = end.attempt { try record(attempt) }
         try writeAnswer(task, outcome.answer, outcome.checksum)
         try connection.run(Self.deleteCheckpoint, .id(task))
         try connection.run(Self.deleteIntent, .id(task))
-        let leavesBodies = try leaveBodies(of: task, hasSucceeded: outcome.state == .succeeded)
-        try connection.run(Self.insertEvent, .id(ended.session), .id(task), .bits(ended.round), .integer(now))
-        var change = try change(in: ended.session)
-        let previous = change.newestEvent
-        let groups = ended.group.map { [GroupEnds($0, outcome.state)] } ?? []
-        if let settled = try settle(ended.session, ended: 1, groups: groups, now: now) {
-            change.newestEvent = settled.newestEvent
-            change.needsHost = settled.isRoundOver
-        }
-        change.closedChallenges = try closeIfUnused(ended.challenge, of: ended.session)
-        if readsEvents {
-            change.previousEvent = previous
-            change.events = try poll(ended.session, after: previous, maximum: 3).events
-        }
-        change.tasks = [task]
-        change.leavesBodies = leavesBodies
-        change.lanes = [ended.lane]
-        change.count = 1
-        return change
+        row.leavesBodies = try leaveBodies(of: task, hasSucceeded: outcome.state == .succeeded)
+        try connection.run(Self.insertEvent, .id(row.session), .id(task), .bits(row.round), .integer(now))
+        return row
     }
 
     /// The counters of the session and its groups after `ended` of its tasks got their events; the ends of groups, and

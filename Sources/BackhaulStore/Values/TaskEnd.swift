@@ -1,0 +1,15 @@
+public import BackhaulModel
+
+/// How a task ends.
+public struct TaskEnd: Sendable {
+    public let task: TaskID
+    public let outcome: Outcome
+    /// The last, unless it was recorded with the intent.
+    public let attempt: Attempt?
+
+    public init(_ task: TaskID, _ outcome: Outcome, attempt: Attempt? = nil) {
+        self.task = task
+        self.outcome = outcome
+        self.attempt = attempt
+    }
+}
