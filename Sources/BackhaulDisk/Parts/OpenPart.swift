@@ -162,7 +162,7 @@ final class OpenPart {
         let (file, isIntact) = try reporting { () throws(SystemError) in
             guard let inode else {
                 let file = try create(in: directory)
-                self.inode = try files.status(file.number).inode
+                self.inode = file.identity.inode
                 return (file, true)
             }
             // The host closed our descriptor, and other data may go to its number by now.

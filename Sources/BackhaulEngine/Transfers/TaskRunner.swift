@@ -165,6 +165,7 @@ class TaskRunner {
     /// The attempt as it is listed; nil when nothing was sent.
     func attempt(_ next: AttemptNext, failure: Failure? = nil, nextAttemptMilliseconds: Int64 = 0) -> Attempt? {
         guard requests > 0 else { return nil }
+        let head = head
         var attempt = Attempt(task: task.id, number: task.attempts &+ requests, next: next)
         attempt.nextAttemptMilliseconds = nextAttemptMilliseconds
         attempt.failure = failure

@@ -35,8 +35,10 @@ public struct ResponseHead: Equatable, Sendable {
 
 extension HeaderField {
     fileprivate func isNamed(_ name: String) -> Bool {
-        self.name.utf8.count == name.utf8.count
-            && self.name.utf8.elementsEqual(name.utf8, by: { $0.asciiLowercase == $1.asciiLowercase })
+        guard self.name.utf8.count == name.utf8.count else { return false }
+        // Most are written as the RFCs write them, and that is compared in one go.
+        return self.name == name
+            || self.name.utf8.elementsEqual(name.utf8, by: { $0.asciiLowercase == $1.asciiLowercase })
     }
 }
 

@@ -11,23 +11,31 @@ enum ContentLength: Equatable {
             self = .unknown
             return
         }
-        let numbers = head.values("Content-Length").flatMap {
-            $0.split(separator: ",", omittingEmptySubsequences: false)
-        }
-        guard let first = numbers.first else {
+        let fields = head.values("Content-Length")
+        guard let first = fields.first else {
             self = .unknown
             return
         }
+        // As nearly all servers send it.
+        if fields.count == 1, let bytes = Self.number(first[...]) {
+            self = .bytes(bytes)
+            return
+        }
+        let numbers = fields.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed) }
         // Repeated by some intermediary, all alike: that is allowed.
-        let text = first.trimmed
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            numbers.allSatisfy({ $0.trimmed.utf8.elementsEqual(text.utf8) })
+        guard let bytes = numbers.first.flatMap(Self.number),
+            numbers.allSatisfy({ $0.utf8.elementsEqual(numbers[0].utf8) })
         else {
             self = .malformed
             return
         }
-        // A number beyond 64 bits is too large in any case.
-        self = .bytes(UInt64(text) ?? .max)
+        self = .bytes(bytes)
+    }
+
+    /// Nil when it is not decimal digits alone. A number beyond 64 bits is too large in any case.
+    private static func number(_ text: Substring) -> UInt64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return UInt64(text) ?? .max
     }
 }
 

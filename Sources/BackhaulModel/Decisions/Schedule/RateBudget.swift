@@ -77,6 +77,7 @@ public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable
 
     /// The task moves nothing for now, and its own limit is gone.
     public mutating func end(_ task: Task) {
+        guard !isUnlimited || !accounts.isEmpty else { return }
         buckets[.task(task)] = nil
         guard let account = accounts.removeValue(forKey: task), account.isWaiting else { return }
         queue.removeAll { $0 == task }
