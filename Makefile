@@ -12,10 +12,12 @@ VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", 
 
 # The Swift runtime is linked in, so that nothing needs Swift where it runs. lld, because gold leaves local symbols of
 # the modules in the table of exports.
-# For size, because the bench sees no difference in time and a library in somebody's process had better be small:
-# identical functions are folded, and relocations packed, which glibc reads from version 2.36 on.
+# A library in somebody's process had better be small: each function has a section of its own, so that those which
+# nobody calls are left out, identical ones are folded, and relocations packed, which glibc reads from version 2.36 on.
+# That makes the room for -O, which saves a fifth of the loop's instructions for small files over -Osize.
 SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --disable-local-rpath \
-    -Xswiftc -static-stdlib -Xswiftc -use-ld=lld -Xswiftc -Osize -Xlinker --gc-sections -Xlinker --icf=all
+    -Xswiftc -static-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \
+    -Xlinker --gc-sections -Xlinker --icf=all
 ifeq ($(shell printf '2.36\n%s\n' "$$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)" | sort -V | head -n 1),2.36)
 SWIFT_RELEASE += -Xlinker -z -Xlinker pack-relative-relocs
 endif
