@@ -15,9 +15,10 @@ VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", 
 # A library in somebody's process had better be small: each function has a section of its own, so that those which
 # nobody calls are left out, identical ones are folded, and relocations packed, which glibc reads from version 2.36 on.
 # That makes the room for -O, which saves a fifth of the loop's instructions for small files over -Osize.
+# That accesses to one variable do not overlap is checked in debug builds: it would be a trap in somebody's process.
 SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --disable-local-rpath \
     -Xswiftc -static-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \
-    -Xlinker --gc-sections -Xlinker --icf=all
+    -Xswiftc -enforce-exclusivity=unchecked -Xlinker --gc-sections -Xlinker --icf=all
 ifeq ($(shell printf '2.36\n%s\n' "$$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)" | sort -V | head -n 1),2.36)
 SWIFT_RELEASE += -Xlinker -z -Xlinker pack-relative-relocs
 endif
