@@ -56,8 +56,7 @@ struct ConstraintsTests {
         let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.task(task) })
         #expect(record.task.request == request)
         #expect(record.task.request.options.policy.constraints == everything)
-        let all = try store.run { (transaction) throws(Failure) in try transaction.allConstraints() }
-        #expect(all == [
+        #expect(try store.constraints(of: [task]) == [
             StoredConstraints(
                 id: record.task.constraints, session: session, constraints: TaskConstraints(everything)),
         ])
@@ -68,20 +67,15 @@ struct ConstraintsTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let other = try store.session("other")
-        let made = try store.run { (transaction) throws(Failure) in
-            try transaction.enqueue(
-                session: session, (0..<6).map { (.stating($0, $0 < 4 ? .discretionary : nil), .example) }, now: 1)
-        }
-        #expect(made.constraints.map(\.constraints.stated.preset) == [.discretionary])
-        let again = try store.run { (transaction) throws(Failure) in
-            try transaction.enqueue(session: session, [(.stating(7, .discretionary), .example)], now: 1)
-        }
-        #expect(again.constraints.isEmpty)
-        try store.enqueue([.stating(8, .discretionary)], in: other)
-        let ids = try made.results.map { try constraints(of: $0.task, store) }
-        #expect(Set(ids.prefix(4)) == [made.constraints[0].id])
-        #expect(Set(ids.suffix(2)) == [.session])
-        #expect(try store.run { (transaction) throws(Failure) in try transaction.allConstraints() }.count == 2)
+        let tasks = try store.enqueue((0..<6).map { .stating($0, $0 < 4 ? .discretionary : nil) }, in: session)
+        let again = try store.enqueue([.stating(7, .discretionary)], in: session)
+        let others = try store.enqueue([.stating(8, .discretionary)], in: other)
+        let stated = try store.constraints(of: tasks + again)
+        #expect(stated.count == 5 && Set(stated.map(\.id)).count == 1)
+        #expect(stated.allSatisfy { $0.session == session && $0.constraints.stated.preset == .discretionary })
+        #expect(try tasks.suffix(2).map { try constraints(of: $0, store) } == [.session, .session])
+        let elsewhere = try store.constraints(of: others)
+        #expect(elsewhere.map(\.session) == [other] && elsewhere[0].id != stated[0].id)
     }
 
     @Test("the same key with another policy is another request, and the field is named; starts may be others")
@@ -125,9 +119,9 @@ struct ConstraintsTests {
         let after = try tasks.map { try constraints(of: $0, store) }
         #expect(change.count == 2 && change.restated.tasks == [tasks[0]: after[0], tasks[1]: after[1]])
         #expect(Set(before).isDisjoint(with: after))
-        let new = try store.run { (transaction) throws(Failure) in try transaction.allConstraints() }
-        #expect(new.first { $0.id == after[0] }?.constraints == TaskConstraints(stated))
-        #expect(new.first { $0.id == after[1] }?.constraints == TaskConstraints(stated, isPastLatestStart: true))
+        let new = [TaskConstraints(stated), TaskConstraints(stated, isPastLatestStart: true)]
+        #expect(try store.constraints(of: tasks).map(\.constraints) == new)
+        #expect(Set(change.restated.constraints.values.map(\.constraints)) == Set(new))
         #expect(try store.enqueue([request], in: session) == [tasks[0]])
     }
 
@@ -140,8 +134,9 @@ struct ConstraintsTests {
                 session: session, [(.numbered(1), .example), (.stating(2, .overnight), .example)], now: 1,
                 isLaunched: true)
         }
-        #expect(made.constraints.map(\.constraints.isLaunched) == [true, true])
-        #expect(made.constraints.map(\.constraints.stated.preset) == [nil, .overnight])
+        let stated = try store.constraints(of: made.results.map(\.task))
+        #expect(stated.map(\.constraints.isLaunched) == [true, true])
+        #expect(stated.map(\.constraints.stated.preset) == [nil, .overnight])
     }
 
     @Test("turns go by priority and age over all constraints that are not held")

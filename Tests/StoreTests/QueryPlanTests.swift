@@ -133,7 +133,7 @@ struct QueryPlanTests {
         let clock = ClockReading(wall: 9, boot: 9, bootID: "b")
         try store.run { (transaction) throws(Failure) in
             let task = try transaction.enqueue(session: session, [(request, .example)], now: 9, clock: clock).results[0]
-            _ = try transaction.allConstraints()
+            _ = try transaction.statedConstraints([ConstraintsID(rawValue: 1)])
             try transaction.rescheduleStarts(clock, all: true)
             try transaction.rescheduleStarts(clock, all: false)
             let later = TaskControl.reschedule(Rescheduling(earliest: .to(45), latest: .to(50)))

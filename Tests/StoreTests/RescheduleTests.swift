@@ -188,7 +188,7 @@ struct RescheduleTests {
         let session = try store.session()
         let id = try enqueue(store, session) { $0.options.policy.constraints.preset = .overnight }
         let past = try reschedule(store, session, Rescheduling(latest: .to(21_000)))
-        let stated = try #require(past.restated.constraints.first)
+        let stated = try #require(past.restated.constraints.values.first)
         #expect(stated.constraints.isPastLatestStart && stated.constraints.stated.preset == .overnight)
         #expect(past.restated.tasks == [id: stated.id] && past.restated.next == nil)
         let ahead = try reschedule(store, session, Rescheduling(latest: .to(40_000)))

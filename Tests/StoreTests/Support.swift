@@ -100,6 +100,16 @@ final class TestStore: Sendable {
         }
     }
 
+    /// Of each task that states any, in the order of the tasks.
+    func constraints(of tasks: [TaskID]) throws -> [StoredConstraints] {
+        try tasks.compactMap { id in
+            try run { (transaction) throws(Failure) in
+                let constraints = try transaction.task(id)?.task.constraints ?? .session
+                return try transaction.statedConstraints([constraints]).first
+            }
+        }
+    }
+
     func info(_ session: SessionID) throws -> SessionInfo? {
         try run { (transaction) throws(Failure) in try transaction.sessionInfo(session)?.info }
     }

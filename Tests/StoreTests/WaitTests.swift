@@ -61,11 +61,12 @@ struct WaitTests {
                 now: 2_000)
         }
         let task = made.results[0].task
+        let before = try store.constraints(of: [task])[0].id
         let moved = try store.run { (transaction) throws(Failure) in
             try transaction.movePastLatestStart(now: 50_000)
         }
         let after = try #require(moved.tasks[task])
-        try wait(store, WaitScope(session, constraints: made.constraints[0].id), .power, from: 10_000, to: 90_000)
+        try wait(store, WaitScope(session, constraints: before), .power, from: 10_000, to: 90_000)
         try wait(store, WaitScope(session, constraints: after), .heat, from: 20_000, to: 60_000)
         #expect(try waits(store, session, task, now: 99_000) == ["power 10000-50000", "heat 50000-60000"])
         try store.run { (transaction) throws(Failure) in

@@ -77,7 +77,6 @@ extension CommandHandler {
         }, then: { core, _ in
             CrashPoint.afterEnqueue.reach()
             let enqueued = enqueued.withLock { $0 }
-            core.learn(enqueued.constraints)
             core.tasksWait(in: enqueued.lanes, reload: hasPriority)
             core.due(at: enqueued.nextDue)
             core.latestStart(at: enqueued.nextLatestStart)

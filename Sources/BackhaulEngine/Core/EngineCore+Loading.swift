@@ -11,6 +11,8 @@ extension EngineCore {
         var isAll: Bool
         /// Of all that wait in the lane, held or not.
         var constraints: Set<ConstraintsID>
+        /// Those of them that were not known here.
+        var stated: [StoredConstraints]
         /// Some were left out, which wait for a later start now; when the next of them is due, by the boot clock.
         var nextDue: Int64?
     }
@@ -22,12 +24,14 @@ extension EngineCore {
         let held = lanes[lane].map(deferral.leftOut) ?? []
         deferral.loading[lane] = held
         let calendar = calendarMilliseconds
+        let stated = lanes[lane].flatMap { deferral.stated[$0.session] } ?? [:]
         store({ (transaction) throws(Failure) in
             let tasks = try transaction.waitingTasks(lane: lane, limit: limit, afterKnown: passedOver, notOf: held)
             let startable = try transaction.startable(tasks, Self.startClock(calendar: calendar))
+            let constraints = try transaction.waitingConstraints(of: lane)
             return LoadedTasks(
-                tasks: startable, isAll: tasks.count < limit,
-                constraints: try transaction.waitingConstraints(of: lane),
+                tasks: startable, isAll: tasks.count < limit, constraints: constraints,
+                stated: try transaction.statedConstraints(constraints.filter { stated[$0] == nil }),
                 nextDue: startable.count < tasks.count ? try transaction.nextDue() : nil)
         }, then: { core, result in
             core.deferral.loading[lane] = nil
@@ -43,6 +47,7 @@ extension EngineCore {
 
     private func loaded(_ answer: LoadedTasks, of lane: LaneID) {
         let isAll = answer.isAll
+        learn(answer.stated)
         let held = noteWaiting(answer.constraints, in: lane, isAll: isAll)
         let mayStart = held.isEmpty ? answer.tasks : answer.tasks.filter { !held.contains($0.constraints) }
         let tasks = fitting(mayStart, in: lane).filter { runners[$0.id] == nil && ready[$0.id] == nil }
@@ -64,7 +69,7 @@ extension EngineCore {
     private func noteWaiting(_ constraints: Set<ConstraintsID>, in id: LaneID, isAll: Bool) -> Set<ConstraintsID> {
         guard let lane = lanes[id] else { return [] }
         for number in constraints { note(TaskClass(session: lane.session, constraints: number, reach: lane.reach)) }
-        let held = deferral.leftOut(of: lane).intersection(constraints)
+        let held = constraints.filter { !deferral.mayStart(LaneClass(lane: id, constraints: $0), lane) }
         let waiting = isAll ? held : constraints
         deferral.waiting[id] = waiting.isEmpty ? nil : waiting
         if !held.isEmpty {

@@ -145,8 +145,7 @@ final class EngineCore {
                 lanes: try transaction.lanesWithWaitingTasks(), sealed: try transaction.tasksWithIntent(),
                 challenges: try transaction.openChallenges(), kept: try transaction.keptAnswers(),
                 nextDue: try transaction.nextDue(),
-                latestStart: try transaction.nextLatestStart(), constraints: try transaction.allConstraints(),
-                waits: try transaction.openWaits(),
+                latestStart: try transaction.nextLatestStart(), waits: try transaction.openWaits(),
                 launches: try transaction.launches(), limits: try transaction.limits(),
                 networks: (try transaction.networks(), try transaction.usage()))
         }, then: { core, result in
@@ -166,7 +165,6 @@ final class EngineCore {
         var kept: [(session: SessionID, answer: KeptAnswer)]
         var nextDue: Int64?
         var latestStart: Int64?
-        var constraints: [StoredConstraints]
         var waits: [OpenWait]
         var launches: [StoredLaunch]
         var limits: EngineLimits
@@ -178,7 +176,6 @@ final class EngineCore {
         limits(opening.limits)
         opened(opening.networks.said, opening.networks.used)
         for session in opening.sessions { remember(session.configuration, of: session.id) }
-        learn(opening.constraints)
         inherit(opening.waits)
         learn(opening.kept)
         learn(opening.challenges)

@@ -6,7 +6,7 @@ internal import BackhaulStore
 /// What the engine knows of the conditions, and which tasks are held back by them. What depends on them is read, and
 /// nothing else: the classes here are those of tasks that run or are ready to, or that would be.
 struct Deferral {
-    /// By session and number, as the store has them.
+    /// By session and number, as the store has them. Those of the classes, and of tasks that have just been loaded.
     var stated: [SessionID: [ConstraintsID: TaskConstraints]] = [:]
     var classes: [TaskClass: ClassState] = [:]
     /// Constraints of tasks that wait in the store and are not loaded, as of the last look at each lane.
@@ -77,6 +77,12 @@ struct Deferral {
         Set(waiting.keys).union(loading.keys).union(probing).union(slow.keys.map(\.lane))
     }
 
+    /// Nothing may of which it is not known.
+    func mayStart(_ key: LaneClass, _ lane: Lane) -> Bool {
+        let task = TaskClass(session: lane.session, constraints: key.constraints, reach: lane.reach)
+        return classes[task]?.mayStart == true && slow[key] == nil
+    }
+
     /// Constraints of which tasks of this lane are held.
     func leftOut(of lane: Lane) -> Set<ConstraintsID> {
         var found: Set<ConstraintsID> = []
@@ -97,9 +103,21 @@ struct Deferral {
         }
     }
 
-    func constraints(of key: TaskClass, _ session: SessionConfiguration) -> EffectiveConstraints {
-        let stated = stated[key.session]?[key.constraints] ?? TaskConstraints()
-        return EffectiveConstraints(session: session.constraints, task: stated)
+    /// Nil: what they state was not read.
+    func constraints(of key: TaskClass, _ session: SessionConfiguration) -> EffectiveConstraints? {
+        let stated = key.constraints == .session ? TaskConstraints() : stated[key.session]?[key.constraints]
+        return stated.map { EffectiveConstraints(session: session.constraints, task: $0) }
+    }
+
+    /// What is stated by no task here is read again when it is met.
+    mutating func forgetStated() {
+        guard !stated.isEmpty else { return }
+        var used: [SessionID: Set<ConstraintsID>] = [:]
+        for key in classes.keys { used[key.session, default: []].insert(key.constraints) }
+        for (session, known) in stated {
+            let kept = known.filter { used[session]?.contains($0.key) == true }
+            stated[session] = kept.isEmpty ? nil : kept
+        }
     }
 }
 

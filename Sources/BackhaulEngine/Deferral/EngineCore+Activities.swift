@@ -128,7 +128,6 @@ extension EngineCore {
     private func started(_ start: ActivityStart) {
         CrashPoint.afterActivity.reach()
         if let enqueued = start.enqueued {
-            learn(enqueued.constraints)
             tasksWait(in: enqueued.lanes, reload: false)
             due(at: enqueued.nextDue)
             latestStart(at: enqueued.nextLatestStart)

@@ -128,6 +128,7 @@ extension EngineCore {
             if let held = state.held { end(held.rows) }
             deferral.classes[key] = nil
         }
+        deferral.forgetStated()
         for (key, held) in deferral.slow where !isAlive(key) {
             end(held.rows)
             deferral.slow[key] = nil

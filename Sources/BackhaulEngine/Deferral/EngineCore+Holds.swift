@@ -13,8 +13,9 @@ extension EngineCore {
 
     /// Tasks of this class wait or run now.
     func note(_ key: TaskClass) {
-        guard deferral.classes[key] == nil, let configuration = sessions[key.session] else { return }
-        let constraints = deferral.constraints(of: key, configuration)
+        guard deferral.classes[key] == nil, let configuration = sessions[key.session],
+            let constraints = deferral.constraints(of: key, configuration)
+        else { return }
         deferral.classes[key] = ClassState(constraints: constraints)
         reconsider(key)
         planLook()
@@ -154,8 +155,8 @@ extension EngineCore {
     func constraintsChanged(of session: SessionID) {
         guard let configuration = sessions[session] else { return }
         for (key, state) in deferral.classes where key.session == session {
-            let constraints = deferral.constraints(of: key, configuration)
-            guard constraints != state.constraints else { continue }
+            guard let constraints = deferral.constraints(of: key, configuration), constraints != state.constraints
+            else { continue }
             var changed = ClassState(constraints: constraints)
             changed.held = state.held
             deferral.classes[key] = changed

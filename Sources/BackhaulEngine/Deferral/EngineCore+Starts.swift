@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// Latest starts, after which tasks wait for no preset's wishes any more.
 extension EngineCore {
-    func learn(_ constraints: [StoredConstraints]) {
+    func learn(_ constraints: some Sequence<StoredConstraints>) {
         for row in constraints { deferral.stated[row.session, default: [:]][row.id] = row.constraints }
     }
 
@@ -42,7 +42,7 @@ extension EngineCore {
 
     /// Tasks state something else now.
     func restated(_ moved: RestatedTasks) {
-        learn(moved.constraints)
+        learn(moved.constraints.values)
         for (id, constraints) in moved.tasks {
             ready[id]?.constraints = constraints
             guard let runner = runners[id] else { continue }

@@ -7,19 +7,13 @@ extension Transaction {
     public func constraintsID(
         for constraints: TaskConstraints, in session: SessionID
     ) throws(Failure) -> ConstraintsID {
-        try internConstraints(constraints, in: session).id
-    }
-
-    func internConstraints(
-        _ constraints: TaskConstraints, in session: SessionID
-    ) throws(Failure) -> (id: ConstraintsID, isNew: Bool) {
-        guard constraints != TaskConstraints() else { return (.session, false) }
+        guard constraints != TaskConstraints() else { return .session }
         let values = [.id(session)] + Self.values(constraints)
-        if let found = try findConstraints(constraints, in: session) { return (found, false) }
+        if let found = try findConstraints(constraints, in: session) { return found }
         // One that is past its latest start has been stated before, and must not fail now.
         if !constraints.isPastLatestStart { try makeRoomForConstraints(of: session) }
         try connection.run(Self.insert, values)
-        return (ConstraintsID(rawValue: UInt64(clamping: connection.lastInsertedRow)), true)
+        return ConstraintsID(rawValue: UInt64(clamping: connection.lastInsertedRow))
     }
 
     /// Nil when no task has stated them.
@@ -38,11 +32,16 @@ extension Transaction {
         return found ?? TaskConstraints()
     }
 
-    /// Of all sessions.
-    public func allConstraints() throws(Failure) -> [StoredConstraints] {
-        try connection.all(Self.selectAll) { row throws(Failure) in
-            StoredConstraints(id: row.constraintsID(), session: row.sessionID(), constraints: row.taskConstraints())
+    /// What is stated under these numbers; of one that there is none of, nothing.
+    public func statedConstraints(_ ids: Set<ConstraintsID>) throws(Failure) -> [StoredConstraints] {
+        var found: [StoredConstraints] = []
+        for id in ids where id != .session {
+            let stored = try connection.first(Self.selectStored, .id(id)) { row throws(Failure) in
+                StoredConstraints(id: id, session: row.sessionID(), constraints: row.taskConstraints())
+            }
+            if let stored { found.append(stored) }
         }
+        return found
     }
 
     private func makeRoomForConstraints(of session: SessionID) throws(Failure) {
@@ -81,7 +80,7 @@ extension Transaction {
         SELECT id FROM constraints WHERE session_id = ?1 AND
         """ + " " + columns.enumerated().map { "\($1.0) = ifnull(?\($0 + 2), \($1.1))" }.joined(separator: " AND "))
     private static let selectOne = Query("SELECT \(read) FROM constraints WHERE id = ?")
-    private static let selectAll = Query("SELECT id, session_id, \(read) FROM constraints ORDER BY id")
+    private static let selectStored = Query("SELECT session_id, \(read) FROM constraints WHERE id = ?")
     private static let count = Query(
         "SELECT count(*) FROM constraints WHERE session_id = ? AND is_past_latest_start = 0")
     private static let removeUnused = Query(

@@ -57,8 +57,7 @@ extension Transaction {
         // Made for requests that found their task.
         try removeEmptyGroups(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
         return EnqueuedTasks(
-            results: results, lanes: laneOfWaiting, constraints: terms.newConstraints,
-            nextDue: terms.hasDelayed ? try nextDue() : nil,
+            results: results, lanes: laneOfWaiting, nextDue: terms.hasDelayed ? try nextDue() : nil,
             nextLatestStart: terms.hasLatestStart ? try nextLatestStart() : nil)
     }
 

@@ -10,7 +10,6 @@ struct EnqueueTerms {
     let isLaunched: Bool
     /// As few as there are, they are looked up once.
     var known: [TaskConstraints: ConstraintsID] = [:]
-    var newConstraints: [StoredConstraints] = []
     var hasDelayed = false
     var hasLatestStart = false
 }
@@ -27,11 +26,7 @@ extension Transaction {
             }
         }
         if let known = terms.known[constraints] { return known }
-        let (id, isNew) = try internConstraints(constraints, in: terms.session)
-        if isNew {
-            terms.newConstraints.append(
-                StoredConstraints(id: id, session: terms.session, constraints: constraints))
-        }
+        let id = try constraintsID(for: constraints, in: terms.session)
         terms.known[constraints] = id
         return id
     }

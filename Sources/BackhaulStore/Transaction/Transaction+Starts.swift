@@ -53,9 +53,9 @@ extension Transaction {
     func restate(
         _ constraints: TaskConstraints, in session: SessionID, _ restated: inout RestatedTasks
     ) throws(Failure) -> ConstraintsID {
-        let (id, isNew) = try internConstraints(constraints, in: session)
-        if isNew {
-            restated.constraints.append(StoredConstraints(id: id, session: session, constraints: constraints))
+        let id = try constraintsID(for: constraints, in: session)
+        if id != .session {
+            restated.constraints[id] = StoredConstraints(id: id, session: session, constraints: constraints)
         }
         return id
     }

@@ -19,20 +19,16 @@ public struct EnqueuedTasks: Equatable, Sendable {
     public var results: [Enqueued] = []
     /// That got tasks which may run.
     public var lanes: Set<LaneID> = []
-    /// Those that nobody had stated before.
-    public var constraints: [StoredConstraints] = []
     /// When the next delayed task is due, in milliseconds of the boot clock; nil: no new one is delayed.
     public var nextDue: Int64?
     /// When the next latest start comes, in Unix milliseconds; nil: no new one has any.
     public var nextLatestStart: Int64?
 
     public init(
-        results: [Enqueued] = [], lanes: Set<LaneID> = [], constraints: [StoredConstraints] = [],
-        nextDue: Int64? = nil, nextLatestStart: Int64? = nil
+        results: [Enqueued] = [], lanes: Set<LaneID> = [], nextDue: Int64? = nil, nextLatestStart: Int64? = nil
     ) {
         self.results = results
         self.lanes = lanes
-        self.constraints = constraints
         self.nextDue = nextDue
         self.nextLatestStart = nextLatestStart
     }
@@ -43,8 +39,8 @@ public struct RestatedTasks: Equatable, Sendable {
     /// Their lanes.
     public var lanes: Set<LaneID> = []
     public var tasks: [TaskID: ConstraintsID] = [:]
-    /// What they state from now on, where no task had stated it before.
-    public var constraints: [StoredConstraints] = []
+    /// What they state from now on.
+    public var constraints: [ConstraintsID: StoredConstraints] = [:]
     /// When the next comes, in Unix milliseconds; it may have come already.
     public var next: Int64?
 }

@@ -1,0 +1,44 @@
+import BackhaulClient
+import BackhaulEngine
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@Suite("Activities of an engine")
+struct ActivityTests {
+    let store: TestStore
+    let origin: TestOrigin
+
+    init() throws {
+        store = try TestStore()
+        origin = try TestOrigin()
+    }
+
+    private func activity(_ identifier: String, in milliseconds: Int64, _ request: Request? = nil) -> Activity {
+        var activity = Activity(identifier: identifier, intervalMilliseconds: 86_400_000)
+        activity.qualityOfService = .userInitiated
+        activity.firstMilliseconds = Clock.wallMilliseconds + milliseconds
+        activity.request = request
+        return activity
+    }
+
+    private func request(_ name: String, _ change: (inout Constraints) -> Void = { _ in }) throws -> Request {
+        var request = try store.request(origin.url("/\(name)"), name)
+        request.ifExists = .replace
+        change(&request.options.policy.constraints)
+        return request
+    }
+
+    @Test("constraints that an activity states first hold tasks that state the same")
+    func constraints() throws {
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(SessionConfiguration(identifier: "s"))
+        let request = try request("a") { $0.requiresExternalPower = true }
+        _ = try answer(host.session.setActivity(activity("sync", in: 36_000_000, request)))
+        let task = try host.enqueue(request)[0]
+        _ = try host.waits(task, for: .power)
+        #expect(origin.asked.isEmpty)
+    }
+}
