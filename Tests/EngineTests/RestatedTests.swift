@@ -14,6 +14,29 @@ struct RestatedTests {
         origin = try TestOrigin()
     }
 
+    @Test("a running task that states what others are held for leaves, and goes on with them")
+    func joins() throws {
+        let bytes = pattern(4_000_000)
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        origin.serve("/b", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_000_000))
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(SessionConfiguration(identifier: "s"))
+        var constraints = Constraints()
+        constraints.minimumBatteryPercent = 90
+        var request = try store.request(origin.url("/a"), "a")
+        request.options.policy.constraints = constraints
+        let tasks = try host.enqueue(request, store.request(origin.url("/b"), "b"))
+        _ = try host.waits(tasks[0], for: .battery)
+        #expect(waitUntil { (try? host.info(tasks[1]).offset) ?? 0 > 0 })
+        _ = try answer(host.session.control(.setConstraints(constraints), TaskSelection(ids: [tasks[1]])))
+        let stopped = try host.waits(tasks[1], for: .battery)
+        #expect(stopped.offset < 4_000_000)
+        engine.tell { $0.batteryPercent = Reading(100, source: "test") }
+        _ = try eventsOfRound(host.session)
+        #expect(store.bytes(of: store.files + "/b") == bytes)
+    }
+
     @Test("what a task states is known again after its like were gone for a while")
     func again() throws {
         let engine = try ToldEngine(store, .onBattery)

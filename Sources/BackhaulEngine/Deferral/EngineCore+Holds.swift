@@ -132,6 +132,14 @@ extension EngineCore {
         giveUp(reason) { self.taskClass(of: $0) == key }
     }
 
+    /// It is of another class now, which may be held for long.
+    func hasJoined(_ runner: TaskRunner) {
+        let key = taskClass(of: runner.task)
+        note(key)
+        let held = deferral.classes[key]?.held ?? deferral.slow[laneClass(of: runner.task)]
+        if let reason = held?.first?.reason { giveUp(runner, reason) }
+    }
+
     /// Running tasks leave at once, loaded ones stay in the store.
     func giveUp(_ reason: WaitReason, where isMeant: (StoredTask) -> Bool) {
         for (id, task) in ready where isMeant(task) {
@@ -139,10 +147,12 @@ extension EngineCore {
             schedule.drop(id, in: task.lane)
             deferral.waiting[task.lane, default: []].insert(task.constraints)
         }
-        for runner in Array(runners.values) where isMeant(runner.task) {
-            deferral.waiting[runner.task.lane, default: []].insert(runner.task.constraints)
-            runner.deferred(for: reason)
-        }
+        for runner in Array(runners.values) where isMeant(runner.task) { giveUp(runner, reason) }
+    }
+
+    private func giveUp(_ runner: TaskRunner, _ reason: WaitReason) {
+        deferral.waiting[runner.task.lane, default: []].insert(runner.task.constraints)
+        runner.deferred(for: reason)
     }
 
     private func letGo(_ key: TaskClass) {

@@ -43,12 +43,14 @@ extension EngineCore {
     /// Tasks state something else now.
     func restated(_ moved: RestatedTasks) {
         learn(moved.constraints.values)
+        var joined: [TaskRunner] = []
         for (id, constraints) in moved.tasks {
             ready[id]?.constraints = constraints
-            guard let runner = runners[id] else { continue }
+            guard let runner = runners[id], runner.task.constraints != constraints else { continue }
             runner.task.constraints = constraints
-            note(taskClass(of: runner.task))
+            joined.append(runner)
         }
+        for runner in joined { hasJoined(runner) }
         planReconsider()
         planPruning()
     }
