@@ -41,4 +41,19 @@ struct ActivityTests {
         _ = try host.waits(task, for: .power)
         #expect(origin.asked.isEmpty)
     }
+
+    @Test("an activity whose file is another task's holds no other activity up")
+    func failing() throws {
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(SessionConfiguration(identifier: "s"))
+        let held = try host.enqueue(request("a") { $0.requiresExternalPower = true })[0]
+        _ = try host.waits(held, for: .power)
+        _ = try answer(host.session.setActivity(activity("blocked", in: 0, request("a"))))
+        _ = try answer(host.session.setActivity(activity("other", in: 1_500)))
+        let events = try answer(
+            host.session.poll(after: .zero, maximum: 1, until: .after(milliseconds: 15_000)))
+        guard case .events(let found, _) = events else { throw Unexpected() }
+        #expect(found.map(\.kind) == [.activity("other")])
+    }
 }

@@ -23,7 +23,10 @@ extension CommandHandler {
         once({ (transaction) throws(Failure) in
             try transaction.setActivity(activity, origin: origin, in: session, now: now)
             return (.done, nil)
-        }, then: { core, _ in core.lookAtActivities() })
+        }, then: { core, _ in
+            core.activities.forgetPauses()
+            core.lookAtActivities()
+        })
     }
 
     func removeActivity(_ identifier: String, in session: SessionID) {

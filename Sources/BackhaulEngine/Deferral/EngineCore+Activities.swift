@@ -13,8 +13,11 @@ struct Activities {
     var livingTasks: Set<TaskID> = []
     /// Those whose window is open and that wait for better conditions within it.
     var held: [OpenActivity] = []
-    /// Whose start has failed, and was told of.
-    var failed: Set<ActivityID> = []
+    /// Whose start has failed, and was told of: when by the boot clock each is tried again.
+    var failed: [ActivityID: Int64] = [:]
+
+    /// Whatever was in the way may be gone.
+    mutating func forgetPauses() { failed = failed.mapValues { _ in .min } }
 }
 
 /// Activities start within their window when the conditions are as they ask, and at its end in any case. Which are due
@@ -44,17 +47,21 @@ extension EngineCore {
     private func found(_ open: [OpenActivity], next: Int64?) {
         let now = Clock.wallMilliseconds
         activities.livingTasks = Set(open.compactMap(\.livingTask))
+        let ids = Set(open.map(\.id))
+        activities.failed = activities.failed.filter { ids.contains($0.key) }
         needConditions(of: open)
         var held: [OpenActivity] = []
         var due: [OpenActivity] = []
         var look = next
         for activity in open where activity.livingTask == nil {
             let window = activity.window(now: now)
-            if mayStart(activity, now: now) {
-                due.append(activity)
-            } else {
+            if !mayStart(activity, now: now) {
                 held.append(activity)
                 look = [look, window.nextLook(now: now)].compactMap(\.self).min()
+            } else if let again = activities.failed[activity.id], again > loop.now {
+                look = min(look ?? .max, now + again - loop.now)
+            } else {
+                due.append(activity)
             }
         }
         activities.held = held
@@ -110,18 +117,15 @@ extension EngineCore {
         }, then: { core, result in
             switch result {
             case .success(let start):
-                core.activities.failed.remove(activity.id)
+                core.activities.failed[activity.id] = nil
                 if let start { core.started(start) }
-                guard let next = others.first else {
-                    core.activities.looksAgain = true
-                    return core.looked(again: nil)
-                }
-                core.start(next, then: Array(others.dropFirst()))
-            case .failure(let failure):
-                core.note(failure, of: activity)
-                guard let next = others.first else { return core.looked(again: Self.pauseMilliseconds) }
-                core.start(next, then: Array(others.dropFirst()))
+            case .failure(let failure): core.note(failure, of: activity)
             }
+            guard let next = others.first else {
+                core.activities.looksAgain = true
+                return core.looked(again: nil)
+            }
+            core.start(next, then: Array(others.dropFirst()))
         })
     }
 
@@ -138,7 +142,8 @@ extension EngineCore {
     }
 
     private func note(_ failure: Failure, of activity: OpenActivity) {
-        guard activities.failed.insert(activity.id).inserted else { return }
+        let again = loop.now + Self.pauseMilliseconds
+        guard activities.failed.updateValue(again, forKey: activity.id) == nil else { return }
         services.options.log(
             LogEntry(
                 .warning, "the activity \(activity.identifier) cannot start: \(failure.message); it is tried again"))
