@@ -839,7 +839,8 @@ enum {
     BH_EVENT_CHALLENGE = 3,        /* a server or proxy asks for a credential: one for each protection space, however
                                       many tasks wait. To acknowledge it is not to answer it */
     BH_EVENT_GROUP_FINISHED = 4,   /* the last live task of a group has ended */
-    BH_EVENT_ACTIVITY = 5          /* an activity without a request is due: do its work. It launches */
+    BH_EVENT_ACTIVITY = 5          /* an activity without a request is due: do its work. It launches. While it is not
+                                      acknowledged, further windows of an activity that repeats make no other */
 };
 
 /* Who asks. */
@@ -1377,7 +1378,8 @@ typedef struct bh_activity {
     int32_t quality_of_service; /* BH_QUALITY_… */
     const bh_request *request; /* what is enqueued, without an idempotency_key, files of a body, earliest and latest
                                   start; a destination with BH_IF_EXISTS_REPLACE, or named by the server. While its last
-                                  task lives no other is made. NULL: BH_EVENT_ACTIVITY, which launches */
+                                  task lives no other is made. NULL: BH_EVENT_ACTIVITY, which launches; while that is
+                                  unacknowledged no other is made */
     int64_t first_ms;          /* Unix time in milliseconds when the first window opens; 0: after interval_ms. Of one
                                   that exists: its next window */
     int64_t next_ms;           /* from here on only read: when the next window opens, or the open one has */

@@ -123,6 +123,38 @@ struct ActivityTests {
         #expect(try store.info(session)?.hasActivity == false)
     }
 
+    @Test("while the event of one window is unacknowledged, the next windows make no other")
+    func untold() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try set(store, activity(), session, at: 0)
+        try set(store, activity("other"), session, at: 0)
+        for hours in 1...3 {
+            for due in try open(store, Int64(hours) * Self.hour).open {
+                _ = try start(store, due, at: Int64(hours) * Self.hour)
+            }
+        }
+        let told = try store.events(of: session)
+        #expect(told.map(\.kind) == [.activity("sync"), .activity("other")])
+        #expect(try infos(store, session).map(\.lastStartedMilliseconds) == [Self.hour, Self.hour])
+        #expect(try infos(store, session).map(\.nextMilliseconds) == [4 * Self.hour, 4 * Self.hour])
+        try store.acknowledge(session, .ids([told[0].id]))
+        for due in try open(store, 4 * Self.hour).open { _ = try start(store, due, at: 4 * Self.hour) }
+        #expect(try store.events(of: session).map(\.kind) == [.activity("other"), .activity("sync")])
+    }
+
+    @Test("one that does not repeat is told of also while an earlier event of it is unacknowledged")
+    func single() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        for hours in 1...2 {
+            try set(store, activity { $0.repeats = false }, session, at: Int64(hours) * Self.hour)
+            let now = Int64(hours + 1) * Self.hour
+            _ = try start(store, try open(store, now).open[0], at: now)
+        }
+        #expect(try store.events(of: session).count == 2)
+    }
+
     @Test("a start that was read before another is none")
     func once() throws {
         let store = try TestStore(scratch.path)
@@ -164,7 +196,7 @@ struct ActivityTests {
     }
 
     @Test("one that does not repeat is gone with its start")
-    func single() throws {
+    func gone() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         try set(store, activity { $0.repeats = false }, session)

@@ -166,13 +166,17 @@ struct QueryPlanTests {
         var activity = Activity(identifier: "sync", intervalMilliseconds: 1_000)
         activity.request = .stating(31, .overnight)
         let made = activity
+        let told = Activity(identifier: "told", intervalMilliseconds: 1_000)
         try store.run { (transaction) throws(Failure) in
             try transaction.setActivity(made, origin: .example, in: session, now: 1)
+            try transaction.setActivity(told, origin: nil, in: session, now: 1)
             _ = try transaction.activities(session, now: 1)
             _ = try transaction.hasActivities()
             try transaction.moveActivities(by: -1, now: .max / 2)
-            for due in try transaction.openActivities(now: 5_000).open {
-                _ = try transaction.start(due, now: 5_000, clock: ClockReading(wall: 5_000, boot: 1, bootID: "b"))
+            for now: Int64 in [5_000, 9_000] {
+                for due in try transaction.openActivities(now: now).open {
+                    _ = try transaction.start(due, now: now, clock: ClockReading(wall: now, boot: 1, bootID: "b"))
+                }
             }
             try transaction.removeActivity("sync", in: session)
         }

@@ -175,6 +175,6 @@ extension Schema {
             expected_bytes_sent INTEGER
         ) STRICT;
         ALTER TABLE events ADD COLUMN activity TEXT;
-        CREATE INDEX events_of_activities ON events (session_id) WHERE kind = 5;
+        CREATE INDEX events_of_activities ON events (session_id, activity) WHERE kind = 5;
         """
 }

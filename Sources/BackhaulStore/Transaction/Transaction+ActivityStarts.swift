@@ -3,7 +3,8 @@ public import BackhaulModel
 /// The start of an activity and its next window are one transaction: it starts once, whenever an engine ends.
 extension Transaction {
     /// Makes the task of its request, or tells the host. Nil when it was started, changed or removed since it was read,
-    /// or its last task lives. Throws what an enqueue throws.
+    /// or its last task lives; also when its host has not acknowledged yet what it was told of an earlier window: this
+    /// one is over with that. Throws what an enqueue throws.
     public func start(
         _ activity: OpenActivity, now: Int64, clock: ClockReading
     ) throws(Failure) -> ActivityStart? {
@@ -11,6 +12,11 @@ extension Transaction {
             row.openActivity()
         }
         guard let current, current == activity, current.livingTask == nil else { return nil }
+        // One that does not repeat has been set for this one event, whatever its like are doing.
+        if !activity.hasRequest, activity.repeats, let next = activity.next(now: clock.wall), try isTold(activity) {
+            try connection.run(Self.pass, .number(activity.id.rawValue), .integer(next))
+            return nil
+        }
         var enqueued: EnqueuedTasks?
         var told: (previous: EventID, events: [Event])?
         if activity.hasRequest {
@@ -31,6 +37,12 @@ extension Transaction {
         change.previousEvent = told?.previous ?? .zero
         change.events = told?.events ?? []
         return ActivityStart(change: change, enqueued: enqueued)
+    }
+
+    private func isTold(_ activity: OpenActivity) throws(Failure) -> Bool {
+        try connection.first(Self.selectTold, .id(activity.session), .text(activity.identifier)) {
+            row throws(Failure) in row.flag()
+        } ?? false
     }
 
     private func tell(
@@ -66,6 +78,9 @@ extension Transaction {
         """
         UPDATE activities SET next_ms = ?2, last_started_ms = ?3, last_task_id = ifnull(?4, last_task_id) WHERE id = ?1
         """)
+    private static let pass = Query("UPDATE activities SET next_ms = ?2 WHERE id = ?1")
+    private static let selectTold = Query(
+        "SELECT EXISTS (SELECT 1 FROM events WHERE session_id = ? AND kind = 5 AND activity = ?)")
     private static let remove = Query("DELETE FROM activities WHERE id = ?")
     private static let insertEvent = Query(
         """
