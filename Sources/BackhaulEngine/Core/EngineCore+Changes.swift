@@ -27,6 +27,7 @@ extension EngineCore {
         if let event = tasksEndedOrStopped {
             for id in change.tasks {
                 forgetRepeats(of: id)
+                endDelay(of: id)
                 if let runner = runners[id] {
                     event == .cancel ? runner.cancel() : runner.take(event)
                 } else if let task = ready.removeValue(forKey: id) {

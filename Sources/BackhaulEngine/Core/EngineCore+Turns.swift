@@ -108,6 +108,7 @@ extension EngineCore {
         runner.isProbe = isProbe
         runner.probe = probe
         runners[task.id] = runner
+        endDelay(of: task.id)
         if let rate = task.request.options.policy.bytesPerSecond { setRate(rate, of: .task(task.id)) }
         if !tickerRuns {
             tickerRuns = true

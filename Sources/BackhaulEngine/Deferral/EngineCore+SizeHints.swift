@@ -18,11 +18,16 @@ extension EngineCore {
                 delayed.append((task.id, hold))
             } else {
                 fitting.append(task)
-                if let row = deferral.delayedRows.removeValue(forKey: task.id) { end(row) }
+                endDelay(of: task.id)
             }
         }
         if let lane = lanes[lane] { delay(delayed, of: lane, until: Self.end(of: budgets)) }
         return fitting
+    }
+
+    /// Whatever it waits for now, or whatever has become of it, it is no budget.
+    func endDelay(of task: TaskID) {
+        if let row = deferral.delayedRows.removeValue(forKey: task) { end(row) }
     }
 
     /// When any of them begins anew, by the boot clock.
