@@ -49,8 +49,12 @@ extension EngineCore {
         store({ (transaction) throws(Failure) in
             try transaction.delay(ids, until: due, for: .budget)
         }, then: { core, result in
+            guard case .success = result else {
+                // The store is full or failing for now. At once they would be found again.
+                core.lanesToReload.insert(lane.id)
+                return core.due(at: Clock.bootMilliseconds + 1_000)
+            }
             core.due(at: due)
-            if case .failure = result { core.due(at: Clock.bootMilliseconds + 1_000) }
             core.tasksWait(in: [lane.id], reload: false)
         })
     }
