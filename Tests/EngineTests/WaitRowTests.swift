@@ -17,6 +17,51 @@ struct WaitRowTests {
         return waits
     }
 
+    @Test("a task did not wait for the network of another that was cancelled before it came")
+    func cancelled() throws {
+        let engine = try ToldEngine(store, .onBattery)
+        defer { engine.stop() }
+        let host = try engine.session(SessionConfiguration(identifier: "s"))
+        let first = try host.enqueue(store.request(nowhere + "/a", "a"))[0]
+        _ = try host.waits(first, for: .connectivity)
+        _ = try answer(host.session.control(.cancel, TaskSelection()))
+        var request = try store.request(nowhere + "/b", "b")
+        request.options.policy.constraints.requiresExternalPower = true
+        let second = try host.enqueue(request)[0]
+        _ = try host.waits(second, for: .power)
+        #expect(try waits(host, second).map(\.reason) == [.power])
+    }
+
+    @Test("others of a server without a way wait on when one of them is cancelled")
+    func oneOfTwo() throws {
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try engine.session(SessionConfiguration(identifier: "s"))
+        let tasks = try host.enqueue(store.request(nowhere + "/a", "a"), store.request(nowhere + "/b", "b"))
+        for task in tasks { _ = try host.waits(task, for: .connectivity) }
+        _ = try answer(host.session.control(.cancel, TaskSelection(ids: [tasks[0]])))
+        _ = try host.waits(tasks[1], for: .connectivity)
+        #expect(try waits(host, tasks[1]).map(\.endedMilliseconds) == [nil])
+    }
+
+    @Test("a task that is held when it would try the network again waits for one thing")
+    func held() throws {
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.minimumBatteryPercent = 50 })
+        let task = try host.enqueue(store.request(nowhere + "/a", "a"))[0]
+        _ = try host.waits(task, for: .connectivity)
+        engine.tell {
+            $0.unplug()
+            $0.batteryPercent = Reading(30, source: "test")
+        }
+        _ = try answer(host.session.control(.resume, TaskSelection()))
+        _ = try host.waits(task, for: .battery)
+        #expect(waitUntil {
+            (try? waits(host, task).filter { $0.endedMilliseconds == nil }.map(\.reason)) == [.battery]
+        })
+    }
+
     @Test("a task that is too large for a budget does not wait for it while it is suspended")
     func suspended() throws {
         let engine = try ToldEngine(store)

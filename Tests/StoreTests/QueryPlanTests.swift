@@ -145,6 +145,7 @@ struct QueryPlanTests {
             _ = try transaction.adopt(ClockReading(wall: 99_009, boot: 10, bootID: "b"))
             _ = try transaction.movePastLatestStart(now: 50)
             _ = try transaction.waitingCounts()
+            _ = try transaction.unconnected(among: [LaneID(rawValue: 1)])
             for lane in try transaction.lanesWithWaitingTasks() { _ = try transaction.waitingConstraints(of: lane.id) }
             _ = try transaction.overdue(of: session, limit: 9, now: 9)
             _ = try transaction.nextEndOfTime(session)

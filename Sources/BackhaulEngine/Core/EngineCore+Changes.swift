@@ -25,6 +25,7 @@ extension EngineCore {
     /// Rows changed: running downloads follow, and clients of the application learn of new events.
     func apply(_ change: Change, tasksEndedOrStopped: RunnerEvent? = nil) {
         if let event = tasksEndedOrStopped {
+            needsNoWay(change.lanes)
             for id in change.tasks {
                 forgetRepeats(of: id)
                 endDelay(of: id)

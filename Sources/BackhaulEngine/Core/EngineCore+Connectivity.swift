@@ -13,7 +13,7 @@ struct Unconnected {
     var watch: Watch?
     var routes: RouteWatch?
     var timer: LoopTimer?
-    /// Since a lane has been without a way, until its server answers.
+    /// Since a lane has been without a way, until its server answers or nothing of it waits for one any more.
     var rows: [LaneID: WaitRow] = [:]
     /// When the timer is for a change of the network.
     var hasChanged = false
@@ -89,7 +89,9 @@ extension EngineCore {
         stopWaitingForWays()
         store({ (transaction) throws(Failure) in try transaction.releaseUnconnected() }, then: { core, result in
             switch result {
-            case .success(let lanes): core.tasksWait(in: lanes, reload: false)
+            case .success(let lanes):
+                core.tasksWait(in: lanes, reload: false)
+                for lane in core.unconnected.rows.keys where !lanes.contains(lane) { core.triesNoWay(lane) }
             // The store is full or failing for now; what is due is looked at, too.
             case .failure: core.due(at: Clock.bootMilliseconds + 1_000)
             }
@@ -98,8 +100,33 @@ extension EngineCore {
     }
 
     /// A server of this lane has answered.
-    func hasWay(_ lane: LaneID) {
-        if let row = unconnected.rows.removeValue(forKey: lane) { end(row) }
+    func hasWay(_ lane: LaneID, since time: Int64 = Clock.wallMilliseconds) {
+        if let row = unconnected.rows.removeValue(forKey: lane) { end(row, at: time) }
+    }
+
+    /// Tasks of these lanes have ended or stopped. They may have been the last that waited for a way.
+    func needsNoWay(_ lanes: Set<LaneID>) {
+        let asked = lanes.filter { unconnected.rows[$0] != nil }
+        guard !asked.isEmpty else { return }
+        let now = Clock.wallMilliseconds
+        store({ (transaction) throws(Failure) in try transaction.unconnected(among: asked) }, then: { core, result in
+            guard case .success(let waiting) = result else { return }
+            let free = asked.subtracting(waiting).filter { lane in
+                !core.runners.values.contains { $0.task.lane == lane }
+            }
+            core.tryUnconnected(free)
+            for lane in free { core.triesNoWay(lane, since: now) }
+            core.planPump()
+        })
+    }
+
+    /// Its tasks may try, and none does: the others wait for something else.
+    func triesNoWay(_ lane: LaneID, since time: Int64 = Clock.wallMilliseconds) {
+        guard unconnected.rows[lane] != nil, !unconnected.lanes.contains(lane),
+            !runners.values.contains(where: { $0.task.lane == lane }),
+            !ready.values.contains(where: { $0.lane == lane })
+        else { return }
+        hasWay(lane, since: time)
     }
 
     /// Nothing is held and watched for any more.

@@ -53,6 +53,7 @@ extension EngineCore {
         let tasks = fitting(mayStart, in: lane).filter { runners[$0.id] == nil && ready[$0.id] == nil }
         let (startable, parked) = divide(tasks)
         for task in startable { ready[task.id] = task }
+        triesNoWay(lane)
         let urgent = Set(startable.lazy.filter { $0.request.priority >= Limits.priorityNow }.map(\.id))
         let givenUp = schedule.loaded(lane, startable.map(\.id), urgent: urgent, isAll: isAll)
         for id in givenUp { ready[id] = nil }

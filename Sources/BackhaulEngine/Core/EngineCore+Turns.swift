@@ -128,6 +128,7 @@ extension EngineCore {
         if runner.gaveWay { tasksWait(in: [runner.task.lane], reload: true) }
         taskLeft(runner)
         if case .throughput? = runner.probe { endThroughputProbe(of: runner) }
+        needsNoWay([runner.task.lane])
         if runners.isEmpty { planPruning() }
         considerSleep()
         runner.leaveCredentials()

@@ -41,9 +41,8 @@ extension EngineCore {
         return (row, now)
     }
 
-    func end(_ row: WaitRow) {
-        let now = Clock.wallMilliseconds
-        if let id = deferral.rows.end(row, at: now) { end(id, at: now) }
+    func end(_ row: WaitRow, at time: Int64 = Clock.wallMilliseconds) {
+        if let id = deferral.rows.end(row, at: time) { end(id, at: time) }
     }
 
     private func end(_ id: WaitID, at time: Int64) {

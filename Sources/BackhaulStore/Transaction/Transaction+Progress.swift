@@ -59,6 +59,16 @@ extension Transaction {
         try Set(connection.all(Self.releaseUnconnected) { row throws(Failure) in row.laneID() })
     }
 
+    /// Those of these lanes of which a task waits for a way to its server.
+    public func unconnected(among lanes: Set<LaneID>) throws(Failure) -> Set<LaneID> {
+        var found: Set<LaneID> = []
+        for lane in lanes {
+            let isOne = try connection.first(Self.selectUnconnected, .id(lane)) { row throws(Failure) in row.flag() }
+            if isOne == true { found.insert(lane) }
+        }
+        return found
+    }
+
     /// Tasks of the session that wait for their next try wait no longer than its configuration now says.
     public func rescheduleRetries(of session: SessionID, bootMilliseconds: Int64, now: Int64) throws(Failure) {
         try connection.run(Self.rescheduleRetries, .id(session), .integer(bootMilliseconds), .integer(now))
@@ -120,6 +130,10 @@ extension Transaction {
     private static let releaseUnconnected = Query(
         """
         UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE due_boot_ms > 0 AND due_reason = 9 RETURNING lane_id
+        """)
+    private static let selectUnconnected = Query(
+        """
+        SELECT EXISTS (SELECT 1 FROM tasks WHERE lane_id = ? AND state = 1 AND due_boot_ms > 0 AND due_reason = 9)
         """)
     // The index of delayed tasks is the shortest way: most tasks of a session wait for their turn.
     private static let rescheduleRetries = Query(
