@@ -214,7 +214,7 @@ struct StartTests {
         try store.end(own)
         #expect(try next() == 102_000)
         #expect(try over(105_000) == [second])
-        #expect(try over(111_000) == [first, second])
+        #expect(try over(111_000) == [second, first])
         try store.end(first)
         try store.end(second)
         #expect(try next() == nil)

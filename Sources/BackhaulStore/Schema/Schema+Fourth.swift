@@ -51,6 +51,9 @@ extension Schema {
         -- The end of a resource time-out of its own, by the calendar of its age. NULL: its session's.
         ALTER TABLE tasks ADD COLUMN own_end_ms INTEGER;
         CREATE INDEX tasks_by_own_end ON tasks (session_id, state, own_end_ms) WHERE own_end_ms IS NOT NULL;
+        -- Those with their session's that wait, from the oldest on.
+        CREATE INDEX tasks_by_age ON tasks (session_id, enqueued_ms + suspended_ms)
+            WHERE state = 1 AND own_end_ms IS NULL;
         UPDATE tasks SET own_end_ms = enqueued_ms + suspended_ms
             + (SELECT resource_timeout_ms FROM request_options WHERE task_id = tasks.id)
             WHERE id IN (SELECT task_id FROM request_options WHERE resource_timeout_ms IS NOT NULL);
