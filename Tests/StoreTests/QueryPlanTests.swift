@@ -53,7 +53,7 @@ struct QueryPlanTests {
             try transaction.trimHistory(session, to: 1)
             try transaction.delay([ids[1], ids[2]], until: 50, for: .budget)
             _ = try transaction.delaysBegan(for: .budget)
-            _ = try transaction.releaseDelayed(for: .budget) { $0.task == ids[1] ? 60 : nil }
+            _ = try transaction.judgeDelayed(for: .budget) { $0.task == ids[1] ? 60 : nil }
             _ = try transaction.releaseDue(bootMilliseconds: 9)
             let demand = AuthenticationDemand.example()
             let record = AttemptRecord(attempts: 1, attemptsWithoutProgress: 0, bytesReceived: 0)

@@ -176,6 +176,35 @@ struct StartTests {
         #expect(second.next == nil && second.constraints == first.constraints)
     }
 
+    @Test("tasks that wait for a budget are judged in batches, each of them by the last one")
+    func judged() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<5_000).map { .numbered($0) }, in: session)
+        func judge(after last: DelayedTask?, _ due: Int64?) throws -> JudgedDelays {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.judgeDelayed(for: .budget, after: last) { $0.task == ids[4_999] ? 70 : due }
+            }
+        }
+        func delayed() throws -> [DelayedTask] {
+            try store.run { (transaction) throws(Failure) in try transaction.delayed(for: .budget) }
+        }
+        try store.run { (transaction) throws(Failure) in try transaction.delay(ids, until: 50, for: .budget) }
+        var batches = 0
+        var last: DelayedTask?
+        repeat {
+            last = try judge(after: last, 60).last
+            batches += 1
+        } while last != nil && batches < 9
+        #expect(last == nil)
+        #expect(try delayed().map(\.due) == Array(repeating: 60, count: 4_999) + [70])
+        let first = try judge(after: nil, nil)
+        #expect(first.lanes.count == 1 && first.next == nil && first.last?.task == ids[4_095])
+        let second = try judge(after: first.last, nil)
+        #expect(second.next == 70 && second.last == nil)
+        #expect(try delayed().map(\.task) == [ids[4_999]])
+    }
+
     @Test("the time of waiting tasks is over in the order of its end, with time-outs of their own and suspensions")
     func overdue() throws {
         let store = try TestStore(scratch.path)

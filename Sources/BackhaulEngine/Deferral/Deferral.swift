@@ -42,6 +42,9 @@ struct Deferral {
     var mayHaveDelayed = true
     /// This one has found some. They depend on the network, too, though their classes may be forgotten.
     var hasDelayed = false
+    var isJudgingDelayed = false
+    /// What they are judged by has changed meanwhile.
+    var judgesDelayedAgain = false
     var isPruningPlanned = false
     var isReconsideringPlanned = false
     var timeZone: (zone: TimeZoneWatch, watch: Watch)?

@@ -62,30 +62,58 @@ extension EngineCore {
     /// The network, its budgets or the calendar are others: whoever was too large may fit now. Judged at the end of
     /// this turn, when all of them are known, and in the store: who does not fit is never without its reason.
     func releaseDelayed() {
+        guard !deferral.isJudgingDelayed else { return deferral.judgesDelayedAgain = true }
         guard deferral.mayHaveDelayed else { return }
-        deferral.mayHaveDelayed = false
-        loop.afterThisTurn { [unowned self] in judgeDelayed() }
+        deferral.isJudgingDelayed = true
+        loop.afterThisTurn { [unowned self] in
+            deferral.mayHaveDelayed = false
+            deferral.judgesDelayedAgain = false
+            judgeDelayed(by: judgement(), after: nil)
+        }
     }
 
-    private func judgeDelayed() {
+    /// The budgets of each session, and when the first of them begins anew: the same for all that are judged together.
+    private typealias Judgement = [SessionID: (budgets: [BudgetUse], end: Int64)]
+
+    private func judgement() -> Judgement {
+        var judgement: Judgement = [:]
+        for session in sessions.keys {
+            let budgets = budgets(of: session)
+            judgement[session] = (budgets, Self.end(of: budgets))
+        }
+        return judgement
+    }
+
+    private func judgeDelayed(by judgement: Judgement, after last: DelayedTask?) {
         guard !hasFailed else { return }
-        let budgets = Dictionary(uniqueKeysWithValues: sessions.keys.map { ($0, self.budgets(of: $0)) })
         store({ (transaction) throws(Failure) in
-            try transaction.releaseDelayed(for: .budget) { task in
-                guard let budgets = budgets[task.session],
-                    DeferralDecision.fits(task.statedBytes, budgets) != nil
+            try transaction.judgeDelayed(for: .budget, after: last) { task in
+                guard let mine = judgement[task.session],
+                    DeferralDecision.fits(task.statedBytes, mine.budgets) != nil
                 else { return nil }
-                return Self.end(of: budgets)
+                return mine.end
             }
         }, then: { core, result in
-            guard case .success(let found) = result else { return core.deferral.mayHaveDelayed = true }
-            // Those that were delayed meanwhile were judged as they are now.
-            core.deferral.hasDelayed = found.next != nil || core.deferral.mayHaveDelayed
-            if found.next != nil { core.deferral.mayHaveDelayed = true }
-            core.due(at: found.next)
-            core.tasksWait(in: found.lanes, reload: false)
-            core.planPruning()
+            let judged = try? result.get()
+            if judged?.next != nil || judged == nil { core.deferral.mayHaveDelayed = true }
+            core.due(at: judged?.next)
+            core.tasksWait(in: judged?.lanes ?? [], reload: false)
+            if let last = judged?.last, !core.deferral.judgesDelayedAgain {
+                return core.judgeDelayed(by: judgement, after: last)
+            }
+            core.haveJudgedDelayed(isAll: judged != nil && judged?.last == nil)
         })
+    }
+
+    private func haveJudgedDelayed(isAll: Bool) {
+        deferral.isJudgingDelayed = false
+        if !isAll { deferral.mayHaveDelayed = true }
+        // Those that were delayed meanwhile were judged as they are now.
+        deferral.hasDelayed = deferral.mayHaveDelayed
+        planPruning()
+        guard deferral.judgesDelayedAgain else { return }
+        deferral.judgesDelayedAgain = false
+        releaseDelayed()
     }
 
     /// Why a delayed task waits, as it is now.

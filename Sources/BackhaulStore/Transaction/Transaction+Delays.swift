@@ -11,31 +11,42 @@ extension Transaction {
 
     /// All that wait for a time for this reason.
     public func delayed(for reason: WaitReason) throws(Failure) -> [DelayedTask] {
-        try connection.all(Self.select, .number(reason.rawValue)) { row throws(Failure) in
-            let (task, session, lane) = (row.taskID(), row.sessionID(), row.laneID())
-            let (received, sent) = (row.optionalBits(), row.optionalBits())
-            let stated = DeferralDecision.stated(received: received, sent: sent, offset: row.bits())
-            return DelayedTask(task: task, session: session, lane: lane, statedBytes: stated)
-        }
+        try delayed(for: reason, after: nil, limit: .max)
     }
 
-    /// Judges all that wait for this reason anew. `due`: until when by the boot clock the task waits on; nil: it waits
-    /// for its turn. Returns the lanes of those that do, and when the first of the others is due.
-    public func releaseDelayed(
-        for reason: WaitReason, due: (DelayedTask) -> Int64?
-    ) throws(Failure) -> (lanes: Set<LaneID>, next: Int64?) {
-        var lanes: Set<LaneID> = []
-        var next: Int64?
-        for task in try delayed(for: reason) {
+    /// Judges those that wait for this reason anew, in the order of their times, some thousands `after` the last of the
+    /// batch before. `due`: until when by the boot clock the task waits on; nil: it waits for its turn. One that waits
+    /// for longer than before may be judged twice, and has to be told the same.
+    public func judgeDelayed(
+        for reason: WaitReason, after last: DelayedTask? = nil, due: (DelayedTask) -> Int64?
+    ) throws(Failure) -> JudgedDelays {
+        var judged = JudgedDelays()
+        let tasks = try delayed(for: reason, after: last, limit: Self.batch)
+        if tasks.count == Int(Self.batch) { judged.last = tasks.last }
+        for task in tasks {
             if let time = due(task) {
-                next = min(next ?? .max, time)
-                try connection.run(Self.move, .id(task.task), .integer(time))
+                judged.next = min(judged.next ?? .max, time)
+                if time != task.due { try connection.run(Self.move, .id(task.task), .integer(time)) }
             } else {
-                lanes.insert(task.lane)
+                judged.lanes.insert(task.lane)
                 try connection.run(Self.release, .id(task.task))
             }
         }
-        return (lanes, next)
+        return judged
+    }
+
+    private func delayed(
+        for reason: WaitReason, after last: DelayedTask?, limit: Int64
+    ) throws(Failure) -> [DelayedTask] {
+        try connection.all(
+            Self.select, .number(reason.rawValue), .integer(last?.due ?? 0), last.map { .id($0.task) } ?? .integer(0),
+            .integer(limit)
+        ) { row throws(Failure) in
+            let (task, session, lane, due) = (row.taskID(), row.sessionID(), row.laneID(), row.integer())
+            let (received, sent) = (row.optionalBits(), row.optionalBits())
+            let stated = DeferralDecision.stated(received: received, sent: sent, offset: row.bits())
+            return DelayedTask(task: task, session: session, lane: lane, due: due, statedBytes: stated)
+        }
     }
 
     /// When the first of those that wait for this reason began to, in Unix milliseconds, of each session.
@@ -46,17 +57,20 @@ extension Transaction {
         return Dictionary(found.map { ($0.session, $0.began) }, uniquingKeysWith: min)
     }
 
+    /// A few tens of milliseconds.
+    private static let batch: Int64 = 4_096
     private static let delay = Query(
         "UPDATE tasks SET due_boot_ms = ?2, due_reason = ?3 WHERE id = ?1 AND state = 1 AND due_boot_ms IS NULL")
     // The index of delayed tasks is the shortest way: few have a due time.
     private static let select = Query(
         """
-        SELECT tasks.id, session_id, lane_id, coalesce(expected_bytes_received, expected_size),
+        SELECT tasks.id, session_id, lane_id, due_boot_ms, coalesce(expected_bytes_received, expected_size),
             coalesce(expected_bytes_sent, body_size), coalesce(synced_offset, 0)
         FROM tasks INDEXED BY tasks_by_due CROSS JOIN requests ON requests.task_id = tasks.id
             LEFT JOIN checkpoints ON checkpoints.task_id = tasks.id
             LEFT JOIN request_options ON has_options AND request_options.task_id = tasks.id
-        WHERE due_boot_ms >= 0 AND due_reason = ?
+        WHERE due_boot_ms >= ?2 AND (due_boot_ms > ?2 OR tasks.id > ?3) AND due_reason = ?1
+        ORDER BY due_boot_ms, tasks.id LIMIT ?4
         """)
     private static let move = Query("UPDATE tasks SET due_boot_ms = ?2 WHERE id = ?1")
     private static let release = Query("UPDATE tasks SET due_boot_ms = NULL, due_reason = 0 WHERE id = ?1")
