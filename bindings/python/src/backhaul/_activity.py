@@ -28,7 +28,7 @@ class Activity:
     quality_of_service: str | QualityOfService | None = None
     #: What is enqueued, without a key, files of a body, earliest and latest start; a destination with
     #: ``if_exists="replace"``, or named by the server. While its last task lives no other is made. None: an event of
-    #: EventKind.ACTIVITY, which launches.
+    #: EventKind.ACTIVITY, which launches; while that is unacknowledged no other is made.
     request: Request | None = None
     #: When the first window opens; None: after the interval. Of one that exists: its next window.
     first: Moment | None = None

@@ -26,7 +26,7 @@ public struct Activity: Hashable, Sendable {
     public var qualityOfService: QualityOfService?
     /// What is enqueued, without an idempotency key, files of a body, earliest and latest start; a destination with
     /// `.replace`, or named by the server. While its last task lives no other is made. Nil: `Event.activity`, which
-    /// launches.
+    /// launches; while that is unacknowledged no other is made.
     public var request: Request?
     /// Unix time in milliseconds when the first window opens; nil: after the interval. Of one that exists: its next
     /// window.
