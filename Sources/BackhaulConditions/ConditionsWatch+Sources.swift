@@ -29,7 +29,10 @@ extension ConditionsWatch {
     private func forget(_ gone: ConditionNeeds) {
         if gone.contains(.power) { power = nil }
         if gone.contains(.heat) { heat = nil }
-        if gone.contains(.network) { network = nil }
+        if gone.contains(.network) {
+            network = nil
+            identity = NetworkIdentity()
+        }
         for resource in PressureResource.allCases where gone.contains(resource.need) { pressure[resource] = nil }
     }
 

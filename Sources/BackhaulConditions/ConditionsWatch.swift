@@ -21,8 +21,11 @@ public final class ConditionsWatch {
     /// Everything that is needed was read, or has not answered for two seconds.
     public var isSettled: Bool { pending.isEmpty }
 
-    /// What is needed and has not answered yet, for two seconds at the most. `onChange` tells when it becomes less.
-    public var pending: ConditionNeeds { unanswered }
+    /// What is needed and has not answered yet, for two seconds at the most; and for ten seconds the network, when the
+    /// kernel has a new interface of which NetworkManager has yet to say what it is. `onChange` tells when it changes.
+    public var pending: ConditionNeeds {
+        isNetworkPending && needs.contains(.network) ? unanswered.union(.network) : unanswered
+    }
 
     /// What the administrator says of networks, by their names, in place of what the system says. Changing it changes
     /// `current` at once, without `onChange`.
@@ -44,6 +47,8 @@ public final class ConditionsWatch {
     var pressure: [PressureResource: Reading<UInt8>] = [:]
     var network: NetworkState?
     var bus: BusReadings?
+    var identity = NetworkIdentity()
+    private var isNetworkPending = false
 
     // Where it is read.
     var reader: SystemReader?
@@ -61,6 +66,7 @@ public final class ConditionsWatch {
     var unanswered: ConditionNeeds = []
     private(set) lazy var readingTimer = loop.timer { [unowned self] in readAgain() }
     private(set) lazy var answerTimer = loop.timer { [unowned self] in answersAreLate() }
+    private(set) lazy var identityTimer = loop.timer { [unowned self] in tell {} }
     private(set) lazy var routeTimer = loop.timer { [unowned self] in read(.network) }
     private(set) lazy var pressureTimer = loop.timer { [unowned self] in readFelt() }
     var listing: ConditionsListing?
@@ -113,8 +119,15 @@ public final class ConditionsWatch {
     // MARK: - What was read
 
     func refresh() {
+        let known = identity.take(network, bus, now: loop.now)
+        isNetworkPending = known.isPending
+        if let look = known.nextLook, !isClosed {
+            identityTimer.start(milliseconds: max(1, look - loop.now))
+        } else {
+            identityTimer.stop()
+        }
         let conditions = Conditions.combined(
-            power: power, heat: heat, pressure: pressure, network: network, bus: bus, metered: metered)
+            power: power, heat: heat, pressure: pressure, network: network, bus: known.bus, metered: metered)
         current = Conditions()
         current.take(conditions, needs)
     }
@@ -122,9 +135,9 @@ public final class ConditionsWatch {
     /// After a reading: tells, if there is something new to tell.
     func tell(after body: () -> Void) {
         let before = current
-        let awaited = unanswered
+        let awaited = pending
         body()
         refresh()
-        if !current.hasSameValues(as: before) || unanswered != awaited { onChange() }
+        if !current.hasSameValues(as: before) || pending != awaited { onChange() }
     }
 }

@@ -7,6 +7,8 @@ public struct BusReadings: Sendable, Equatable {
     public var isMetered = Reading<Bool>()
     public var connectivity = Reading<ConnectivityState>()
     public var isAboutToSleep = Reading<Bool>()
+    /// NetworkManager is there: what it has not said yet it may say.
+    public var isNetworkManaged = false
     /// False until whoever was asked has answered, is known to be missing, or has taken too long.
     public var isSettled = false
 

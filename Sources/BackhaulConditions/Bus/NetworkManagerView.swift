@@ -83,6 +83,7 @@ struct NetworkManagerView {
         case (.present, .properties, .asking) where path != nil: break
         case (.present, .properties(let properties), _): read(properties)
         }
+        readings.isNetworkManaged = presence.owner != nil
     }
 
     private mutating func unknown(_ clause: String, isSettled: Bool) {

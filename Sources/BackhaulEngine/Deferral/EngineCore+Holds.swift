@@ -57,8 +57,14 @@ extension EngineCore {
             state = now
         }
         let wasUndecided = state.isUndecided
+        guard isRead(needed) else {
+            // What was read is not known any more: whoever runs goes on, and nobody follows.
+            state.isUndecided = true
+            deferral.classes[key] = state
+            if !wasUndecided { unload { self.taskClass(of: $0) == key } }
+            return
+        }
         if wasUndecided {
-            guard isRead(needed) else { return }
             state.isUndecided = false
             takeConditions()
         }
@@ -142,17 +148,21 @@ extension EngineCore {
 
     /// Running tasks leave at once, loaded ones stay in the store.
     func giveUp(_ reason: WaitReason, where isMeant: (StoredTask) -> Bool) {
-        for (id, task) in ready where isMeant(task) {
-            ready[id] = nil
-            schedule.drop(id, in: task.lane)
-            deferral.waiting[task.lane, default: []].insert(task.constraints)
-        }
+        unload(where: isMeant)
         for runner in Array(runners.values) where isMeant(runner.task) { giveUp(runner, reason) }
     }
 
     private func giveUp(_ runner: TaskRunner, _ reason: WaitReason) {
         deferral.waiting[runner.task.lane, default: []].insert(runner.task.constraints)
         runner.deferred(for: reason)
+    }
+
+    private func unload(where isMeant: (StoredTask) -> Bool) {
+        for (id, task) in ready where isMeant(task) {
+            ready[id] = nil
+            schedule.drop(id, in: task.lane)
+            deferral.waiting[task.lane, default: []].insert(task.constraints)
+        }
     }
 
     private func letGo(_ key: TaskClass) {

@@ -15,7 +15,7 @@ struct ClassState {
     let constraints: EffectiveConstraints
     /// What has to be read before one of them starts.
     var needed: ConditionNeeds = []
-    /// Of that something was never read.
+    /// Of that something was not read yet, or is not known for a moment.
     var isUndecided = true
     /// Nil: they may run.
     var held: Held?

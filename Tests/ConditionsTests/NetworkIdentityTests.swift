@@ -1,0 +1,107 @@
+@testable import BackhaulConditions
+import BackhaulModel
+import Testing
+
+@Suite("Which network the kernel's interface is")
+struct NetworkIdentityTests {
+    private static let absent = BusReadings.unknown("NetworkManager is not on the bus")
+
+    private func kernel(_ interface: String?) -> NetworkState {
+        interface.map { NetworkState(NetworkLink(name: $0, type: 1), source: "/sys") } ?? .withoutRoute
+    }
+
+    private func manager(_ network: String?, metered: Bool? = nil, _ state: ConnectivityState? = nil) -> BusReadings {
+        var readings = BusReadings.unknown("NetworkManager has no connection with the default route")
+        if let network { readings.network = Reading(Network(name: network, kind: .wifi), source: "NetworkManager") }
+        if let metered { readings.isMetered = Reading(metered, source: "NetworkManager") }
+        if let state { readings.connectivity = Reading(state, source: "NetworkManager") }
+        readings.isNetworkManaged = true
+        return readings
+    }
+
+    /// On Hotspot, which is metered, since the time 0.
+    private func onHotspot() -> NetworkIdentity {
+        var identity = NetworkIdentity()
+        _ = identity.take(kernel("wlan0"), manager("Hotspot", metered: true, .portal), now: 0)
+        return identity
+    }
+
+    @Test("while NetworkManager is away the network stays what it was, for as long as its interface is there")
+    func away() {
+        var identity = onHotspot()
+        for now in [1_000, 10_999, 86_400_000] as [Int64] {
+            let answer = identity.take(kernel("wlan0"), NetworkIdentityTests.absent, now: now)
+            #expect(answer.bus?.network.value?.name == "Hotspot")
+            #expect(answer.bus?.isMetered.value == true)
+            #expect(!answer.isPending)
+        }
+        _ = identity.take(kernel(nil), NetworkIdentityTests.absent, now: 86_400_001)
+        let other = identity.take(kernel("wlan0"), NetworkIdentityTests.absent, now: 86_400_002)
+        #expect(other.bus?.network.value == nil)
+    }
+
+    @Test("how far the network leads is what it was for ten seconds, and then not known")
+    func connectivity() {
+        var identity = onHotspot()
+        let first = identity.take(kernel("wlan0"), NetworkIdentityTests.absent, now: 1_000)
+        #expect(first.bus?.connectivity.value == .portal)
+        #expect(first.nextLook == 11_000)
+        let later = identity.take(kernel("wlan0"), NetworkIdentityTests.absent, now: 11_000)
+        #expect(later.bus?.connectivity.value == nil)
+        #expect(later.nextLook == nil)
+    }
+
+    @Test(
+        "a NetworkManager that has just been started, and has no connection yet, is waited for",
+        arguments: [2_000, 86_400_000] as [Int64])
+    func restarted(at now: Int64) {
+        var identity = onHotspot()
+        _ = identity.take(kernel("wlan0"), NetworkIdentityTests.absent, now: 1_000)
+        _ = identity.take(kernel("wlan0"), NetworkIdentityTests.absent, now: now - 1)
+        let asked = identity.take(kernel("wlan0"), manager(nil, metered: false), now: now)
+        #expect(asked.bus?.network.value?.name == "Hotspot")
+        #expect(asked.bus?.isMetered.value == true)
+        #expect(asked.nextLook == now + 10_000)
+        let back = identity.take(kernel("wlan0"), manager("Home", metered: false), now: now + 1_000)
+        #expect(back.bus == manager("Home", metered: false))
+    }
+
+    @Test("a NetworkManager that has had no connection for ten seconds has none: the network is the interface")
+    func unmanaged() {
+        var identity = onHotspot()
+        _ = identity.take(kernel("wlan0"), manager(nil), now: 1_000)
+        let answer = identity.take(kernel("wlan0"), manager(nil), now: 11_000)
+        #expect(answer.bus == manager(nil))
+        #expect(!answer.isPending)
+    }
+
+    @Test("what NetworkManager has not named yet is pending, for ten seconds from when the kernel has it")
+    func late() {
+        var identity = onHotspot()
+        _ = identity.take(kernel(nil), manager(nil), now: 1_000)
+        let new = identity.take(kernel("wlan0"), manager(nil), now: 2_000)
+        #expect(new.isPending)
+        #expect(new.bus?.network.value == nil)
+        #expect(new.nextLook == 12_000)
+        var told = identity
+        #expect(!told.take(kernel("wlan0"), manager("Home"), now: 3_000).isPending)
+        #expect(!identity.take(kernel("wlan0"), manager(nil), now: 12_000).isPending)
+    }
+
+    @Test("nobody is waited for where there is no NetworkManager, or where it has named nothing from the beginning")
+    func nobody() {
+        var without = NetworkIdentity()
+        _ = without.take(kernel(nil), NetworkIdentityTests.absent, now: 0)
+        #expect(!without.take(kernel("eth0"), NetworkIdentityTests.absent, now: 1).isPending)
+        var unmanaged = NetworkIdentity()
+        #expect(!unmanaged.take(kernel("eth0"), manager(nil), now: 0).isPending)
+    }
+
+    @Test("a network that becomes metered is so at once, also while it has no name")
+    func metered() {
+        var identity = NetworkIdentity()
+        _ = identity.take(kernel("wlan0"), manager("Home", metered: false), now: 0)
+        let answer = identity.take(kernel("wlan0"), manager(nil, metered: true), now: 1)
+        #expect(answer.bus?.isMetered.value == true)
+    }
+}

@@ -1,0 +1,40 @@
+import BackhaulClient
+import BackhaulEngine
+import BackhaulModel
+import Testing
+
+@Suite("A network that is not known", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
+struct UnknownNetworkTests {
+    let store: TestStore
+    let origin: TestOrigin
+
+    init() throws {
+        store = try TestStore()
+        origin = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
+    }
+
+    @Test("while it is not known which network it is nobody starts who asks for an unmetered one; who runs goes on")
+    func unknownNetwork() throws {
+        let bytes = pattern(4_000_000)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
+        for path in ["/b", "/c"] { origin.serve(path, .init(bytes: pattern(1_000))) }
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try engine.session(.named { $0.requiresUnmetered = true })
+        _ = try host.enqueue(store.request(origin.url("/a"), "a"))
+        #expect(waitUntil { !origin.asked("/a").isEmpty })
+        engine.tell(pending: .network) {
+            $0.network = Reading(Network(name: "wlan0", kind: .wifi), source: "test")
+            $0.isMetered = Reading(source: "test")
+        }
+        _ = try host.enqueue(store.request(origin.url("/b"), "b"))
+        let other = try engine.session(.named("other") { _ in })
+        let third = try other.enqueue(store.request(origin.url("/c"), "c"))[0]
+        #expect(waitUntil { (try? other.info(third).state) == .succeeded })
+        #expect(origin.asked("/b").isEmpty)
+        engine.tell { $0 = .pluggedIn }
+        let events = try eventsOfRound(host.session)
+        #expect(events.compactMap(ended).map(\.outcome.state) == [.succeeded, .succeeded])
+        #expect(origin.asked("/a").count == 1)
+    }
+}
