@@ -37,7 +37,8 @@ extension EngineCore {
         guard let watch = deferral.watch else { return }
         noteTimes(watch.current)
         noteNetwork(from: deferral.conditions, to: watch.current)
-        (deferral.conditions, deferral.filterLook) = deferral.filter.take(watch.current, now: loop.now)
+        (deferral.conditions, deferral.filterLook) = deferral.filter.take(
+            watch.current, of: watch.needs, pending: watch.pending, now: loop.now)
         // Before anything is decided by it.
         countMoved()
     }
@@ -139,6 +140,7 @@ extension EngineCore {
         if networkIsAsked() { needs.insert(.network) }
         if !needs.contains(.network) { bookOnUnknown() }
         if deferral.watch != nil || !needs.isEmpty { watch.needs = needs }
+        deferral.filter.forget(except: needs)
         watchTimeZone()
         planLook()
     }

@@ -87,6 +87,39 @@ struct ConditionsFilterTests {
         #expect(filter.take(conditions, now: 1).conditions == conditions)
     }
 
+    @Test("who comes and goes where a condition stays bad has seen no flapping")
+    func notRead() {
+        var filter = ConditionsFilter()
+        for round in 0..<20 as Range<Int64> {
+            #expect(filter.take(onBattery, now: round * 10_000).conditions == onBattery)
+            let unread = filter.take(Conditions(), of: [], now: round * 10_000 + 5_000)
+            #expect(unread.conditions == Conditions())
+            #expect(unread.nextLook == nil)
+        }
+        _ = filter.take(onBattery, now: 200_000)
+        #expect(
+            filter.take(onPower, now: 200_001).conditions.externalPower.settling?.durationMilliseconds == 10_000)
+    }
+
+    @Test("what was read before nobody needed it holds nobody back when it is needed again")
+    func forgotten() {
+        var filter = ConditionsFilter()
+        _ = filter.take(onBattery, now: 0)
+        _ = filter.take(Conditions(), of: [], now: 1_000)
+        #expect(filter.take(onPower, now: 3_600_000).conditions == onPower)
+    }
+
+    @Test("what is not known for a moment is as it was, and what was becoming better goes on to do so")
+    func pending() {
+        var filter = ConditionsFilter()
+        #expect(filter.take(power(nil), pending: .power, now: 0).conditions == power(nil))
+        _ = filter.take(onBattery, now: 1)
+        #expect(filter.take(power(nil), pending: .power, now: 20_000).conditions == onBattery)
+        _ = filter.take(onPower, now: 21_000)
+        #expect(filter.take(power(nil), pending: .power, now: 22_000).nextLook == 31_000)
+        #expect(filter.take(power(nil), pending: .power, now: 31_000).conditions == onPower)
+    }
+
     /// How often the outcome changes in the worst five minutes, of an hour in which a plug is in for so many
     /// milliseconds, and out for so many.
     private func changes(inFor good: Int64, outFor bad: Int64) -> Int {

@@ -11,6 +11,8 @@ struct SteadyReading<Value: Equatable & Sendable>: Sendable {
     /// 0 is the best; what cannot be read is as good as that.
     private let badness: @Sendable (Value) -> Int
     private var raw: Reading<Value>?
+    /// That was taken; nil: none, or it is forgotten.
+    var last: Reading<Value>? { raw }
     /// Readings that were worse than all after them, oldest and worst first.
     private var former: [Former] = []
     private var flapping: FlapCount
@@ -42,6 +44,9 @@ struct SteadyReading<Value: Equatable & Sendable>: Sendable {
         held.settling = Settling(durationMilliseconds: duration, endsAt: endsAt)
         return (held, endsAt)
     }
+
+    /// It is not read any more: the next reading is a first one. What has flapped until now still has.
+    mutating func forget() { (raw, former) = (nil, []) }
 
     private func badness(of reading: Reading<Value>) -> Int { reading.value.map(badness) ?? 0 }
 }
