@@ -12,16 +12,23 @@ extension ConditionsWatch {
         let listing = ConditionsListing(then)
         self.listing = listing
         let missing = ConditionNeeds.all.subtracting(needs).union(unanswered)
+        let files = missing.intersection(ConditionsWatch.readNeeds)
+        // What hangs already is not waited for.
+        listing.unread = files.subtracting(readers.stuck)
+        read(listing.unread)
+        if isUnreadable { listing.unread = [] }
         listing.read(missing, loop, roots, startBus) { [weak self, weak listing] in
             guard let self, let listing, self.listing === listing else { return }
             self.listing = nil
+            closeReader()
             let conditions = combined(with: listing)
             for then in listing.waiting { then(conditions) }
         }
     }
 
     private func combined(with listing: ConditionsListing) -> Conditions {
-        let found = listing.found ?? .late
+        var found = SystemReadings.unknown(.all, "it has not answered within two seconds")
+        found.add(listing.found)
         var result = Conditions.combined(
             power: found.power, heat: found.heat, pressure: found.pressure, network: found.network,
             bus: listing.busReadings, metered: metered)
@@ -33,10 +40,11 @@ extension ConditionsWatch {
 /// One reading for those who have asked. Confined to the loop's thread.
 final class ConditionsListing {
     var waiting: [(Conditions) -> Void]
-    private(set) var found: SystemReadings?
+    /// What is being read of files.
+    var unread: ConditionNeeds = []
+    private(set) var found = SystemReadings(needs: [])
     private(set) var busReadings: BusReadings?
     private var isBusAnswered = false
-    private var reader: SystemReader?
     private var bus: (bus: any SystemBus, watch: Watch)?
     private var timer: LoopTimer?
     private var finished: () -> Void = {}
@@ -50,21 +58,7 @@ final class ConditionsListing {
         finished = then
         // Started first: it answers while files are read.
         askBus(wanted.intersection(ConditionsWatch.busNeeds), loop, roots, startBus)
-        let files = wanted.intersection(ConditionsWatch.readNeeds)
-        do {
-            if files.isEmpty {
-                found = SystemReadings(needs: [])
-            } else {
-                reader = try SystemReader(loop, roots) { [unowned self] readings in
-                    found = readings
-                    finishIfComplete()
-                }
-                reader?.read(ReadingOrder(needs: files))
-            }
-        } catch {
-            found = .unknown("it cannot be read for now: \(error)")
-        }
-        let isComplete = found != nil && isBusAnswered
+        let isComplete = unread.isEmpty && isBusAnswered
         timer = loop.timer { [unowned self] in finish() }
         timer?.start(milliseconds: isComplete ? 0 : ConditionsWatch.patience)
     }
@@ -94,8 +88,14 @@ final class ConditionsListing {
         }
     }
 
+    func take(_ readings: SystemReadings) {
+        found.add(readings)
+        unread.subtract(readings.needs)
+        finishIfComplete()
+    }
+
     private func finishIfComplete() {
-        if found != nil, isBusAnswered { finish() }
+        if unread.isEmpty, isBusAnswered { finish() }
     }
 
     private func finish() {
@@ -105,23 +105,8 @@ final class ConditionsListing {
 
     func close() {
         timer?.stop()
-        reader?.close()
-        reader = nil
         bus?.watch.cancel()
         bus?.bus.close()
         bus = nil
-    }
-}
-
-extension SystemReadings {
-    static var late: SystemReadings { unknown("it has not answered within two seconds") }
-
-    static func unknown(_ source: String) -> SystemReadings {
-        var readings = SystemReadings(needs: [])
-        readings.power = PowerState(unknown: source)
-        readings.heat = HeatState(unknown: source)
-        readings.network = NetworkState(unknown: source)
-        for resource in PressureResource.allCases { readings.pressure[resource] = Reading(source: source) }
-        return readings
     }
 }

@@ -37,8 +37,8 @@ extension ConditionsWatch {
     }
 
     func closeSources(except needs: ConditionNeeds) {
-        postponed.formIntersection(needs)
-        closeReader(except: needs)
+        readers.forget(except: needs.union(listing?.unread ?? []))
+        closeReader()
         if needs.isDisjoint(with: [.power, .heat]) {
             devices?.watch.cancel()
             devices = nil
@@ -52,13 +52,10 @@ extension ConditionsWatch {
         closeBus(except: needs)
     }
 
-    /// A thread that waits for a sensor which does not answer is waited for: there is never more than one.
-    private func closeReader(except needs: ConditionNeeds) {
-        guard needs.isDisjoint(with: ConditionsWatch.readNeeds), reading.isEmpty || isClosed else { return }
+    func closeReader() {
+        guard needs.isDisjoint(with: ConditionsWatch.readNeeds) else { return }
         pressureTimer.stop()
-        reader?.close()
-        reader = nil
-        reading = []
+        readers.rest()
     }
 
     private func openSources() {
@@ -100,23 +97,19 @@ extension ConditionsWatch {
 
     // MARK: - Reading
 
-    /// One reading at a time: what changes meanwhile is read once more behind it.
     func read(_ wanted: ConditionNeeds) {
         guard !wanted.isEmpty else { return }
-        guard reading.isEmpty else { return postponed.formUnion(wanted) }
         do {
-            let reader = try reader ?? SystemReader(loop, roots) { [unowned self] in hasRead($0) }
-            self.reader = reader
-            reading = wanted
-            reader.read(ReadingOrder(needs: wanted, heatLevels: heat?.levels ?? [:]))
+            try readers.read(wanted)
+            isUnreadable = false
         } catch {
+            isUnreadable = true
             log(LogEntry(.warning, "the system's conditions cannot be read for now: \(error)"))
             planReading()
         }
     }
 
-    private func hasRead(_ found: SystemReadings) {
-        reading = []
+    func hasRead(_ found: SystemReadings) {
         tell {
             if needs.contains(.power), let state = found.power { power = state }
             if needs.contains(.heat), let state = found.heat { heat = state }
@@ -126,13 +119,12 @@ extension ConditionsWatch {
                 if value.value == 0, !felt.contains(resource) { arm(resource) }
             }
             // What was needed anew while it was read is in the next one.
-            unanswered.subtract(found.needs.subtracting(postponed).subtracting(isBusSettled ? [] : .network))
+            let isRead = found.needs.subtracting(readers.postponed.union(readers.reading))
+            unanswered.subtract(isRead.subtracting(isBusSettled ? [] : .network))
             settle()
         }
-        let next = postponed
-        postponed = []
-        read(next)
-        closeReader(except: needs)
+        listing?.take(found)
+        closeReader()
         planReading()
     }
 
@@ -147,7 +139,7 @@ extension ConditionsWatch {
             // What is not there does not come.
             if triggers[resource] == nil, pressure[resource]?.value != nil { untold.insert(resource.need) }
         }
-        if reader == nil { untold.formUnion(needs.intersection(ConditionsWatch.readNeeds)) }
+        if isUnreadable { untold.formUnion(needs.intersection(ConditionsWatch.readNeeds)) }
         return untold
     }
 
@@ -161,7 +153,7 @@ extension ConditionsWatch {
 
     func readAgain() {
         felt = []
-        if reading.isEmpty { read(untold) }
+        if readers.reading.isEmpty { read(untold) }
         planReading()
     }
 

@@ -38,6 +38,7 @@ public final class ConditionsWatch {
     let log: (LogEntry) -> Void
     let interval: Int64
     let startBus: SystemBusStart
+    private let readSystem: ReadSystem
     private let onChange: () -> Void
     var isClosed = false
 
@@ -51,10 +52,11 @@ public final class ConditionsWatch {
     private var isNetworkPending = false
 
     // Where it is read.
-    var reader: SystemReader?
-    /// What is being read, and what is to be read again behind that.
-    var reading: ConditionNeeds = []
-    var postponed: ConditionNeeds = []
+    private(set) lazy var readers = SystemReaders(
+        loop, roots, readSystem, heatLevels: { [unowned self] in heat?.levels ?? [:] }
+    ) { [unowned self] in hasRead($0) }
+    /// There is no thread to read with.
+    var isUnreadable = false
     var devices: (events: DeviceEvents, watch: Watch)?
     var routes: (changes: RouteWatch, watch: Watch)?
     var triggers: [PressureResource: (trigger: PressureTrigger, watch: Watch)] = [:]
@@ -91,13 +93,15 @@ public final class ConditionsWatch {
 
     init(
         loop: Loop, roots: ConditionRoots, log: @escaping (LogEntry) -> Void, interval: Int64,
-        startBus: @escaping SystemBusStart, onChange: @escaping () -> Void
+        startBus: @escaping SystemBusStart, readSystem: @escaping ReadSystem = SystemReadings.read(_:in:),
+        onChange: @escaping () -> Void
     ) {
         self.loop = loop
         self.roots = roots
         self.log = log
         self.interval = interval
         self.startBus = startBus
+        self.readSystem = readSystem
         self.onChange = onChange
     }
 
@@ -109,6 +113,7 @@ public final class ConditionsWatch {
         isClosed = true
         needs = []
         closeSources(except: [])
+        readers.close()
         listing?.close()
         listing = nil
     }

@@ -86,7 +86,7 @@ struct BusCombinationTests {
         #expect(conditions.connectivity.source != "not looked at")
         #expect(bus.closes == 1)
         #expect(await harness.current == Conditions())
-        #expect(await harness.ask { $0.watch?.listing == nil && $0.watch?.reader == nil })
+        #expect(await harness.ask { $0.watch?.listing == nil && $0.watch?.readers.reader == nil })
     }
 
     @Test("a listing takes what is watched as it is, and reads the rest")

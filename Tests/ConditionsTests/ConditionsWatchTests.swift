@@ -106,12 +106,14 @@ struct ConditionsWatchTests {
     func thread() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         defer { harness.stop() }
-        #expect(await harness.ask { $0.watch?.reader == nil })
+        #expect(await harness.ask { $0.watch?.readers.reader == nil })
         await harness.need([.power, .heat, .network])
         await harness.settled()
-        #expect(await harness.ask { $0.watch?.reader != nil && $0.watch?.routes != nil && $0.watch?.devices != nil })
+        #expect(await harness.ask { $0.watch?.readers.reader != nil })
+        #expect(await harness.ask { $0.watch?.routes != nil && $0.watch?.devices != nil })
         await harness.need(.sleep)
-        #expect(await harness.ask { $0.watch?.reader == nil && $0.watch?.routes == nil && $0.watch?.devices == nil })
+        #expect(await harness.ask { $0.watch?.readers.reader == nil })
+        #expect(await harness.ask { $0.watch?.routes == nil && $0.watch?.devices == nil })
     }
 
     @Test("a supply that is a pipe without a writer does not stop the others")
@@ -169,7 +171,7 @@ struct ConditionsWatchTests {
         // The tree's pressure has no triggers; batteries that are charged are told of.
         #expect(untold?.contains([.cpuPressure, .ioPressure, .memoryPressure, .heat]) == true)
         #expect(await harness.ask { $0.watch?.readingTimer.millisecondsLeft ?? 0 } > 3_500_000)
-        #expect(await harness.ask { $0.watch?.reading.isEmpty ?? false })
+        #expect(await harness.ask { $0.watch?.readers.reading.isEmpty ?? false })
         #expect(await harness.ask { $0.changes } == before)
     }
 
@@ -219,7 +221,7 @@ struct ConditionsWatchTests {
             desk.watch?.needs = .all
         }
         #expect(await harness.current == Conditions())
-        #expect(await harness.ask { $0.watch?.reader == nil && $0.watch?.systemBus == nil })
+        #expect(await harness.ask { $0.watch?.readers.reader == nil && $0.watch?.systemBus == nil })
         harness.stop()
     }
 

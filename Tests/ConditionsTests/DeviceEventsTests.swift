@@ -88,7 +88,7 @@ struct DeviceEventsTests {
         }
         // Behind them, so that they were taken when this has its effect.
         await harness.tell(uevent("block", "sdb"))
-        #expect(await harness.ask { $0.watch?.reading.isEmpty } == true)
+        #expect(await harness.ask { $0.watch?.readers.reading.isEmpty } == true)
         #expect(await harness.current.externalPower.value == true)
     }
 

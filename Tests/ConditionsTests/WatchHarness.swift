@@ -13,13 +13,16 @@ final class WatchDesk {
     /// Asked after every change, until it says yes.
     fileprivate var awaited: [(Conditions) -> Bool] = []
 
-    func make(_ loop: Loop, _ roots: ConditionRoots, _ interval: Int64, _ bus: PlayedBus?) {
+    func make(
+        _ loop: Loop, _ roots: ConditionRoots, _ interval: Int64, _ bus: PlayedBus?,
+        _ readSystem: @escaping ReadSystem
+    ) {
         watch = ConditionsWatch(
             loop: loop, roots: roots,
             log: { [unowned self] in log.append($0.message) }, interval: interval, startBus: { _, wants in
                 bus?.started(wants)
                 return bus
-            },
+            }, readSystem: readSystem,
             onChange: { [unowned self] in
                 changes += 1
                 look()
@@ -39,14 +42,14 @@ struct WatchHarness: Sendable {
     /// In a network namespace of its own when asked, which needs privilege: its sockets are then of it.
     init(
         _ tree: FakeTree, processes: String? = nil, interval: Int64 = 30_000, bus: PlayedBus? = nil,
-        ownNetwork: Bool = false
+        ownNetwork: Bool = false, readSystem: @escaping ReadSystem = SystemReadings.read(_:in:)
     ) throws {
         self.tree = tree
         let roots = ConditionRoots(system: tree.root, processes: processes ?? tree.root)
         thread = try LoopThread(name: "test loop", make: { loop in
             if ownNetwork, bhl_leave_network() != 0 { throw SystemError.last("cannot leave the network") }
             let desk = WatchDesk()
-            desk.make(loop, roots, interval, bus)
+            desk.make(loop, roots, interval, bus, readSystem)
             return desk
         }, broken: { _ in })
     }

@@ -1,0 +1,94 @@
+@testable import BackhaulConditions
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+/// A system of which some kinds of files do not answer until they are let go.
+private final class HangingSystem: Sendable {
+    private struct State {
+        var hanging: ConditionNeeds
+        var begun: [ConditionNeeds] = []
+    }
+
+    private let state: Lock<State>
+
+    init(_ hanging: ConditionNeeds) { state = Lock(State(hanging: hanging)) }
+
+    func read(_ order: ReadingOrder, _ roots: ConditionRoots) -> SystemReadings {
+        state.change { $0.begun.append(order.needs) }
+        state.wait(until: nil) { $0.hanging.isDisjoint(with: order.needs) ? () : nil }
+        return SystemReadings.read(order, in: roots)
+    }
+
+    func hang(_ kinds: ConditionNeeds) { state.change { $0.hanging = kinds } }
+
+    func letGo() { state.change { $0.hanging = [] } }
+
+    func begun(_ need: ConditionNeeds) -> Int { state.withLock { $0.begun.count { $0 == need } } }
+}
+
+@Suite("Sensors that do not answer")
+struct HangingSensorTests {
+    let tree = ConditionsWatchTests.laptop()
+    private let system = HangingSystem(.heat)
+
+    private func harness(interval: Int64 = 30_000) throws -> WatchHarness {
+        try WatchHarness(tree, interval: interval, readSystem: { [system] in system.read($0, $1) })
+    }
+
+    @Test("one that hangs keeps nobody else from being read, at first and later")
+    func others() async throws {
+        let harness = try harness(interval: 50)
+        defer {
+            system.letGo()
+            harness.stop()
+        }
+        await harness.need([.power, .heat, .cpuPressure])
+        await harness.until { $0.externalPower.value == true && $0.cpuPressurePercent.value == 0 }
+        tree.replace("pressure/cpu", "some avg10=42.00 avg60=0.00 avg300=0.00 total=0")
+        await harness.until { $0.cpuPressurePercent.value == 42 }
+        #expect(system.begun(.heat) == 1)
+    }
+
+    @Test("listings do not wait for one that is known to hang, nor ask it again")
+    func listings() async throws {
+        let harness = try harness()
+        defer {
+            system.letGo()
+            harness.stop()
+        }
+        for _ in 0..<3 {
+            let conditions = await harness.readAll()
+            #expect(conditions.batteryPercent.value == 80)
+            #expect(conditions.thermalState == Reading(source: "it has not answered within two seconds"))
+        }
+        #expect(system.begun(.heat) == 1)
+        #expect(await harness.ask { $0.watch?.readers.reader == nil })
+    }
+
+    @Test("one that answers at last is read, and its thread goes")
+    func late() async throws {
+        let harness = try harness(interval: 50)
+        defer { harness.stop() }
+        await harness.need([.power, .heat])
+        await harness.until { $0.externalPower.value == true }
+        system.letGo()
+        await harness.until { $0.thermalState.value == .nominal }
+        #expect(await harness.ask { $0.watch?.readers.stuck } == [])
+    }
+
+    @Test("one that hangs later is not known after ten seconds")
+    func unknown() async throws {
+        system.letGo()
+        let harness = try harness(interval: 50)
+        await harness.need(.heat)
+        await harness.until { $0.thermalState.value == .nominal }
+        system.hang(.heat)
+        defer {
+            system.letGo()
+            harness.stop()
+        }
+        let conditions = await harness.until { $0.thermalState.value == nil }
+        #expect(conditions.thermalState.source == "it has not answered for ten seconds")
+    }
+}
