@@ -28,6 +28,22 @@ struct ConditionTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
+    @Test("short transfers one after the other depend on heat and sleep as a long one does")
+    func stream() throws {
+        origin.serve("/a", .init(bytes: pattern(400_000), bytesPerSecond: 500_000))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.connectionsPerOrigin = 1
+        let host = try engine.session(configuration)
+        let requests = try (0..<30).map { try store.request(origin.url("/a"), "\($0)") }
+        _ = try EngineTests.enqueue(host.session, requests)
+        #expect(waitUntil { engine.conditions.needs.isSuperset(of: [.heat, .sleep]) })
+        engine.tell { $0.thermalState = Reading(.critical, source: "x86_pkg_temp") }
+        #expect(waitUntil { (try? host.holds().first?.hold.reason) == .heat })
+        _ = try answer(host.session.control(.cancel, TaskSelection()))
+    }
+
     @Test("before sleep transfers are synced and the system is told; awake they go on")
     func sleeps() throws {
         let bytes = pattern(6_000_000)

@@ -109,6 +109,7 @@ extension EngineCore {
         runner.probe = probe
         runners[task.id] = runner
         endDelay(of: task.id)
+        deferral.busy.note(taskClass(of: task), now: loop.now)
         if let rate = task.request.options.policy.bytesPerSecond { setRate(rate, of: .task(task.id)) }
         if !tickerRuns {
             tickerRuns = true
@@ -121,6 +122,7 @@ extension EngineCore {
     func finished(_ runner: TaskRunner) {
         guard runners[runner.task.id] === runner else { return }
         runners[runner.task.id] = nil
+        deferral.busy.note(taskClass(of: runner.task), now: loop.now)
         // While it is known on which network.
         countMoved()
         rates.end(runner.task.id)

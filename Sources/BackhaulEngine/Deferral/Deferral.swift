@@ -9,6 +9,9 @@ struct Deferral {
     /// By session and number, as the store has them. Those of the classes, and of tasks that have just been loaded.
     var stated: [SessionID: [ConstraintsID: TaskConstraints]] = [:]
     var classes: [TaskClass: ClassState] = [:]
+    /// Since when tasks of a class run: what lasts depends on heat and sleep, too, and nothing is read for what does
+    /// not.
+    var busy = BusySpans<TaskClass>()
     /// Constraints of tasks that wait in the store and are not loaded, as of the last look at each lane.
     var waiting: [LaneID: Set<ConstraintsID>] = [:]
     /// What was left out by the loads that are under way.
@@ -63,7 +66,7 @@ struct Deferral {
         didSet { watch?.metered = metered }
     }
 
-    /// Which conditions something depends on now. `lasting`: classes of transfers that have run for a while.
+    /// Which conditions something depends on now. `lasting`: classes whose transfers have run for a while.
     func needs(lasting: Set<TaskClass>) -> ConditionNeeds {
         // What was slow goes on when there is another network.
         let others = slow.isEmpty && !hasDelayed ? activityNeeds : activityNeeds.union(.network)

@@ -6,9 +6,7 @@ internal import BackhaulStore
 
 /// What the conditions are, as far as some task depends on them, and when to look at them again.
 extension EngineCore {
-    /// A transfer that has run for so long depends on heat and sleep, too: nothing is read for shorter ones.
-    static let lastingMilliseconds: Int64 = 5_000
-    /// Nor for so short that a mistake would keep the loop busy.
+    /// Not so short that a mistake would keep the loop busy.
     private static let shortestLook: Int64 = 20
 
     private var watch: any ConditionsSource {
@@ -112,7 +110,6 @@ extension EngineCore {
         // The answers say which classes wait there.
         guard !hasFailed, deferral.loading.isEmpty else { return }
         var alive: Set<TaskClass> = []
-        var lasting: Set<TaskClass> = []
         for (id, constraints) in deferral.waiting {
             guard let lane = lanes[id] else { continue }
             for number in constraints {
@@ -123,8 +120,11 @@ extension EngineCore {
         for runner in runners.values {
             let key = taskClass(of: runner.task)
             alive.insert(key)
-            if loop.now - runner.began >= Self.lastingMilliseconds { lasting.insert(key) }
+            deferral.busy.note(key, now: loop.now)
         }
+        let lasting = deferral.busy.lasting(now: loop.now)
+        // The next of them is about to begin.
+        for key in lasting where deferral.classes[key]?.held == nil { alive.insert(key) }
         for (key, state) in deferral.classes where !alive.contains(key) {
             if let held = state.held { end(held.rows) }
             deferral.classes[key] = nil
@@ -167,6 +167,7 @@ extension EngineCore {
         for probe in [deferral.throughput.nextProbe(now: loop.now), deferral.uplink.nextProbe(now: loop.now)] {
             if let probe { next = min(next ?? .max, probe - loop.now) }
         }
+        if let end = deferral.busy.nextEnd { next = min(next ?? .max, end - loop.now) }
         if let end = networkUsage.asksUntil { next = min(next ?? .max, end - loop.now) }
         for end in deferral.endsOfTime.values { next = min(next ?? .max, end - calendarMilliseconds) }
         if let start = deferral.latestStart { next = min(next ?? .max, start - now) }

@@ -1,0 +1,46 @@
+import BackhaulModel
+import Testing
+
+@Suite("How long something has been transferred")
+struct BusySpansTests {
+    private func lasting(noted times: [Int64], at now: Int64) -> Set<String> {
+        var spans = BusySpans<String>()
+        for time in times { spans.note("a", now: time) }
+        return spans.lasting(now: now)
+    }
+
+    @Test("one transfer lasts after five seconds")
+    func one() {
+        #expect(lasting(noted: [0, 1_000, 2_000, 3_000, 4_000, 4_999], at: 4_999) == [])
+        #expect(lasting(noted: [0, 1_000, 2_000, 3_000, 4_000, 5_000], at: 5_000) == ["a"])
+    }
+
+    @Test("short ones that follow one another are one that lasts, and two seconds without any are its end")
+    func stream() {
+        let begins = stride(from: Int64(0), through: 8_000, by: 2_000).map(\.self)
+        #expect(lasting(noted: begins, at: 10_000) == ["a"])
+        #expect(lasting(noted: begins, at: 10_001) == [])
+        var spans = BusySpans<String>()
+        for time in begins { spans.note("a", now: time) }
+        #expect(spans.nextEnd == 10_001)
+    }
+
+    @Test("bursts that are over within five seconds last as little as one does, however many there are")
+    func bursts() {
+        var spans = BusySpans<String>()
+        for burst in 0..<100 as Range<Int64> {
+            for time in stride(from: burst * 10_000, to: burst * 10_000 + 5_000, by: 100) {
+                spans.note("a", now: time)
+                #expect(spans.lasting(now: time) == [])
+            }
+            #expect(spans.nextEnd == nil)
+        }
+    }
+
+    @Test("each is counted by itself")
+    func several() {
+        var spans = BusySpans<String>()
+        for time in stride(from: Int64(0), through: 6_000, by: 500) { spans.note(time < 3_000 ? "a" : "b", now: time) }
+        #expect(spans.lasting(now: 6_000) == [])
+    }
+}
