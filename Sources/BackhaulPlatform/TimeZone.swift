@@ -17,32 +17,64 @@ extension Clock {
 }
 
 /// Tells when the machine is given another time zone, which is another link in place of /etc/localtime (localtime(5)).
+/// The directory is watched, because between one link and the next there may be none.
 public final class TimeZoneWatch: Sendable {
+    public enum Change: Sendable {
+        /// Of something else in the directory.
+        case none
+        case zone
+        /// The directory has gone: nothing more is told.
+        case end
+    }
+
     private let descriptor: Descriptor
-    private let path: String
-    /// Readable when it was.
+    private let name: String
+    /// Readable when something was.
     public var number: Int32 { descriptor.number }
 
-    public convenience init() throws(SystemError) { try self.init(path: "/etc/localtime") }
+    public convenience init() throws(SystemError) { try self.init(directory: "/etc", name: "localtime") }
 
-    init(path: String) throws(SystemError) {
+    init(directory: String, name: String) throws(SystemError) {
         let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         guard number >= 0 else { throw SystemError.last("cannot watch the time zone") }
         descriptor = Descriptor(owning: number)
-        self.path = path
-        guard watchLink() else { throw SystemError.last("cannot watch the time zone") }
+        self.name = name
+        let changes = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_CLOSE_WRITE
+        guard inotify_add_watch(number, directory, UInt32(changes | IN_MOVE_SELF | IN_ONLYDIR)) >= 0 else {
+            throw SystemError.last("cannot watch the time zone")
+        }
     }
 
-    /// Takes what was told, and watches what is there now. False when there is nothing to watch any more.
-    public func takeChanges() -> Bool {
+    /// Takes what was told.
+    public func takeChanges() -> Change {
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        while read(descriptor.number, &buffer, buffer.count) > 0 {}
-        return watchLink()
+        var change = Change.none
+        while true {
+            let count = read(descriptor.number, &buffer, buffer.count)
+            guard count > 0 else { return change }
+            for (mask, file) in TimeZoneWatch.events(in: buffer[..<count]) {
+                if mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_UNMOUNT) != 0 { return .end }
+                // Too many to be kept: it may have been among them.
+                if file == name || mask & UInt32(IN_Q_OVERFLOW) != 0 { change = .zone }
+            }
+        }
     }
 
-    /// The link itself, which loses its name when another takes its place.
-    private func watchLink() -> Bool {
-        let mask = UInt32(IN_DONT_FOLLOW | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
-        return inotify_add_watch(descriptor.number, path, mask) >= 0
+    /// inotify(7): watch, mask, cookie and the length of the name, four bytes each, then the name with its zeros.
+    private static func events(in bytes: ArraySlice<UInt8>) -> [(mask: UInt32, name: String)] {
+        let head = 16
+        var events: [(mask: UInt32, name: String)] = []
+        var rest = bytes
+        // Unsafe: four bytes of the slice, copied at once.
+        func number(at offset: Int) -> UInt32 {
+            rest.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
+        }
+        while rest.count >= head {
+            let end = head + Int(number(at: 12))
+            let name = rest.dropFirst(head).prefix(end - head).prefix { $0 != 0 }
+            events.append((number(at: 4), String(decoding: name, as: UTF8.self)))
+            rest = rest.dropFirst(end)
+        }
+        return events
     }
 }

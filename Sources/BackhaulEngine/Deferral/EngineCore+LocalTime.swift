@@ -19,8 +19,13 @@ extension EngineCore {
         do throws(SystemError) {
             let zone = try TimeZoneWatch()
             let watch = try loop.watch(zone.number, .readable) { [unowned self] _ in
-                if !zone.takeChanges() { deferral.timeZone?.watch.cancel() }
-                clockWasSet()
+                let change = zone.takeChanges()
+                if change == .end {
+                    // The next look makes another, as soon as there is something to watch.
+                    deferral.timeZone?.watch.cancel()
+                    deferral.timeZone = nil
+                }
+                if change != .none { clockWasSet() }
             }
             deferral.timeZone = (zone, watch)
             Clock.readTimeZone()

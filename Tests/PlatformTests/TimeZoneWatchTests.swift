@@ -1,0 +1,51 @@
+@testable import BackhaulPlatform
+import Glibc
+import Testing
+
+@Suite("Another time zone")
+final class TimeZoneWatchTests {
+    private let directory: String
+    private let watch: TimeZoneWatch
+
+    init() throws {
+        var template = Array("/tmp/backhaul-zone-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        symlink("/usr/share/zoneinfo/UTC", directory + "/localtime")
+        watch = try TimeZoneWatch(directory: directory, name: "localtime")
+    }
+
+    deinit {
+        for name in ["localtime", "new", "hosts"] { unlink("\(directory)/\(name)") }
+        rmdir(directory)
+    }
+
+    @Test("another link is told, be it that the former is removed first or replaced, and again the next time")
+    func links() {
+        for _ in 0..<3 {
+            unlink(directory + "/localtime")
+            #expect(watch.takeChanges() == .zone)
+            symlink("/usr/share/zoneinfo/Europe/Berlin", directory + "/localtime")
+            #expect(watch.takeChanges() == .zone)
+            symlink("/usr/share/zoneinfo/UTC", directory + "/new")
+            #expect(watch.takeChanges() == .none)
+            rename(directory + "/new", directory + "/localtime")
+            #expect(watch.takeChanges() == .zone)
+        }
+    }
+
+    @Test("what else changes beside it is none")
+    func others() {
+        close(open(directory + "/hosts", O_WRONLY | O_CREAT, 0o600))
+        unlink(directory + "/hosts")
+        #expect(watch.takeChanges() == .none)
+    }
+
+    @Test("a directory that goes is the end, and where there is none nothing can be watched")
+    func end() {
+        unlink(directory + "/localtime")
+        rmdir(directory)
+        #expect(watch.takeChanges() == .end)
+        #expect(throws: SystemError.self) { try TimeZoneWatch(directory: self.directory, name: "localtime") }
+    }
+}
