@@ -25,26 +25,31 @@ extension ConditionsWatch {
         }
     }
 
-    /// What it has said is kept when another connection takes its place: a network does not become another one because
-    /// somebody wants to know of sleep, too.
+    /// One conversation for all of it: another one would give the delay of a sleep away that is being prepared.
     func closeBus(except needs: ConditionNeeds) {
         let wants = needs.intersection(ConditionsWatch.busNeeds)
-        if let open = systemBus, open.wants != wants {
-            open.watch.cancel()
-            open.bus.close()
-            systemBus = nil
-        }
         if wants.isEmpty {
+            systemBus?.watch.cancel()
+            systemBus?.bus.close()
+            systemBus = nil
             bus = nil
             isBusSettled = true
-        } else if systemBus == nil, !isClosed {
+        } else if let open = systemBus {
+            guard open.wants != wants else { return }
+            systemBus?.wants = wants
+            if !wants.isSubset(of: open.wants) { isBusSettled = false }
+            open.bus.want(wants)
+        } else if !isClosed {
             openBus()
         }
     }
 
+    /// What it has said is kept while it is asked for more: a network does not become another one because somebody
+    /// wants to know of sleep, too.
     private func busSays(_ readings: BusReadings) {
-        if readings.isSettled || bus?.isSettled != true || isBusSettled { bus = readings }
-        guard readings.isSettled else { return }
+        let isWhole = readings.isSettled && readings.asked.isSuperset(of: systemBus?.wants ?? [])
+        if isWhole || bus?.isSettled != true || isBusSettled { bus = readings }
+        guard isWhole else { return }
         isBusSettled = true
         unanswered.remove(.sleep)
         // The kernel's own answer is waited for, too.

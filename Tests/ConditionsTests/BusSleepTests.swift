@@ -51,6 +51,37 @@ import Testing
         #expect(try bus.tell("logind", "count_inhibitors") == "1")
     }
 
+    @Test("who wants less, or more, while a sleep is prepared keeps its delay until it is ready")
+    func otherWants() throws {
+        let watch = try #require(BusWatch.start(address: bus.address, wants: [.network, .sleep]))
+        _ = try watch.settled()
+        try bus.tell("logind", "until_inhibitors", "1")
+        try bus.tell("logind", "prepare_for_sleep", "1")
+        try watch.until("the preparation") { $0.isAboutToSleep.value == true }
+        for wants in [.sleep, [.network, .sleep]] as [ConditionNeeds] {
+            watch.want(wants)
+            let readings = try watch.until("what is wanted") { $0.asked == wants && $0.isSettled }
+            #expect(readings.isAboutToSleep.value == true)
+            #expect(try bus.tell("logind", "count_inhibitors") == "1")
+        }
+        watch.readyToSleep()
+        try bus.tell("logind", "until_inhibitors", "0")
+    }
+
+    @Test("a sleep that is wanted later is delayed from then on, and not any more when nobody wants it")
+    func wantedLater() throws {
+        let watch = try #require(BusWatch.start(address: bus.address, wants: .network))
+        _ = try watch.settled()
+        for _ in 0..<3 {
+            watch.want([.network, .sleep])
+            try watch.until("logind") { $0.isAboutToSleep.value == false && $0.isSettled }
+            try bus.tell("logind", "until_inhibitors", "1")
+            watch.want(.network)
+            try bus.tell("logind", "until_inhibitors", "0")
+            try watch.until("its end") { $0.asked == .network }
+        }
+    }
+
     @Test("closing gives the delay back, and so does letting go of the watch")
     func closing() throws {
         let watch = try watch()

@@ -120,6 +120,7 @@ final class PlayedBus: SystemBus {
     private struct State {
         var readings = BusReadings()
         var starts: [ConditionNeeds] = []
+        var wants: [ConditionNeeds] = []
         var closes = 0
         var sleepReleases = 0
     }
@@ -131,10 +132,18 @@ final class PlayedBus: SystemBus {
 
     var number: Int32 { wakeUp.number }
     var starts: [ConditionNeeds] { state.withLock { $0.starts } }
+    var wants: [ConditionNeeds] { state.withLock { $0.wants } }
     var closes: Int { state.withLock { $0.closes } }
     var sleepReleases: Int { state.withLock { $0.sleepReleases } }
 
-    func started(_ wants: ConditionNeeds) { state.withLock { $0.starts.append(wants) } }
+    func started(_ wants: ConditionNeeds) {
+        state.withLock { state in
+            state.starts.append(wants)
+            state.wants.append(wants)
+        }
+    }
+
+    func want(_ wants: ConditionNeeds) { state.withLock { $0.wants.append(wants) } }
 
     func say(_ change: (inout BusReadings) -> Void) {
         state.withLock {
@@ -149,7 +158,10 @@ final class PlayedBus: SystemBus {
 
     func takeReadings() -> BusReadings {
         wakeUp.clear()
-        return state.withLock { $0.readings }
+        return state.withLock { state in
+            state.readings.asked = state.wants.last ?? []
+            return state.readings
+        }
     }
 
     func readyToSleep() { state.withLock { $0.sleepReleases += 1 } }

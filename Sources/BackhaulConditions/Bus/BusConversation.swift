@@ -14,6 +14,7 @@ final class BusConversation {
 
     private let address: String?
     private let shared: BusWatch.Shared
+    private var wants: ConditionNeeds = []
     private var network: NetworkManagerView?
     private var sleep: LogindView?
 
@@ -27,15 +28,14 @@ final class BusConversation {
     private var place: BusPlace?
     private var nextTry = Deadline.after(milliseconds: 0)
 
-    init(address: String?, wants: ConditionNeeds, shared: BusWatch.Shared) {
+    init(address: String?, shared: BusWatch.Shared) {
         self.address = address
         self.shared = shared
-        if wants.contains(.network) { network = NetworkManagerView() }
-        if wants.contains(.sleep) { sleep = LogindView() }
     }
 
     func run() {
         while shared.isOpen {
+            adapt()
             var isIdle = true
             do throws(BusConnection.CallError) {
                 if connection == nil, isDue { try connect() }
@@ -54,6 +54,32 @@ final class BusConversation {
         }
     }
 
+    // MARK: What is wanted
+
+    private func adapt() {
+        let now = shared.takeWants()
+        let (added, gone) = (now.subtracting(wants), wants.subtracting(now))
+        wants = now
+        for name in BusName.allCases where gone.contains(name.need) { giveUp(name) }
+        if added.contains(.network) { network = NetworkManagerView() }
+        if added.contains(.sleep) { sleep = LogindView() }
+        guard connection != nil else { return }
+        for name in BusName.allCases where added.contains(name.need) { want(name.first) }
+    }
+
+    private func giveUp(_ name: BusName) {
+        let isOfName: (BusQuestion) -> Bool = { $0.service == name || name.first.contains($0) }
+        asked = asked.filter { $0.value.question.service != name }
+        questions.removeAll(where: isOfName)
+        if connection != nil { want(name.rules.map { .noRule($0) }) }
+        switch name {
+        case .networkManager: network = nil
+        case .logind:
+            sleep = nil
+            shared.delay.end()
+        }
+    }
+
     // MARK: The connection
 
     private var isDue: Bool { nextTry.hasPassed && (place == nil || failures <= BusWatch.pauses.count) }
@@ -62,11 +88,11 @@ final class BusConversation {
         guard let address, let made = BusConnection(address: address) else { throw .broken(ECONNREFUSED) }
         connection = made
         place = nil
-        for name in names { questions += name.rules.map { .rule($0) } + [.owner(name)] }
+        for name in names { questions += name.first }
     }
 
     private var names: [BusName] {
-        (network == nil ? [] : [.networkManager]) + (sleep == nil ? [] : [.logind])
+        BusName.allCases.filter { wants.contains($0.need) }
     }
 
     private func disconnected(_ error: BusConnection.CallError) {
@@ -170,7 +196,7 @@ final class BusConversation {
 
     private func tell(_ answer: BusAnswer, to question: BusQuestion) {
         switch question {
-        case .rule: break
+        case .rule, .noRule: break
         case .owner(let name):
             let presence = BusPresence(answer, of: name)
             if case .silence = answer {} else { failures = 0 }
@@ -208,6 +234,7 @@ final class BusConversation {
             readings.isAboutToSleep = reading
             readings.isSettled = readings.isSettled && isSettled
         }
+        readings.asked = wants
         shared.publish(readings)
     }
 
@@ -215,7 +242,7 @@ final class BusConversation {
         if let connection {
             let patience = asked.values.compactMap(\.patience).min()
             // Its error is met again by the next step.
-            _ = try? connection.wait(until: patience, or: [shared.closing.number])
+            _ = try? connection.wait(until: patience, or: [shared.told.number])
         } else {
             waitForBus()
         }
@@ -224,7 +251,7 @@ final class BusConversation {
     /// Tries are few after each change, and later none where changes are told.
     private func waitForBus() {
         let isTriedAgain = place == nil || failures <= BusWatch.pauses.count
-        var items = [shared.closing.number, place?.number ?? -1].map {
+        var items = [shared.told.number, place?.number ?? -1].map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
         poll(&items, 2, isTriedAgain ? Int32(clamping: nextTry.millisecondsLeft) : -1)

@@ -1,4 +1,5 @@
 internal import BackhaulBus
+internal import BackhaulModel
 
 /// A service whose readings are used.
 enum BusName: CaseIterable, Hashable {
@@ -50,6 +51,16 @@ enum BusName: CaseIterable, Hashable {
             }
         case .logind:
             return [owner, "type='signal',sender='\(text)',interface='\(manager)',member='PrepareForSleep'"]
+        }
+    }
+
+    /// What is asked first.
+    var first: [BusQuestion] { rules.map { .rule($0) } + [.owner(self)] }
+
+    var need: ConditionNeeds {
+        switch self {
+        case .networkManager: .network
+        case .logind: .sleep
         }
     }
 

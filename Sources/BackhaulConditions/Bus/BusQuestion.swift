@@ -5,6 +5,8 @@ internal import BackhaulPlatform
 enum BusQuestion: Hashable {
     /// That signals of the rule are sent to us.
     case rule(String)
+    /// And that they are not sent any more.
+    case noRule(String)
     /// Who has the name, so that nobody else's signals are taken for his.
     case owner(BusName)
     /// Properties of a service's main object.
@@ -17,6 +19,7 @@ enum BusQuestion: Hashable {
     var method: BusMethod {
         switch self {
         case .rule: .bus("AddMatch")
+        case .noRule: .bus("RemoveMatch")
         case .owner: .bus("GetNameOwner")
         case .properties(let name): .properties("GetAll", of: name.path, at: name.text)
         case .connection(let path): .properties("GetAll", of: path, at: BusName.networkManager.text)
@@ -29,7 +32,7 @@ enum BusQuestion: Hashable {
 
     var arguments: [BusValue] {
         switch self {
-        case .rule(let rule): [.string(rule)]
+        case .rule(let rule), .noRule(let rule): [.string(rule)]
         case .owner(let name): [.string(name.text)]
         case .properties(let name): [.string(name.manager)]
         case .connection: [.string(BusName.connection)]
@@ -40,7 +43,7 @@ enum BusQuestion: Hashable {
     /// Whom it is asked, and so would not be answered by a later one of the name; nil: the bus itself.
     var service: BusName? {
         switch self {
-        case .rule, .owner: nil
+        case .rule, .noRule, .owner: nil
         case .properties(let name): name
         case .connection: .networkManager
         case .inhibit: .logind
@@ -51,7 +54,7 @@ enum BusQuestion: Hashable {
         if let error = reply.error { return .refused(name: error.name, sentence: error.sentence) }
         do throws(BusError) {
             switch self {
-            case .rule: return .done
+            case .rule, .noRule: return .done
             case .owner: return .owner(try reply.readString())
             case .properties, .connection: return .properties(try reply.readProperties(BusQuestion.properties))
             case .inhibit: return .descriptor(try reply.readDescriptor())

@@ -9,6 +9,8 @@ public struct BusReadings: Sendable, Equatable {
     public var isAboutToSleep = Reading<Bool>()
     /// NetworkManager is there: what it has not said yet it may say.
     public var isNetworkManaged = false
+    /// What was asked for.
+    public var asked: ConditionNeeds = []
     /// False until whoever was asked has answered, is known to be missing, or has taken too long.
     public var isSettled = false
 

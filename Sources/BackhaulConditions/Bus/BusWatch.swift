@@ -21,11 +21,11 @@ public final class BusWatch: Sendable {
     ///     DBUS_SYSTEM_BUS_ADDRESS or its default says.
     ///   - wants: Of these, `.network` and `.sleep`.
     public static func start(address: String?, wants: ConditionNeeds) -> BusWatch? {
-        guard BusConnection.isLibraryPresent, let shared = try? Shared() else { return nil }
+        guard BusConnection.isLibraryPresent, let shared = try? Shared(wants) else { return nil }
         let place = address.map(BusAddress.local(_:)) ?? BusAddress.system
         guard
             let thread = try? Thread(name: "backhaul-bus", body: {
-                BusConversation(address: place, wants: wants, shared: shared).run()
+                BusConversation(address: place, shared: shared).run()
             })
         else { return nil }
         return BusWatch(shared, thread)
@@ -41,6 +41,9 @@ public final class BusWatch: Sendable {
 
     /// The newest ones.
     public func takeReadings() -> BusReadings { shared.take() }
+
+    /// Of these from now on, without a gap in what was wanted before.
+    public func want(_ wants: ConditionNeeds) { shared.want(wants) }
 
     /// What was to be done before the sleep that is prepared is done. Without it logind waits for as long as
     /// InhibitDelayMaxUSec says (logind.conf(5); 5 s).
@@ -58,27 +61,43 @@ public final class BusWatch: Sendable {
     /// What the thread and everyone else use.
     final class Shared: Sendable {
         let changed: WakeUp
-        let closing: WakeUp
+        /// Of other wants, or of the end.
+        let told: WakeUp
         let delay = SleepDelay()
 
         private struct State {
+            var wants: ConditionNeeds
             var readings = BusReadings()
             var isClosed = false
         }
 
-        private let state = Lock(State())
+        private let state: Lock<State>
 
-        init() throws(SystemError) {
+        init(_ wants: ConditionNeeds) throws(SystemError) {
             changed = try WakeUp()
-            closing = try WakeUp()
+            told = try WakeUp()
+            state = Lock(State(wants: wants))
         }
 
         /// False, too, when the host has closed the descriptors.
-        var isOpen: Bool { closing.isOurs && changed.isOurs && !state.withLock { $0.isClosed } }
+        var isOpen: Bool { told.isOurs && changed.isOurs && !state.withLock { $0.isClosed } }
 
         func close() {
             state.withLock { $0.isClosed = true }
-            closing.set()
+            told.set()
+        }
+
+        func want(_ wants: ConditionNeeds) {
+            state.withLock { $0.wants = wants }
+            told.set()
+        }
+
+        func takeWants() -> ConditionNeeds {
+            state.withLock { state in
+                // The end is told until it is heard.
+                if !state.isClosed { told.clear() }
+                return state.wants
+            }
         }
 
         func publish(_ readings: BusReadings) {

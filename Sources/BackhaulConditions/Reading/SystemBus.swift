@@ -5,6 +5,8 @@ protocol SystemBus: Sendable {
     /// Readable when there is something to take, the first readings included.
     var number: Int32 { get }
     func takeReadings() -> BusReadings
+    /// Of these from now on.
+    func want(_ wants: ConditionNeeds)
     func readyToSleep()
     func close()
 }
@@ -21,6 +23,7 @@ extension BusReadings {
         readings.isMetered.source = source
         readings.connectivity.source = source
         readings.isAboutToSleep.source = source
+        readings.asked = ConditionsWatch.busNeeds
         readings.isSettled = true
         return readings
     }
