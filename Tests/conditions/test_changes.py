@@ -4,7 +4,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from backhaul import Network, Policy, Reason, Status, TaskState
+from backhaul import ConditionKind, Network, Policy, Reason, Status, TaskState
 from conditions.buses import NO
 from conditions.stage import CALENDAR, WITH_CALENDAR, play
 from conditions.world import Download, World
@@ -155,6 +155,28 @@ def calendar_set_back():
         return stopped.reason, [asked.offset for asked in download.requests()] == [0, stopped.offset]
 
 
+@play
+def network_manager_restarts():
+    """A day's budget is used up; then NetworkManager goes, and comes back."""
+    with World("restarts", bus=True) as world:
+        manager = world.bus.network_manager()
+        manager.connect("Hotspot", "802-11-wireless", NO)
+        host = world.host(daily_budget=500_000, **QUICK)
+        download = Download(world, host, size=900_000)
+        stopped = download.waits_for(Reason.BUDGET)
+
+        def has_gone():
+            [network] = [one for one in host.conditions() if one.kind is ConditionKind.NETWORK]
+            return network.source != "NetworkManager" and network.text
+        manager.stop()
+        text = until(has_gone, bool)
+        manager.start()
+        manager.connect("Hotspot", "802-11-wireless", NO)
+        until(has_gone, lambda found: not found)
+        now = download.info()
+        return text, now.reason, now.offset - stopped.offset, [one.name for one in host.networks() if one.used_today]
+
+
 @pytest.mark.parametrize("play", ["administrator"], indirect=True)
 def test_what_the_administrator_says_of_a_network_counts_at_once(play):
     goes_on, hold = play
@@ -200,3 +222,10 @@ def test_a_task_can_be_had_sooner_and_later(play):
 @pytest.mark.parametrize("play", ["calendar_set_back"], indirect=True)
 def test_a_calendar_that_is_set_back_gives_no_budget_twice(play):
     assert play == (Reason.BUDGET, True)
+
+
+@pytest.mark.parametrize("play", ["network_manager_restarts"], indirect=True)
+def test_a_network_manager_that_restarts_gives_no_budget_twice(play):
+    text, *rest = play
+    assert text.startswith("Hotspot")
+    assert rest == [Reason.BUDGET, 0, ["Hotspot"]]
