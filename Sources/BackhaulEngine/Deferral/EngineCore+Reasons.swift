@@ -4,10 +4,9 @@ internal import BackhaulStore
 
 /// Why a task that waits does so: what its row cannot say, because it is decided here and now.
 extension EngineCore {
-    /// Lays over the row what is known of the running task, of what it states, and of what holds the waiting ones.
+    /// Lays over the row what is known of the running task and of what holds the waiting ones.
     func explain(_ info: inout TaskInfo, _ place: TaskPlace, of session: SessionID) {
         addProgress(to: &info)
-        if place.constraints != .session { info.constraints = stated(place.constraints, in: session) }
         switch info.reason {
         case .turn: addHold(to: &info, place, of: session)
         case .budget where info.nextAttemptMilliseconds != 0:
@@ -15,11 +14,6 @@ extension EngineCore {
         case .earliestStart: addStart(to: &info)
         default: break
         }
-    }
-
-    private func stated(_ constraints: ConstraintsID, in session: SessionID) -> Boxed<Constraints>? {
-        guard let stated = deferral.stated[session]?[constraints]?.stated, stated != .none else { return nil }
-        return Boxed(stated)
     }
 
     private func addStart(to info: inout TaskInfo) {

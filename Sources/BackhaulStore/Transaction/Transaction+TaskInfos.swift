@@ -35,7 +35,20 @@ extension Transaction {
             }
             try clearSelection()
         }
+        try fillConstraints(of: &page)
         return (page.tasks, page.places, page.more)
+    }
+
+    /// What the tasks themselves state: read once for all that state the same.
+    private func fillConstraints(of page: inout Page) throws(Failure) {
+        var ids = Set(page.places.lazy.map(\.constraints))
+        ids.remove(.session)
+        guard !ids.isEmpty else { return }
+        var stated: [ConstraintsID: Boxed<Constraints>] = [:]
+        for row in try statedConstraints(ids) where row.constraints.stated != .none {
+            stated[row.id] = Boxed(row.constraints.stated)
+        }
+        for (index, place) in page.places.enumerated() { page.tasks[index].constraints = stated[place.constraints] }
     }
 
     private struct Page {
