@@ -40,6 +40,7 @@ extension EngineCore {
             case .failure:
                 // The store cannot read for now: it is asked again with the next look at what is due.
                 core.schedule.loaded(lane, [], isAll: false)
+                core.lanesToReload.insert(lane)
                 core.due(at: Clock.bootMilliseconds + 1_000)
             }
         })
