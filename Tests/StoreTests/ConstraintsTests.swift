@@ -62,6 +62,28 @@ struct ConstraintsTests {
         ])
     }
 
+    @Test("the first that states something is found, whatever others wait before it")
+    func firstStating() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let requests: [Request] = [
+            .stating(0, nil, priority: 9), .stating(1, .overnight), .stating(2, .discretionary), .stating(3, .discretionary),
+            .stating(4, .discretionary, priority: 5),
+        ]
+        let tasks = try store.enqueue(requests, in: session)
+        let stated = try constraints(of: tasks[2], store)
+        func first(_ constraints: ConstraintsID, notIn known: Set<TaskID> = []) throws -> TaskID? {
+            try store.run { (transaction) throws(Failure) in
+                let lane = try transaction.lanesWithWaitingTasks()[0].id
+                return try transaction.firstWaitingTask(lane: lane, stating: constraints, notIn: known)?.id
+            }
+        }
+        #expect(try first(stated) == tasks[4])
+        #expect(try first(stated, notIn: [tasks[4]]) == tasks[2])
+        #expect(try first(stated, notIn: [tasks[2], tasks[3], tasks[4]]) == nil)
+        #expect(try first(.session) == tasks[0])
+    }
+
     @Test("tasks that state the same share a row; those that state nothing need none")
     func shared() throws {
         let store = try TestStore(scratch.path)

@@ -56,6 +56,7 @@ extension EngineCore {
 
     func pump() {
         guard !hasFailed, !isLeaving else { return }
+        probeInTurn()
         while !diskIsBehind, let step = schedule.next() {
             switch step {
             case .start(let id, let lane):
@@ -129,7 +130,7 @@ extension EngineCore {
         // Before others that were loaded meanwhile.
         if runner.gaveWay { tasksWait(in: [runner.task.lane], reload: true) }
         taskLeft(runner)
-        if case .throughput? = runner.probe { endThroughputProbe(of: runner) }
+        if case .throughput(let key, _, _)? = runner.probe { endThroughputProbe(of: key, runner) }
         needsNoWay([runner.task.lane])
         if runners.isEmpty { planPruning() }
         considerSleep()

@@ -34,6 +34,8 @@ struct Deferral {
     var lastNetwork: Network?
     /// Lanes of which a task is being loaded that finds something out.
     var probing: Set<LaneID> = []
+    /// One could be made, but the limits leave it no turn.
+    var probesWaitForTurn = false
     /// When the next task stops waiting for wishes, in Unix milliseconds.
     var latestStart: Int64?
     /// When the time of the next task of a session with held ones is over, by the calendar of the rows' ages.

@@ -24,17 +24,17 @@ extension EngineCore {
         guard deferral.classes.contains(where: { $0.value.constraints.minimumBytesPerSecond != nil }) else { return }
         var bytes: [LaneClass: UInt64] = [:]
         var mayHaveChanged = false
-        for runner in Array(runners.values) where reach(of: runner.task) != .thisMachine && runner.waitsForNetwork {
-            let key = laneClass(of: runner.task)
-            if case .throughput(let before, let milliseconds)? = runner.probe {
-                let (moved, time) = (before &+ runner.rate.lastSecond, milliseconds + 1_000)
-                runner.probe = .throughput(bytes: moved, milliseconds: time)
-                if deferral.throughput.probed(key, terms(of: key), bytes: moved, milliseconds: time, now: loop.now) {
+        for runner in Array(runners.values) where reach(of: runner.task) != .thisMachine {
+            let moved = runner.waitsForNetwork ? runner.rate.lastSecond : nil
+            if case .throughput(let key, let before, let milliseconds)? = runner.probe {
+                let (sum, time) = (before &+ (moved ?? 0), milliseconds + (moved == nil ? 0 : 1_000))
+                runner.probe = .throughput(of: key, bytes: sum, milliseconds: time)
+                if deferral.throughput.probed(key, bytes: sum, milliseconds: time, now: loop.now) {
                     runner.probe = nil
                     mayHaveChanged = true
                 }
-            } else if loop.now - runner.began >= ThroughputWatch<LaneClass>.youngest {
-                bytes[key, default: 0] &+= runner.rate.lastSecond
+            } else if let moved, loop.now - runner.began >= ThroughputWatch<LaneClass>.youngest {
+                bytes[laneClass(of: runner.task), default: 0] &+= moved
             }
         }
         let samples = bytes.compactMap { key, bytes in
@@ -50,6 +50,7 @@ extension EngineCore {
     func reconsiderThroughput() {
         var keys = Set(deferral.slow.keys)
         for runner in runners.values { keys.insert(laneClass(of: runner.task)) }
+        probeThroughput()
         for key in keys { reconsiderThroughput(of: key) }
         planLook()
     }
@@ -75,43 +76,34 @@ extension EngineCore {
                 runner.deferred(for: hold.reason)
             }
         }
-        let task = TaskClass(session: lane.session, constraints: key.constraints, reach: lane.reach)
-        guard deferral.throughput.permission(key, terms(of: key), now: loop.now) == .probe,
-            deferral.classes[task]?.mayStart == true
-        else { return }
-        probe(key, .throughput(bytes: 0, milliseconds: 0)) { core in
-            core.deferral.throughput.beginProbe(key, core.terms(of: key), now: core.loop.now)
+    }
+
+    /// Tries one task of all that are slow when it is time to. True: one is being looked for.
+    @discardableResult
+    func probeThroughput() -> Bool {
+        var candidates: [(lane: LaneClass, terms: ThroughputWatch<LaneClass>.Terms)] = []
+        for key in deferral.slow.keys where mayProbeThroughput(key) {
+            guard let terms = terms(of: key),
+                deferral.throughput.permission(key, terms, now: loop.now) == .probe, hasTurnForProbe(key)
+            else { continue }
+            candidates.append((key, terms))
         }
+        guard let key = deferral.throughput.probe(among: candidates, now: loop.now) else { return false }
+        probe(key, .throughput(of: key, bytes: 0, milliseconds: 0))
+        return true
+    }
+
+    /// Nothing else holds them.
+    func mayProbeThroughput(_ key: LaneClass) -> Bool {
+        guard deferral.slow[key] != nil, let lane = lanes[key.lane] else { return false }
+        let task = TaskClass(session: lane.session, constraints: key.constraints, reach: lane.reach)
+        return deferral.classes[task]?.mayStart == true
     }
 
     /// The probe has ended before anything was decided.
-    func endThroughputProbe(of runner: TaskRunner) {
-        let key = laneClass(of: runner.task)
-        let changed = deferral.throughput.endProbe(
-            key, terms(of: key), hasAnswered: runner.left.0 == .succeeded, now: loop.now)
-        if changed { reconsiderThroughput() }
-    }
-
-    // MARK: Probes of any kind
-
-    /// Starts one task of these, beside whose turn it is: all of its like are held.
-    func probe(_ key: LaneClass, _ kind: ProbeKind, began: @escaping @Sendable (EngineCore) -> Void) {
-        guard !diskIsBehind, deferral.probing.insert(key.lane).inserted else { return }
-        let known = Set(runners.values.lazy.filter { $0.task.lane == key.lane }.map(\.task.id))
-        let others = (deferral.waiting[key.lane] ?? []).subtracting([key.constraints])
-        let calendar = calendarMilliseconds
-        store({ (transaction) throws(Failure) in
-            let tasks = try transaction.waitingTasks(lane: key.lane, limit: 1, afterKnown: known, notOf: others)
-            return try transaction.startable(tasks, Self.startClock(calendar: calendar))
-        }, then: { core, result in
-            core.deferral.probing.remove(key.lane)
-            guard let task = try? result.get().first, core.runners[task.id] == nil,
-                task.constraints == key.constraints, !core.hasFailed, !core.isLeaving
-            else { return }
-            if let wait = core.wait(before: task) { return core.park([wait: [task]]) }
-            began(core)
-            core.run(task, holdsTurn: false, probe: kind)
-        })
+    func endThroughputProbe(of key: LaneClass, _ runner: TaskRunner) {
+        let hasAnswered = runner.left.0 == .succeeded
+        if deferral.throughput.endProbe(key, hasAnswered: hasAnswered, now: loop.now) { reconsiderThroughput() }
     }
 }
 

@@ -32,20 +32,34 @@ extension EngineCore {
 
     /// Tries one task when it is time to.
     func probeUplink() {
-        guard deferral.uplink.isHeld else { return }
+        guard deferral.uplink.isHeld, deferral.uplink.nextProbe(now: loop.now) == nil else { return }
         var candidates: [Origin: LaneClass] = [:]
-        for (key, state) in deferral.classes where key.reach == .uplink && state.held?.reasons == [.portal] {
+        for (key, state) in deferral.classes where key.reach == .uplink && state.isHeldByUplinkAlone {
             for lane in deferral.lanes(of: key, among: lanes) {
                 let found = LaneClass(lane: lane, constraints: key.constraints)
-                if let origin = lanes[lane]?.origin, deferral.slow[found] == nil { candidates[origin] = found }
+                guard let origin = lanes[lane]?.origin, deferral.slow[found] == nil, hasTurnForProbe(found) else {
+                    continue
+                }
+                candidates[origin] = found
             }
         }
         guard !candidates.isEmpty,
             let origin = deferral.uplink.probe(among: Array(candidates.keys), now: loop.now),
             let key = candidates[origin]
         else { return }
-        probe(key, .uplink) { _ in }
+        probe(key, .uplink)
     }
+
+    /// Nothing else holds them.
+    func mayProbeUplink(_ key: LaneClass) -> Bool {
+        guard deferral.uplink.isHeld, deferral.slow[key] == nil, let lane = lanes[key.lane] else { return false }
+        let task = TaskClass(session: lane.session, constraints: key.constraints, reach: lane.reach)
+        return deferral.classes[task]?.isHeldByUplinkAlone == true
+    }
+}
+
+extension ClassState {
+    fileprivate var isHeldByUplinkAlone: Bool { held?.reasons == [.portal] }
 }
 
 extension TaskRunner {

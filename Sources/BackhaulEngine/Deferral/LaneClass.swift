@@ -9,8 +9,9 @@ struct LaneClass: Hashable, Sendable {
 
 /// What a task that was started although its like are held back is to find out.
 enum ProbeKind: Equatable {
-    /// Whether enough comes. Bytes and milliseconds in which it waited for the network alone.
-    case throughput(bytes: UInt64, milliseconds: Int64)
+    /// Whether enough comes, for these, whatever it states meanwhile. Bytes and milliseconds in which it waited for the
+    /// network alone.
+    case throughput(of: LaneClass, bytes: UInt64, milliseconds: Int64)
     /// Whether the uplink leads anywhere.
     case uplink
 }

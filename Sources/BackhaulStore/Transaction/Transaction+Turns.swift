@@ -27,6 +27,21 @@ extension Transaction {
         return turns.map(\.id)
     }
 
+    /// The first of those that have stated this, passing over `known`; nil: none waits for its turn.
+    public func firstWaitingTask(
+        lane: LaneID, stating constraints: ConstraintsID, notIn known: Set<TaskID> = []
+    ) throws(Failure) -> StoredTask? {
+        var found: TaskID?
+        try connection.eachWhile(Self.selectTurns, .id(lane), .id(constraints)) { row throws(Failure) in
+            _ = row.integer()
+            let id = row.taskID()
+            if !known.contains(id) { found = id }
+            return found == nil
+        }
+        guard let found else { return nil }
+        return try storedTask(found)
+    }
+
     /// What tasks of the lane that wait for their turn have stated.
     public func waitingConstraints(of lane: LaneID) throws(Failure) -> Set<ConstraintsID> {
         var found: Set<ConstraintsID> = []

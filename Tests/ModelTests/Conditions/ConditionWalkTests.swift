@@ -20,7 +20,7 @@ struct ConditionWalkTests {
                 moved[second / 3_600] += bytes
                 _ = watch.take([SlowLink.sample(bytes)], now: now)
             case .probe:
-                watch.beginProbe("lane", SlowLink.terms, now: now)
+                #expect(watch.probe(among: [("lane", SlowLink.terms)], now: now) == "lane")
                 probe = (0, 0)
                 probes += 1
             case .held:
@@ -28,7 +28,7 @@ struct ConditionWalkTests {
                 current = (current.bytes + bytes, current.milliseconds + 1_000)
                 moved[second / 3_600] += bytes
                 let isDecided = watch.probed(
-                    "lane", SlowLink.terms, bytes: current.bytes, milliseconds: current.milliseconds, now: now)
+                    "lane", bytes: current.bytes, milliseconds: current.milliseconds, now: now)
                 probe = isDecided ? nil : current
             }
         }

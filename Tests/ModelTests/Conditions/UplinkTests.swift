@@ -141,6 +141,16 @@ struct UplinkTests {
         #expect(tried == [a, b, c, a, b, c, a, b])
     }
 
+    @Test("a try for which no task was found does not count: another origin is tried after a moment")
+    func givenBack() {
+        var watch = dead()
+        #expect(watch.probe(among: [a, b], now: 12_000) == a)
+        watch.giveBackProbe(now: 12_000)
+        #expect(watch.nextProbe(now: 12_000) == 13_000)
+        #expect(watch.probe(among: [a, b], now: 13_000) == b)
+        #expect(watch.nextProbe(now: 13_000) == 33_000)
+    }
+
     @Test("one proper answer or another network lets all go at once")
     func opens() {
         var watch = dead()

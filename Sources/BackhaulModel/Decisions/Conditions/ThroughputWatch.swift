@@ -1,5 +1,5 @@
 /// Holds back lanes whose transfers are too slow to be worth their time: when less than their minimum has come from an
-/// origin, or from all together, they pause, and one task at a time tries whether it is better.
+/// origin, or from all together, they pause, and one task at a time, of all lanes, tries whether it is better.
 ///
 /// It is fed once a second with what the transfers of each running lane have moved. Of them only those count that are
 /// older than `youngest` and were waiting for the network alone, not for a rate of our own, a disk, or an answer's
@@ -41,9 +41,9 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
     /// What a lane may do.
     public enum Permission: Equatable, Sendable {
         case open
-        /// One task may start: then `beginProbe`.
+        /// One task may start, if `probe(among:now:)` says so.
         case probe
-        /// Until then, or until a probe that is under way has said more.
+        /// Until then, or until the probe that is under way has ended.
         case held(until: Int64?)
     }
 
@@ -52,6 +52,12 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
     /// What decides a probe.
     public static var probeMilliseconds: Int64 { 10_000 }
     public static var probeBytes: UInt64 { 262_144 }
+    /// When a probe is over that was not decided, and when others need not wait for one any more of which nothing is
+    /// heard.
+    public static var probeLimit: Int64 { 60_000 }
+    public static var lostAfter: Int64 { 120_000 }
+    /// How long all wait when no task was found for one.
+    static var vainProbePause: Int64 { 1_000 }
     /// What is remembered: more lanes than run at once. Of more the oldest are forgotten, which lets them go.
     static var limit: Int { 4_096 }
 
@@ -63,6 +69,11 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
 
     var paces: [Scope: ThroughputPace] = [:]
     var pauses: [Scope: ThroughputPause] = [:]
+    var probe: Probe?
+    /// When lanes were given the probe last.
+    var triedAt: [Lane: Int64] = [:]
+    /// No probe begins before.
+    var restsUntil: Int64 = 0
     private var lastTake: Int64?
     private var total: ThroughputPace?
 
@@ -114,56 +125,6 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
         return hasChanged
     }
 
-    /// What a lane with these terms may do now.
-    public func permission(_ lane: Lane, _ terms: Terms?, now: Int64) -> Permission {
-        guard let pause = closed(lane, terms) else { return .open }
-        return pause.mayProbe(now: Self.bounded(now)) ? .probe : .held(until: pause.probeAt)
-    }
-
-    /// A task of this lane starts as the probe.
-    public mutating func beginProbe(_ lane: Lane, _ terms: Terms?, now: Int64) {
-        for scope in scopes(lane, terms) where pauses[scope]?.isOpen == false {
-            pauses[scope]?.beginProbe(now: Self.bounded(now))
-        }
-    }
-
-    /// How the probe of this lane goes, once a second: `bytes` that it has moved so far in `milliseconds` of waiting
-    /// for the network alone. True: it is decided, and all lanes are to be asked again; held ones stop what they run.
-    public mutating func probed(_ lane: Lane, _ terms: Terms?, bytes: UInt64, milliseconds: Int64, now: Int64) -> Bool {
-        guard bytes >= Self.probeBytes || milliseconds >= Self.probeMilliseconds, let terms else { return false }
-        let isFast = ThroughputPace.rate(bytes, milliseconds) >= terms.minimumBytesPerSecond
-        return decide(lane, terms, isFast: isFast, ThroughputPace.rate(bytes, milliseconds), now: now)
-    }
-
-    /// The probe has ended before it was decided. `hasAnswered`: with an answer, so that what is small was fetched;
-    /// otherwise nothing is known, and the next one goes after the same pause. True: all lanes are to be asked again.
-    public mutating func endProbe(_ lane: Lane, _ terms: Terms?, hasAnswered: Bool, now: Int64) -> Bool {
-        guard let terms else { return false }
-        if hasAnswered { return decide(lane, terms, isFast: true, 0, now: now) }
-        for scope in scopes(lane, terms) { pauses[scope]?.endProbe(now: Self.bounded(now)) }
-        return true
-    }
-
-    /// Why the lane is held; nil: it is not. `unix`: the Unix time in milliseconds that belongs to `now`.
-    public func hold(_ lane: Lane, _ terms: Terms?, now: Int64, unix: Int64) -> Hold? {
-        guard let terms, let pause = closed(lane, terms) else { return nil }
-        let isAlone = pauses[.lane(lane)]?.isOpen == false
-        let whence = isAlone ? "this server" : "all servers together"
-        let rate = AmountText.rate(pause.bytesPerSecond)
-        let minimum = AmountText.rate(terms.minimumBytesPerSecond)
-        let what = "only \(rate) came from \(whence), less than the \(minimum) that it asks for, and "
-        guard let probeAt = pause.probeAt else {
-            return Hold(.throughput, what + "one task tries whether it is better")
-        }
-        let pauseText = AmountText.duration(pause.milliseconds)
-        return Hold(
-            .throughput, what + "one task tries again after a pause of \(pauseText)",
-            nextLookMilliseconds: unix.saturatingAdd(max(0, probeAt - Self.bounded(now))))
-    }
-
-    /// The next time at which some lane may probe that may not yet; nil: none is held for a time.
-    public func nextProbe(now: Int64) -> Int64? { pauses.values.compactMap(\.nextProbe).filter { $0 > now }.min() }
-
     /// Another network: what was measured is void, and all are let go. True: some were held.
     public mutating func networkChanged() -> Bool {
         let hadHeld = pauses.values.contains { !$0.isOpen }
@@ -175,30 +136,21 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
     public mutating func forget(_ lane: Lane) {
         paces[.lane(lane)] = nil
         pauses[.lane(lane)] = nil
+        triedAt[lane] = nil
+        if probe?.lane == lane { probe = nil }
     }
 
     /// Far from overflows.
-    private static func bounded(_ now: Int64) -> Int64 { min(max(now, 0), 1 << 53) }
+    static func bounded(_ now: Int64) -> Int64 { min(max(now, 0), 1 << 53) }
 
-    private func scopes(_ lane: Lane, _ terms: Terms?) -> [Scope] {
+    func scopes(_ lane: Lane, _ terms: Terms?) -> [Scope] {
         terms.map { [.lane(lane), .everything($0)] } ?? []
     }
 
     /// Of those that hold it, the one that is over last.
-    private func closed(_ lane: Lane, _ terms: Terms?) -> ThroughputPause? {
+    func closed(_ lane: Lane, _ terms: Terms?) -> ThroughputPause? {
         scopes(lane, terms).compactMap { pauses[$0] }.filter { !$0.isOpen }
             .max { ($0.probeAt ?? .max) < ($1.probeAt ?? .max) }
-    }
-
-    private mutating func decide(_ lane: Lane, _ terms: Terms, isFast: Bool, _ rate: UInt64, now: Int64) -> Bool {
-        var isDecided = false
-        for scope in scopes(lane, terms) {
-            guard let pause = pauses[scope], pause.isProbing else { continue }
-            isDecided = true
-            let now = Self.bounded(now)
-            pauses[scope] = isFast ? pause.fast(now: now) : pause.slow(rate, terms.slowPauseMilliseconds, now: now)
-        }
-        return isDecided
     }
 
     private mutating func prune(now: Int64) {

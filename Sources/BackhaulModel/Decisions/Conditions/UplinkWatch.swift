@@ -65,6 +65,7 @@ public struct UplinkWatch: Sendable {
     static let memory: Int64 = 120_000
     static let firstPause: Int64 = 10_000
     static let longestPause: Int64 = 300_000
+    static let vainProbePause: Int64 = 1_000
     /// How long a 511 is not believed of an origin that gave one while others answered.
     static let disbelief: Int64 = 600_000
 
@@ -152,6 +153,13 @@ public struct UplinkWatch: Sendable {
         probeAt = now + pause
         looks = min(looks + 1, 8)
         return oldest
+    }
+
+    /// No task of that origin was found that may start. Nothing was tried: another may be, after a moment.
+    public mutating func giveBackProbe(now: Int64) {
+        guard isHeld else { return }
+        looks = max(0, looks - 1)
+        probeAt = now + Self.vainProbePause
     }
 
     /// When the next task may be tried, nil: none is held, or now.

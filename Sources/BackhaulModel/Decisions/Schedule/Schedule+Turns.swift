@@ -25,6 +25,35 @@ extension Schedule {
         return nil
     }
 
+    /// Whether a task of the lane that was not loaded could start as far as all limits go.
+    public func hasTurn(_ lane: Lane, of session: Session, to origin: Origin? = nil) -> Bool {
+        let state = lanes[lane] ?? LaneState(session: session, origin: origin)
+        guard let session = sessions[state.session], let limits = session.limits else { return false }
+        return running < engineLimits.running && session.running < limits.perSession
+            && state.running < width(of: state, limits) && hasConnection(state)
+    }
+
+    /// Such a task has its turn, beside those that are loaded. It counts until it is released.
+    public mutating func takeTurn(_ lane: Lane, of session: Session, to origin: Origin? = nil) {
+        let isNew = know(lane, of: session, to: origin)
+        change(lane) { lane in
+            if isNew { lane.mayHaveMore = false }
+            lane.running += 1
+        }
+        running += 1
+        if let session = lanes[lane]?.session { sessions[session]?.running += 1 }
+    }
+
+    /// True: it was not known.
+    @discardableResult
+    mutating func know(_ lane: Lane, of session: Session, to origin: Origin?) -> Bool {
+        guard lanes[lane] == nil else { return false }
+        lanes[lane] = LaneState(session: session, origin: origin)
+        sessions[session, default: SessionState()].lanes.append(lane)
+        if sessions[session]?.lanes.count == 1 { turns.append(session) }
+        return true
+    }
+
     private mutating func next(of session: Session) -> Step? {
         guard let state = sessions[session] else { return nil }
         let mayStart = running < engineLimits.running && state.limits.map { state.running < $0.perSession } ?? false

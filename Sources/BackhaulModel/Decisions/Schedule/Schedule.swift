@@ -124,11 +124,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     /// Returns the loaded tasks that are given up for it.
     @discardableResult
     public mutating func add(_ lane: Lane, of session: Session, to origin: Origin? = nil, reload: Bool) -> [Task] {
-        if lanes[lane] == nil {
-            lanes[lane] = LaneState(session: session, origin: origin)
-            sessions[session, default: SessionState()].lanes.append(lane)
-            if sessions[session]?.lanes.count == 1 { turns.append(session) }
-        }
+        know(lane, of: session, to: origin)
         guard var state = lanes[lane] else { return [] }
         state.mayHaveMore = true
         state.isAnswerStale = state.isLoading

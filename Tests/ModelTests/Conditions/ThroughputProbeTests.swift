@@ -1,0 +1,103 @@
+import BackhaulModel
+import Testing
+
+@Suite("One probe of what is too slow")
+struct ThroughputProbeTests {
+    /// Two servers that are too slow, each by itself, with their pauses over.
+    private func slow() -> SlowLink {
+        var link = SlowLink()
+        link.pass(60, SlowLink.sample(0))
+        link.pass(60, SlowLink.sample(0, "second", SlowLink.other))
+        link.now += 300_000
+        return link
+    }
+
+    private static let both = [(lane: "lane", terms: SlowLink.terms), (lane: "second", terms: SlowLink.terms)]
+
+    @Test("while one lane has the probe no other gets one, and each says what it waits for")
+    func alone() {
+        var link = slow()
+        #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
+        #expect(link.watch.probe(among: Self.both, now: link.now) == nil)
+        #expect(link.permission("second") == .held(until: nil))
+        let holds = ["lane", "second"].map { link.watch.hold($0, SlowLink.terms, now: link.now, unix: 0) }
+        #expect(holds[0]?.sentence.hasSuffix("and one task tries whether it is better") == true)
+        #expect(holds[1]?.sentence.hasSuffix("and one task tries again after that of another server") == true)
+        #expect(holds.map { $0?.nextLookMilliseconds } == [nil, nil])
+    }
+
+    @Test("the next is the lane that was tried longest ago")
+    func turns() {
+        var link = slow()
+        var tried: [String] = []
+        for _ in 0..<4 {
+            guard let lane = link.watch.probe(among: Self.both, now: link.now) else { break }
+            tried.append(lane)
+            #expect(link.watch.endProbe(lane, hasAnswered: false, now: link.now))
+            link.now += 300_000
+        }
+        #expect(tried == ["lane", "second", "lane", "second"])
+    }
+
+    @Test("a lane of which no task may start gives the probe back, and after a moment it is another's")
+    func givenBack() {
+        var link = slow()
+        #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
+        link.watch.giveBackProbe("lane", now: link.now)
+        #expect(link.watch.probe(among: Self.both, now: link.now) == nil)
+        #expect(link.watch.nextProbe(now: link.now) == link.now + 1_000)
+        link.now += 1_000
+        #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
+    }
+
+    @Test("what has become slow since a probe began is not decided by it")
+    func decidesItsOwn() {
+        var link = SlowLink()
+        link.pass(60, SlowLink.sample(0))
+        link.now += 300_000
+        #expect(link.watch.probe(among: [("lane", SlowLink.terms)], now: link.now) == "lane")
+        link.pass(60, SlowLink.sample(0, "second", SlowLink.other), SlowLink.sample(0, "third"))
+        #expect(link.watch.probed("lane", bytes: 300_000, milliseconds: 2_000, now: link.now))
+        #expect(link.permission() == .held(until: link.now + 300_000))
+    }
+
+    @Test("the words of the session may change while a probe is under way: it ends all the same")
+    func otherTerms() {
+        var link = SlowLink()
+        link.pass(60, SlowLink.sample(0), SlowLink.sample(0, "second", SlowLink.other))
+        link.now += 300_000
+        #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
+        // Its terms are asked for no more.
+        #expect(link.watch.probed("lane", bytes: 300_000, milliseconds: 2_000, now: link.now))
+        #expect(link.permission("third") == .open)
+        #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
+    }
+
+    @Test("a probe that does not wait for the network is over after a minute, and held against nobody")
+    func undecided() {
+        var link = slow()
+        #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
+        #expect(!link.watch.probed("lane", bytes: 0, milliseconds: 0, now: link.now + 59_999))
+        link.now += 60_000
+        #expect(link.watch.probed("lane", bytes: 0, milliseconds: 0, now: link.now))
+        #expect(link.permission() == .open)
+        #expect(link.permission("second") == .probe)
+    }
+
+    @Test("who has no probe any more is told to stop, and nobody hears of it")
+    func nobodys() {
+        var link = slow()
+        #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
+        _ = link.watch.networkChanged()
+        #expect(link.watch.probed("lane", bytes: 0, milliseconds: 0, now: link.now))
+        #expect(!link.watch.endProbe("lane", hasAnswered: false, now: link.now))
+    }
+
+    @Test("a lane without tasks leaves the probe to the others")
+    func forgotten() {
+        var link = slow()
+        #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
+        link.watch.forget("lane")
+        #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
+    }
+}
