@@ -1130,8 +1130,9 @@ bh_status bh_task_info_start(bh_session *session, uint64_t task_id, bh_ticket **
 
 /* Cancel ends the tasks as cancelled and removes their part files; suspend stops them and keeps what is there; resume
  * lets suspended ones run and sends waiting ones, but for those with BH_REASON_CREDENTIAL or BH_REASON_EARLIEST_START,
- * to their next attempt at once, as far as the conditions allow it; set_priority as bh_request.priority.
- * `*affected` (optional) counts the tasks that changed; those that have ended or already are so are passed over. */
+ * to their next attempt at once, as far as the conditions allow it; of those with BH_REASON_PORTAL alone one is tried at
+ * once for all; set_priority as bh_request.priority. `*affected` (optional) counts the tasks that changed, and those for
+ * which one is tried; those that have ended or already are so are passed over. */
 bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *selection, int32_t timeout_ms,
                           uint64_t *affected, bh_error *error);
 bh_status bh_tasks_cancel_start(bh_session *session, const bh_task_selection *selection, bh_ticket **ticket,

@@ -139,6 +139,24 @@ struct NetworkTests {
         #expect(event.timeMilliseconds < nextLook)
     }
 
+    @Test("who resumes what a portal holds has it tried at once")
+    func resumed() throws {
+        origin.serve("/a", .init(bytes: pattern(10), status: 511))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try engine.session(SessionConfiguration(identifier: "s"))
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let nextLook = try host.waits(task, for: .portal).nextAttemptMilliseconds
+        origin.serve("/a", .init(bytes: pattern(1_000)))
+        guard case .count(let resumed) = try answer(host.session.control(.resume, TaskSelection(ids: [task]))) else {
+            throw Unexpected()
+        }
+        #expect(resumed == 1)
+        let event = try eventsOfRound(host.session)[0]
+        #expect(ended(event)?.outcome.state == .succeeded)
+        #expect(event.timeMilliseconds < nextLook)
+    }
+
     @Test("servers of this machine go on while those beyond a metered network wait, and only those have waited")
     func mixed() throws {
         let local = try TestOrigin()

@@ -84,6 +84,24 @@ struct ConstraintsTests {
         #expect(try first(.session) == tasks[0])
     }
 
+    @Test("a resume counts those of the selection that wait in the lanes which it is asked about, and no others")
+    func heldOnes() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let tasks = try store.enqueue(
+            [.stating(0, nil), .stating(1, .overnight), .stating(2, .overnight), .stating(3, .overnight)], in: session)
+        let stated = try constraints(of: tasks[1], store)
+        try store.control(session, .suspend, TaskSelection(ids: [tasks[3]]))
+        let change = try store.run { (transaction) throws(Failure) in
+            let lane = try transaction.lanesWithWaitingTasks()[0].id
+            return try transaction.control(
+                session, .resume, TaskSelection(ids: [tasks[0], tasks[1], tasks[3]]), running: [], now: 1,
+                held: [lane: [stated]])
+        }
+        #expect(change.tasks == [tasks[3]])
+        #expect(change.held == 1)
+    }
+
     @Test("tasks that state the same share a row; those that state nothing need none")
     func shared() throws {
         let store = try TestStore(scratch.path)

@@ -138,11 +138,12 @@ extension CommandHandler {
         let running = core.runningTasks(of: session)
         core.lookAtCalendar()
         let calendar = core.calendarMilliseconds
+        let held = control == .resume ? core.heldByUplink(of: session) : [:]
         once({ (transaction) throws(Failure) in
             let change = try transaction.control(
                 session, control, selection, running: running, now: Clock.wallMilliseconds, calendar: calendar,
-                bootMilliseconds: Clock.bootMilliseconds)
-            return (.count(UInt64(change.count)), change)
+                bootMilliseconds: Clock.bootMilliseconds, held: held)
+            return (.count(change.count + change.held), change)
         }, then: { core, change in
             guard let change else { return }
             switch control {
@@ -150,6 +151,7 @@ extension CommandHandler {
             case .suspend: core.apply(change, tasksEndedOrStopped: .leave)
             case .resume:
                 core.tryUnconnected(change.lanes)
+                if change.held > 0 { core.tryUplink() }
                 core.apply(change)
                 core.due(at: change.nextDue)
             case .setRate(let rate):

@@ -50,6 +50,22 @@ extension EngineCore {
         probe(key, .uplink)
     }
 
+    /// Of the session, those that a try would let go.
+    func heldByUplink(of session: SessionID) -> [LaneID: Set<ConstraintsID>] {
+        guard deferral.uplink.isHeld else { return [:] }
+        var held: [LaneID: Set<ConstraintsID>] = [:]
+        for (key, state) in deferral.classes where key.session == session && state.isHeldByUplinkAlone {
+            for lane in deferral.lanes(of: key, among: lanes) { held[lane, default: []].insert(key.constraints) }
+        }
+        return held
+    }
+
+    /// A person says that the way leads somewhere again.
+    func tryUplink() {
+        deferral.uplink.tryAtOnce(now: loop.now)
+        planReconsider()
+    }
+
     /// Nothing else holds them.
     func mayProbeUplink(_ key: LaneClass) -> Bool {
         guard deferral.uplink.isHeld, deferral.slow[key] == nil, let lane = lanes[key.lane] else { return false }

@@ -5,13 +5,18 @@ extension Transaction {
     /// passed over: they are ending. So are those that already are as asked for; a resume also sends delayed ones to
     /// their next attempt, but not those that wait for a credential or for their earliest start. `running`: which of
     /// the waiting rows run at this moment. `calendar`: now, by the calendar of the rows' ages; nil: `now`.
-    /// `bootMilliseconds`: the same moment on the clock of this boot.
+    /// `bootMilliseconds`: the same moment on the clock of this boot. `held`: lanes and constraints whose tasks the
+    /// engine holds, so that those of the selection are counted.
     public func control(
         _ session: SessionID, _ control: TaskControl, _ selection: TaskSelection, running: Set<TaskID>, now: Int64,
-        calendar: Int64? = nil, bootMilliseconds: Int64 = 0
+        calendar: Int64? = nil, bootMilliseconds: Int64 = 0, held: [LaneID: Set<ConstraintsID>] = [:]
     ) throws(Failure) -> Change {
         var change = try change(in: session)
         let clock = StartClock(wall: now, boot: bootMilliseconds, calendar: calendar ?? now)
+        if !held.isEmpty {
+            try select(selection, of: session, running: running, which: LiveTasks(waiting: true))
+            change.held = try countOfSelectedTasks(in: held)
+        }
         try select(selection, of: session, running: running, which: tasksChanged(by: control))
         if case .reschedule(let starts) = control {
             let rescheduled = try rescheduleSelectedTasks(starts, of: session, running: running, clock)

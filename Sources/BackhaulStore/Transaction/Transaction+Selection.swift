@@ -56,6 +56,16 @@ extension Transaction {
         try Set(connection.all(Self.readLanes) { row throws(Failure) in row.laneID() })
     }
 
+    /// Of those that wait for their turn, with these constraints.
+    func countOfSelectedTasks(in places: [LaneID: Set<ConstraintsID>]) throws(Failure) -> UInt64 {
+        var sum: UInt64 = 0
+        try connection.each(Self.countPlaces) { row throws(Failure) in
+            let (lane, constraints, count) = (row.laneID(), row.constraintsID(), row.number() as UInt64)
+            if places[lane]?.contains(constraints) == true { sum += count }
+        }
+        return sum
+    }
+
     /// Only a selection that tells running tasks from waiting ones needs to know them.
     func fillRunning(_ states: TaskStates, _ running: Set<TaskID>) throws(Failure) {
         try connection.run(Self.clearRunning)
@@ -102,6 +112,11 @@ extension Transaction {
     private static let clearSelected = Query("DELETE FROM selected")
     private static let insertSelected = Query("INSERT OR IGNORE INTO selected (id) VALUES (?)")
     private static let readSelected = Query("SELECT id FROM selected ORDER BY id")
+    private static let countPlaces = Query(
+        """
+        SELECT lane_id, constraints_id, count(*) FROM selected CROSS JOIN tasks ON tasks.id = selected.id
+        WHERE state = 1 AND due_boot_ms IS NULL GROUP BY lane_id, constraints_id
+        """)
     private static let readLanes = Query(
         "SELECT DISTINCT lane_id FROM selected CROSS JOIN tasks ON tasks.id = selected.id")
     private static let clearRunning = Query("DELETE FROM running")

@@ -19,6 +19,8 @@ public struct Change: Equatable, Sendable {
     public var lanes: Set<LaneID> = []
     /// Acknowledged tasks whose kept file nobody claimed: the files are to be removed.
     public var removedKept: [TaskID] = []
+    /// How many tasks of the selection wait for their turn in the lanes that were asked about. They have not changed.
+    public var held: UInt64 = 0
     /// Of tasks that state something else now.
     public var restated = RestatedTasks()
     /// Files of request bodies are to be removed.

@@ -151,6 +151,15 @@ struct UplinkTests {
         #expect(watch.nextProbe(now: 13_000) == 33_000)
     }
 
+    @Test("who knows better has one tried at once, and the pauses after it go on to grow")
+    func atOnce() {
+        var watch = dead()
+        watch.tryAtOnce(now: 3_000)
+        #expect(watch.nextProbe(now: 3_000) == nil)
+        #expect(watch.probe(among: [a], now: 3_000) == a)
+        #expect(watch.nextProbe(now: 3_000) == 23_000)
+    }
+
     @Test("one proper answer or another network lets all go at once")
     func opens() {
         var watch = dead()

@@ -155,6 +155,12 @@ public struct UplinkWatch: Sendable {
         return oldest
     }
 
+    /// Somebody knows better: the next task may be tried now.
+    public mutating func tryAtOnce(now: Int64) {
+        guard isHeld else { return }
+        probeAt = min(probeAt, now)
+    }
+
     /// No task of that origin was found that may start. Nothing was tried: another may be, after a moment.
     public mutating func giveBackProbe(now: Int64) {
         guard isHeld else { return }
