@@ -1130,8 +1130,8 @@ bh_status bh_task_info_start(bh_session *session, uint64_t task_id, bh_ticket **
 
 /* Cancel ends the tasks as cancelled and removes their part files; suspend stops them and keeps what is there; resume
  * lets suspended ones run and sends waiting ones, but for those with BH_REASON_CREDENTIAL or BH_REASON_EARLIEST_START,
- * to their next attempt at once, as far as the conditions allow it; of those with BH_REASON_PORTAL alone one is tried at
- * once for all; set_priority as bh_request.priority. `*affected` (optional) counts the tasks that changed, and those for
+ * to their next attempt at once, as far as the conditions allow it; for those that wait with BH_REASON_PORTAL it tries
+ * one; set_priority as bh_request.priority. `*affected` (optional) counts the tasks that changed, and those for
  * which one is tried; those that have ended or already are so are passed over. */
 bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *selection, int32_t timeout_ms,
                           uint64_t *affected, bh_error *error);
@@ -1307,7 +1307,7 @@ bh_status bh_application_conditions(bh_application *application, int32_t timeout
                                     bh_error *error);
 bh_status bh_application_conditions_start(bh_application *application, bh_ticket **ticket, bh_error *error);
 
-/* Tasks of a session that are held back for one reason. */
+/* Tasks of a session that are held back for one reason; each task is in one of these, by the reason of its bh_task. */
 typedef struct bh_hold {
     size_t struct_size;
     const char *application;

@@ -42,6 +42,26 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
+    @Test("where all together are too slow, servers that nobody has met wait, too")
+    func unmet() throws {
+        let others = try (0..<2).map { _ in try TestOrigin(address: TestOrigin.address ?? "127.0.0.1") }
+        for origin in [origin, others[0]] { serveSlowly(origin) }
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        var configuration = impatient
+        configuration.constraints.minimumBytesPerSecond = 50_000
+        configuration.slowPauseMilliseconds = 3_600_000
+        let host = try engine.session(configuration)
+        let tasks = try host.enqueue(
+            store.request(origin.url("/a"), "a"), store.request(others[0].url("/a"), "b"))
+        for task in tasks { _ = try host.waits(task, for: .throughput) }
+        let third = try host.enqueue(store.request(others[1].url("/a"), "c"))[0]
+        let info = try host.waits(third, for: .throughput)
+        #expect(info.reasonText?.contains("all servers together") == true)
+        #expect(others[1].asked.isEmpty)
+        _ = try answer(host.session.control(.cancel, TaskSelection()))
+    }
+
     @Test("tasks of the same server that ask for nothing do not keep the probe away")
     func othersOfTheLane() throws {
         serveSlowly(origin)
@@ -63,5 +83,25 @@ struct ThroughputTests {
         let paths = origin.asked.map(\.path)
         let probed = try #require(paths.lastIndex(of: "/a"))
         #expect(probed > 0 && probed < paths.count - 1)
+    }
+
+    @Test("what is held for two reasons is listed once, by the reason that it says itself")
+    func listedOnce() throws {
+        serveSlowly(origin)
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        var configuration = impatient
+        configuration.constraints.minimumBytesPerSecond = 50_000
+        configuration.constraints.requiresExternalPower = true
+        configuration.slowPauseMilliseconds = 3_600_000
+        let host = try engine.session(configuration)
+        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        _ = try host.waits(task, for: .throughput)
+        engine.tell { $0.unplug() }
+        _ = try host.waits(task, for: .power)
+        let holds = try host.holds()
+        #expect(holds.map(\.hold.reason) == [.power])
+        #expect(holds.map(\.tasks) == [1])
+        _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 }

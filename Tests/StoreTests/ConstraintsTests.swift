@@ -67,8 +67,8 @@ struct ConstraintsTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let requests: [Request] = [
-            .stating(0, nil, priority: 9), .stating(1, .overnight), .stating(2, .discretionary), .stating(3, .discretionary),
-            .stating(4, .discretionary, priority: 5),
+            .stating(0, nil, priority: 9), .stating(1, .overnight), .stating(2, .discretionary),
+            .stating(3, .discretionary), .stating(4, .discretionary, priority: 5),
         ]
         let tasks = try store.enqueue(requests, in: session)
         let stated = try constraints(of: tasks[2], store)

@@ -37,21 +37,21 @@ extension EngineCore {
         _ counts: [WaitingCount], _ names: [SessionID: (application: String, session: String)]
     ) -> [HoldInfo] {
         var tasks: [TaskClass: UInt64] = [:]
+        var infos: [HoldInfo] = []
         for count in counts {
             guard let lane = lanes[count.lane] else { continue }
             let key = TaskClass(session: count.session, constraints: count.constraints, reach: lane.reach)
-            tasks[key, default: 0] += count.count
-        }
-        var infos: [HoldInfo] = []
-        for count in counts {
-            let key = LaneClass(lane: count.lane, constraints: count.constraints)
-            guard let held = deferral.slow[key], let hold = held.first, let name = names[count.session] else {
+            // As the tasks themselves say it: what holds all of their kind comes before what holds their lane.
+            guard deferral.classes[key]?.held == nil else {
+                tasks[key, default: 0] += count.count
                 continue
             }
+            let slow = deferral.slow[LaneClass(lane: count.lane, constraints: count.constraints)]
+            guard let slow, let hold = slow.first, let name = names[count.session] else { continue }
             infos.append(
                 HoldInfo(
-                    application: name.application, session: name.session, origin: lanes[count.lane]?.origin.text,
-                    hold: hold, beganMilliseconds: held.began, tasks: count.count))
+                    application: name.application, session: name.session, origin: lane.origin.text, hold: hold,
+                    beganMilliseconds: slow.began, tasks: count.count))
         }
         for (key, count) in tasks {
             guard let held = deferral.classes[key]?.held, let hold = held.first, let name = names[key.session] else {

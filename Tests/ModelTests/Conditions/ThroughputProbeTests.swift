@@ -33,7 +33,7 @@ struct ThroughputProbeTests {
         for _ in 0..<4 {
             guard let lane = link.watch.probe(among: Self.both, now: link.now) else { break }
             tried.append(lane)
-            #expect(link.watch.endProbe(lane, hasAnswered: false, now: link.now))
+            #expect(link.watch.endProbe(lane, hasAnswered: false, now: link.now) == true)
             link.now += 300_000
         }
         #expect(tried == ["lane", "second", "lane", "second"])
@@ -57,7 +57,7 @@ struct ThroughputProbeTests {
         link.now += 300_000
         #expect(link.watch.probe(among: [("lane", SlowLink.terms)], now: link.now) == "lane")
         link.pass(60, SlowLink.sample(0, "second", SlowLink.other), SlowLink.sample(0, "third"))
-        #expect(link.watch.probed("lane", bytes: 300_000, milliseconds: 2_000, now: link.now))
+        #expect(link.watch.probed("lane", bytes: 300_000, milliseconds: 2_000, now: link.now) == true)
         #expect(link.permission() == .held(until: link.now + 300_000))
     }
 
@@ -68,7 +68,7 @@ struct ThroughputProbeTests {
         link.now += 300_000
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
         // Its terms are asked for no more.
-        #expect(link.watch.probed("lane", bytes: 300_000, milliseconds: 2_000, now: link.now))
+        #expect(link.watch.probed("lane", bytes: 300_000, milliseconds: 2_000, now: link.now) == true)
         #expect(link.permission("third") == .open)
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
     }
@@ -77,9 +77,9 @@ struct ThroughputProbeTests {
     func undecided() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
-        #expect(!link.watch.probed("lane", bytes: 0, milliseconds: 0, now: link.now + 59_999))
+        #expect(link.watch.probed("lane", bytes: 0, milliseconds: 0, now: link.now + 59_999) == false)
         link.now += 60_000
-        #expect(link.watch.probed("lane", bytes: 0, milliseconds: 0, now: link.now))
+        #expect(link.watch.probed("lane", bytes: 0, milliseconds: 0, now: link.now) == true)
         #expect(link.permission() == .open)
         #expect(link.permission("second") == .probe)
     }
@@ -89,8 +89,8 @@ struct ThroughputProbeTests {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
         _ = link.watch.networkChanged()
-        #expect(link.watch.probed("lane", bytes: 0, milliseconds: 0, now: link.now))
-        #expect(!link.watch.endProbe("lane", hasAnswered: false, now: link.now))
+        #expect(link.watch.probed("lane", bytes: 0, milliseconds: 0, now: link.now) == true)
+        #expect(link.watch.endProbe("lane", hasAnswered: false, now: link.now) == false)
     }
 
     @Test("a lane without tasks leaves the probe to the others")
