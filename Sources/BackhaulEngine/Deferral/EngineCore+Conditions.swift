@@ -58,8 +58,10 @@ extension EngineCore {
             _ = deferral.throughput.networkChanged()
             _ = deferral.uplink.networkChanged()
             releaseDelayed()
+            // Whoever asks for one class alone may be the first to learn of it.
+            planReconsider()
         }
-        _ = deferral.uplink.connectivity(conditions.connectivity.value, now: loop.now)
+        if deferral.uplink.connectivity(conditions.connectivity.value, now: loop.now) { planReconsider() }
     }
 
     /// The first readings of all that these tasks need before they start have come.
