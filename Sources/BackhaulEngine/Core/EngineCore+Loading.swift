@@ -71,6 +71,10 @@ extension EngineCore {
     private func noteWaiting(_ constraints: Set<ConstraintsID>, in id: LaneID, isAll: Bool) -> Set<ConstraintsID> {
         guard let lane = lanes[id] else { return [] }
         for number in constraints { note(TaskClass(session: lane.session, constraints: number, reach: lane.reach)) }
+        // Where all servers together are too slow, so are those that nobody has met.
+        if deferral.throughput.holdsAny {
+            for number in constraints { reconsiderThroughput(of: LaneClass(lane: id, constraints: number)) }
+        }
         let held = constraints.filter { !deferral.mayStart(LaneClass(lane: id, constraints: $0), lane) }
         let waiting = isAll ? held : constraints
         deferral.waiting[id] = waiting.isEmpty ? nil : waiting

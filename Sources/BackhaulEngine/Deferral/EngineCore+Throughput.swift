@@ -5,6 +5,9 @@ internal import BackhaulStore
 
 /// Lanes from which too little comes pause, and try with one task whether it is better.
 extension EngineCore {
+    /// So many are written down: the history of a session must not be theirs alone.
+    private static let slowRowLimit = 64
+
     func laneClass(of task: StoredTask) -> LaneClass { LaneClass(lane: task.lane, constraints: task.constraints) }
 
     private func terms(of key: LaneClass) -> ThroughputWatch<LaneClass>.Terms? {
@@ -49,13 +52,16 @@ extension EngineCore {
     /// Those that are slow, or have been.
     func reconsiderThroughput() {
         var keys = Set(deferral.slow.keys)
-        for runner in runners.values { keys.insert(laneClass(of: runner.task)) }
+        if deferral.throughput.holdsAny {
+            for runner in runners.values { keys.insert(laneClass(of: runner.task)) }
+            for task in ready.values { keys.insert(laneClass(of: task)) }
+        }
         probeThroughput()
         for key in keys { reconsiderThroughput(of: key) }
         planLook()
     }
 
-    private func reconsiderThroughput(of key: LaneClass) {
+    func reconsiderThroughput(of key: LaneClass) {
         guard let lane = lanes[key.lane] else { return }
         let hold = deferral.throughput.hold(key, terms(of: key), now: loop.now, unix: Clock.wallMilliseconds)
         guard let hold else {
@@ -66,8 +72,12 @@ extension EngineCore {
         }
         if deferral.slow[key] == nil {
             let scope = WaitScope(lane.session, constraints: key.constraints, lane: key.lane)
-            let (row, began) = begin(scope, hold)
-            deferral.slow[key] = Held(holds: [hold], began: began, rows: [row])
+            var held = Held(holds: [hold], began: Clock.wallMilliseconds, rows: [])
+            if deferral.slow.count < Self.slowRowLimit {
+                let (row, began) = begin(scope, hold)
+                (held.rows, held.began) = ([row], began)
+            }
+            deferral.slow[key] = held
             giveUp(hold.reason) { self.laneClass(of: $0) == key }
         } else {
             deferral.slow[key]?.holds = [hold]

@@ -10,6 +10,9 @@ extension ThroughputWatch {
         let scopes: [Scope]
     }
 
+    /// Some lane pauses.
+    public var holdsAny: Bool { pauses.values.contains { !$0.isOpen } }
+
     /// What a lane with these terms may do now.
     public func permission(_ lane: Lane, _ terms: Terms?, now: Int64) -> Permission {
         let now = Self.bounded(now)
