@@ -52,6 +52,8 @@ struct Deferral {
     var judgesDelayedAgain = false
     var isPruningPlanned = false
     var isReconsideringPlanned = false
+    /// When all was decided anew last, by the boot clock.
+    var reconsideredAt: Int64 = 0
     var timeZone: (zone: TimeZoneWatch, watch: Watch)?
     var sleepTimer: LoopTimer?
     /// The system was told that it need not wait for us.

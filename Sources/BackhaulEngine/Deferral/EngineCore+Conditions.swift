@@ -166,7 +166,9 @@ extension EngineCore {
     func planLook() {
         var next = deferral.filterLook.map { $0 - loop.now }
         let now = Clock.wallMilliseconds
-        for probe in [deferral.throughput.nextProbe(now: loop.now), deferral.uplink.nextProbe(now: loop.now)] {
+        // Since all was reconsidered: one that has become due in the moment before the timer is not to be missed.
+        let looked = deferral.reconsideredAt
+        for probe in [deferral.throughput.nextProbe(now: looked), deferral.uplink.nextProbe(now: looked)] {
             if let probe { next = min(next ?? .max, probe - loop.now) }
         }
         if let end = deferral.busy.nextEnd { next = min(next ?? .max, end - loop.now) }

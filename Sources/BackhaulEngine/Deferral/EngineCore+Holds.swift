@@ -24,6 +24,7 @@ extension EngineCore {
     /// All that is known; tasks leave or start at once.
     func reconsider() {
         guard !hasFailed, !isLeaving else { return }
+        deferral.reconsideredAt = loop.now
         for key in Array(deferral.classes.keys) { reconsider(key) }
         reconsiderThroughput()
         probeUplink()
