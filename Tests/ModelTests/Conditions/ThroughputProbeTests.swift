@@ -100,4 +100,15 @@ struct ThroughputProbeTests {
         link.watch.forget("lane")
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
     }
+
+    @Test("a pause that nobody ends in an hour is forgotten, and all are asked again")
+    func unused() {
+        var link = SlowLink()
+        link.pass(60, SlowLink.sample(0))
+        link.changes = []
+        link.now += 300_000 + 3_600_000
+        link.pass(1, SlowLink.sample(50_000, "second", SlowLink.other))
+        #expect(link.changes == [link.now])
+        #expect(link.permission() == .open)
+    }
 }

@@ -85,7 +85,7 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
         return total.bytesPerSecond
     }
 
-    /// True: some lane is held that was not, and all are to be asked again.
+    /// True: some lane is held that was not, or is not any more, and all are to be asked again.
     public mutating func take(_ samples: [Sample], now: Int64) -> Bool {
         let now = Self.bounded(now)
         let since = lastTake.map { now - $0 } ?? 1_000
@@ -121,7 +121,7 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
             measure(.lane(sample.lane), origins[sample.origin] ?? 0, terms)
             if origins.count >= 2 { measure(.everything(terms), all, terms) }
         }
-        prune(now: now)
+        if prune(now: now) { hasChanged = true }
         return hasChanged
     }
 
@@ -153,7 +153,9 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
             .max { ($0.probeAt ?? .max) < ($1.probeAt ?? .max) }
     }
 
-    private mutating func prune(now: Int64) {
+    /// True: some are let go by it.
+    private mutating func prune(now: Int64) -> Bool {
+        let held = pauses.values.count { !$0.isOpen }
         paces = paces.filter { now - $0.value.lastAt <= 3_600_000 }
         pauses = pauses.filter { !$0.value.isForgotten(now: now) }
         if paces.count > Self.limit {
@@ -166,5 +168,6 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
                 pauses[scope] = nil
             }
         }
+        return pauses.values.count { !$0.isOpen } < held
     }
 }
