@@ -27,11 +27,18 @@ extension EngineCore {
         deferral.probing.insert(key.lane)
         schedule.takeTurn(lane.id, of: lane.session, to: lane.origin)
         let known = Set(runners.values.lazy.filter { $0.task.lane == key.lane }.map(\.task.id))
-        store({ (transaction) throws(Failure) in
-            try transaction.firstWaitingTask(lane: key.lane, stating: key.constraints, notIn: known)
+        let calendar = calendarMilliseconds
+        store({ (transaction) throws(Failure) -> (task: StoredTask?, nextDue: Int64?) in
+            let first = try transaction.firstWaitingTask(lane: key.lane, stating: key.constraints, notIn: known)
+            guard let first else { return (nil, nil) }
+            let task = try transaction.startable([first], Self.startClock(calendar: calendar)).first
+            return (task, task == nil ? try transaction.nextDue() : nil)
         }, then: { core, result in
             core.deferral.probing.remove(key.lane)
-            if case .success(let task?) = result, core.startProbe(task, key, kind) { return }
+            if case .success(let found) = result {
+                core.due(at: found.nextDue)
+                if let task = found.task, core.startProbe(task, key, kind) { return }
+            }
             core.schedule.released(key.lane)
             core.giveBackProbe(of: key, kind)
         })
