@@ -31,14 +31,6 @@ struct NetworkTests {
         return configuration
     }
 
-    /// A session for servers that give so much, and a pause of a second after a second with less.
-    private func atLeast(bytesPerSecond: UInt64) -> SessionConfiguration {
-        var configuration = SessionConfiguration.named { $0.minimumBytesPerSecond = bytesPerSecond }
-        configuration.slowAfterMilliseconds = 1_000
-        configuration.slowPauseMilliseconds = 1_000
-        return configuration
-    }
-
     @Test("a metered network holds a task that asks for an unmetered one, and the next network lets it go")
     func metered() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
@@ -84,22 +76,6 @@ struct NetworkTests {
         #expect(try succeeds(host))
         #expect(store.bytes(of: store.files + "/a") == bytes)
         #expect(origin.asked.count == 2)
-    }
-
-    @Test("a server that gives too little is left alone for a while, and asked again with one task")
-    func slow() throws {
-        let bytes = pattern(400_000)
-        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 10_000))
-        let engine = try ToldEngine(store)
-        defer { engine.stop() }
-        let host = try engine.session(atLeast(bytesPerSecond: 50_000))
-        let task = try fetch(host)
-        let info = try host.waits(task, for: .throughput)
-        #expect(info.nextAttemptMilliseconds > 0)
-        #expect(try host.holds().first?.origin?.contains("\(origin.port)") == true)
-        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\""))
-        #expect(try succeeds(host))
-        #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
     @Test("behind a portal nothing fails: one task tries from time to time, and its answer lets all go on")
@@ -289,22 +265,5 @@ struct NetworkTests {
         _ = try answer(host.session.update(configuration))
         #expect(try succeeds(host))
         #expect(store.bytes(of: store.files + "/a") == bytes)
-    }
-
-    @Test("a probe that finds nothing better leaves, too, and the pause grows")
-    func stillSlow() throws {
-        origin.serve("/a", .init(bytes: pattern(2_000_000), entityTag: "\"1\"", bytesPerSecond: 40_000))
-        let engine = try ToldEngine(store)
-        defer { engine.stop() }
-        let host = try engine.session(atLeast(bytesPerSecond: 200_000))
-        let task = try fetch(host)
-        _ = try host.waits(task, for: .throughput)
-        // It runs as the probe, and waits again.
-        #expect(waitUntil { origin.asked.count == 2 })
-        let info = try host.waits(task, for: .throughput)
-        #expect(info.state == .waiting)
-        #expect(info.nextAttemptMilliseconds - Clock.wallMilliseconds > 1_000)
-        #expect(origin.asked.count == 2)
-        _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 }

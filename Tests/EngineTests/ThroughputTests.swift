@@ -1,6 +1,7 @@
 import BackhaulClient
 import BackhaulEngine
 import BackhaulModel
+import BackhaulPlatform
 import Testing
 
 @Suite("Servers that are too slow", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
@@ -17,11 +18,50 @@ struct ThroughputTests {
         origin.serve(path, .init(bytes: pattern(400_000), entityTag: "\"1\"", bytesPerSecond: 10_000))
     }
 
-    private var impatient: SessionConfiguration {
-        var configuration = SessionConfiguration(identifier: "s")
+    /// Hands over the download of /a.
+    private func fetch(_ host: ToldSession, from origin: TestOrigin, to name: String = "a") throws -> TaskID {
+        try host.enqueue(store.request(origin.url("/a"), name))[0]
+    }
+
+    /// A session for servers that give so much, and a pause of a second after a second with less.
+    private func atLeast(bytesPerSecond: UInt64?) -> SessionConfiguration {
+        var configuration = SessionConfiguration.named { $0.minimumBytesPerSecond = bytesPerSecond }
         configuration.slowAfterMilliseconds = 1_000
         configuration.slowPauseMilliseconds = 1_000
         return configuration
+    }
+
+    @Test("a server that gives too little is left alone for a while, and asked again with one task")
+    func slow() throws {
+        let bytes = pattern(400_000)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 10_000))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try engine.session(atLeast(bytesPerSecond: 50_000))
+        let task = try fetch(host, from: origin)
+        let info = try host.waits(task, for: .throughput)
+        #expect(info.nextAttemptMilliseconds > 0)
+        #expect(try host.holds().first?.origin?.contains("\(origin.port)") == true)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\""))
+        #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
+        #expect(store.bytes(of: store.files + "/a") == bytes)
+    }
+
+    @Test("a probe that finds nothing better leaves, too, and the pause grows")
+    func stillSlow() throws {
+        origin.serve("/a", .init(bytes: pattern(2_000_000), entityTag: "\"1\"", bytesPerSecond: 40_000))
+        let engine = try ToldEngine(store)
+        defer { engine.stop() }
+        let host = try engine.session(atLeast(bytesPerSecond: 200_000))
+        let task = try fetch(host, from: origin)
+        _ = try host.waits(task, for: .throughput)
+        // It runs as the probe, and waits again.
+        #expect(waitUntil { origin.asked.count == 2 })
+        let info = try host.waits(task, for: .throughput)
+        #expect(info.state == .waiting)
+        #expect(info.nextAttemptMilliseconds - Clock.wallMilliseconds > 1_000)
+        #expect(origin.asked.count == 2)
+        _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
     @Test("of several that are too slow one is tried at a time")
@@ -31,11 +71,8 @@ struct ThroughputTests {
         for origin in origins { serveSlowly(origin) }
         let engine = try ToldEngine(store)
         defer { engine.stop() }
-        var configuration = impatient
-        configuration.constraints.minimumBytesPerSecond = 50_000
-        let host = try engine.session(configuration)
-        let tasks = try host.enqueue(
-            store.request(origin.url("/a"), "a"), store.request(other.url("/a"), "b"))
+        let host = try engine.session(atLeast(bytesPerSecond: 50_000))
+        let tasks = [try fetch(host, from: origin), try fetch(host, from: other, to: "b")]
         for task in tasks { _ = try host.waits(task, for: .throughput) }
         #expect(waitUntil { origins.map(\.asked.count).reduce(0, +) > 2 })
         #expect(try tasks.map { try host.info($0).state }.filter { $0 == .running }.count == 1)
@@ -44,21 +81,26 @@ struct ThroughputTests {
 
     @Test("where all together are too slow, servers that nobody has met wait, too")
     func unmet() throws {
-        let others = try (0..<2).map { _ in try TestOrigin(address: TestOrigin.address ?? "127.0.0.1") }
-        for origin in [origin, others[0]] { serveSlowly(origin) }
+        let address = TestOrigin.address ?? "127.0.0.1"
+        let (second, unmet) = (try TestOrigin(address: address), try TestOrigin(address: address))
+        for origin in [origin, second] { serveSlowly(origin) }
         let engine = try ToldEngine(store)
         defer { engine.stop() }
-        var configuration = impatient
-        configuration.constraints.minimumBytesPerSecond = 50_000
+        var configuration = atLeast(bytesPerSecond: nil)
         configuration.slowPauseMilliseconds = 3_600_000
         let host = try engine.session(configuration)
-        let tasks = try host.enqueue(
-            store.request(origin.url("/a"), "a"), store.request(others[0].url("/a"), "b"))
-        for task in tasks { _ = try host.waits(task, for: .throughput) }
-        let third = try host.enqueue(store.request(others[1].url("/a"), "c"))[0]
-        let info = try host.waits(third, for: .throughput)
+        func demanding(_ origin: TestOrigin, _ name: String) throws -> TaskID {
+            var request = try store.request(origin.url("/a"), name)
+            request.options.policy.constraints.minimumBytesPerSecond = 50_000
+            return try host.enqueue(request)[0]
+        }
+        // It goes on, so that there are two when the other is judged.
+        _ = try fetch(host, from: second, to: "b")
+        #expect(second.waitUntilAsked("/a"))
+        _ = try host.waits(try demanding(origin, "a"), for: .throughput)
+        let info = try host.waits(try demanding(unmet, "c"), for: .throughput)
         #expect(info.reasonText?.contains("all servers together") == true)
-        #expect(others[1].asked.isEmpty)
+        #expect(unmet.asked.isEmpty)
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
@@ -67,13 +109,13 @@ struct ThroughputTests {
         serveSlowly(origin)
         let engine = try ToldEngine(store)
         defer { engine.stop() }
-        var configuration = impatient
+        var configuration = atLeast(bytesPerSecond: nil)
         configuration.connectionsPerOrigin = 1
         let host = try engine.session(configuration)
         var slow = try store.request(origin.url("/a"), "a")
         slow.options.policy.constraints.minimumBytesPerSecond = 50_000
         let task = try host.enqueue(slow)[0]
-        for number in 0..<20 {
+        for number in 0..<12 {
             origin.serve("/\(number)", .init(bytes: pattern(10_000), bytesPerSecond: 20_000))
             _ = try host.enqueue(store.request(origin.url("/\(number)"), "\(number)"))
         }
@@ -90,12 +132,11 @@ struct ThroughputTests {
         serveSlowly(origin)
         let engine = try ToldEngine(store)
         defer { engine.stop() }
-        var configuration = impatient
-        configuration.constraints.minimumBytesPerSecond = 50_000
+        var configuration = atLeast(bytesPerSecond: 50_000)
         configuration.constraints.requiresExternalPower = true
         configuration.slowPauseMilliseconds = 3_600_000
         let host = try engine.session(configuration)
-        let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
+        let task = try fetch(host, from: origin)
         _ = try host.waits(task, for: .throughput)
         engine.tell { $0.unplug() }
         _ = try host.waits(task, for: .power)
