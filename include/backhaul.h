@@ -1379,8 +1379,8 @@ typedef struct bh_activity {
     int32_t quality_of_service; /* BH_QUALITY_… */
     const bh_request *request; /* what is enqueued, without an idempotency_key, files of a body, earliest and latest
                                   start; a destination with BH_IF_EXISTS_REPLACE, or named by the server. While its last
-                                  task lives no other is made. NULL: BH_EVENT_ACTIVITY, which launches; while that is
-                                  unacknowledged no other is made */
+                                  task lives no other is made. NULL: BH_EVENT_ACTIVITY, which launches; one that repeats
+                                  makes no other while that is unacknowledged */
     int64_t first_ms;          /* Unix time in milliseconds when the first window opens; 0: after interval_ms. Of one
                                   that exists: its next window */
     int64_t next_ms;           /* from here on only read: when the next window opens, or the open one has */
