@@ -8,6 +8,9 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// For modules that work a few times a minute at the most: they may as well be small.
+let small: [SwiftSetting] = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
 let package = Package(
     name: "Backhaul",
     products: [
@@ -42,11 +45,11 @@ let package = Package(
         .target(name: "BackhaulWire", dependencies: ["BackhaulModel"], swiftSettings: strict),
         // D-Bus, through libsystemd where it is.
         .target(
-            name: "BackhaulBus", dependencies: ["BackhaulPlatform", "CLinux", "CSystemd"], swiftSettings: strict),
+            name: "BackhaulBus", dependencies: ["BackhaulPlatform", "CLinux", "CSystemd"], swiftSettings: small),
         // What speaks to systemd: services of the user manager, lingering, the journal.
         .target(
             name: "BackhaulUserManager", dependencies: ["BackhaulModel", "BackhaulPlatform", "BackhaulBus", "CLinux"],
-            swiftSettings: strict),
+            swiftSettings: small),
         // The event loop.
         .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CLinux", "CUV"], swiftSettings: strict),
         // Part files: written, synced, finished on threads of their own.
@@ -61,7 +64,7 @@ let package = Package(
         .target(
             name: "BackhaulConditions",
             dependencies: ["BackhaulModel", "BackhaulPlatform", "BackhaulBus", "BackhaulLoop", "CLinux"],
-            swiftSettings: strict),
+            swiftSettings: small),
         // The runner of a store: performs the model's actions with the modules above and serves the clients.
         .target(
             name: "BackhaulEngine",
