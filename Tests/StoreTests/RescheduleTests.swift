@@ -6,23 +6,12 @@ import Testing
 @Suite("Starts that are said anew")
 struct RescheduleTests {
     let scratch = Scratch()
-    /// The wall is ten seconds ahead of the boot clock.
-    private static let clock = ClockReading(wall: 20_000, boot: 10_000, bootID: "b")
 
     private func enqueue(
         _ store: TestStore, _ session: SessionID, earliest: Int64? = nil, latest: Int64? = nil, number: Int = 1,
         _ change: (inout Request) -> Void = { _ in }
     ) throws -> TaskID {
-        let request = Request.numbered(number) { request in
-            request.options.earliestStartMilliseconds = earliest
-            request.options.latestStartMilliseconds = latest
-            change(&request)
-        }
-        return try store.run { (transaction) throws(Failure) in
-            _ = try transaction.adopt(Self.clock)
-            return try transaction.enqueue(
-                session: session, [(request, .example)], now: 20_000, clock: Self.clock)
-        }.results[0].task
+        try store.enqueue(session, earliest: earliest, latest: latest, number: number, change).results[0].task
     }
 
     @discardableResult

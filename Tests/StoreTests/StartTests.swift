@@ -6,24 +6,6 @@ import Testing
 @Suite("Earliest and latest starts")
 struct StartTests {
     let scratch = Scratch()
-    /// The wall is ten seconds ahead of the boot clock.
-    private static let clock = ClockReading(wall: 20_000, boot: 10_000, bootID: "b")
-
-    private func enqueue(
-        _ store: TestStore, _ session: SessionID, earliest: Int64? = nil, latest: Int64? = nil, number: Int = 1,
-        _ change: (inout Request) -> Void = { _ in }
-    ) throws -> EnqueuedTasks {
-        let request = Request.numbered(number) { request in
-            request.options.earliestStartMilliseconds = earliest
-            request.options.latestStartMilliseconds = latest
-            change(&request)
-        }
-        return try store.run { (transaction) throws(Failure) in
-            _ = try transaction.adopt(Self.clock)
-            return try transaction.enqueue(
-                session: session, [(request, .example)], now: 20_000, clock: Self.clock)
-        }
-    }
 
     private func due(_ store: TestStore) throws -> Int64? {
         try store.run { (transaction) throws(Failure) in try transaction.nextDue() }
@@ -37,7 +19,7 @@ struct StartTests {
     func earliest() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        let made = try enqueue(store, session, earliest: 25_000)
+        let made = try store.enqueue(session, earliest: 25_000)
         #expect(made.nextDue == 15_000)
         #expect(try reason(store, session) == .earliestStart)
         #expect(try store.tasks(of: session).first?.earliestStartMilliseconds == 25_000)
@@ -52,7 +34,7 @@ struct StartTests {
     func come() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        #expect(try enqueue(store, session, earliest: 20_000).nextDue == nil)
+        #expect(try store.enqueue(session, earliest: 20_000).nextDue == nil)
         #expect(try reason(store, session) == .turn)
     }
 
@@ -60,7 +42,7 @@ struct StartTests {
     func endOfTime() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        let made = try enqueue(store, session, earliest: .max, latest: .max)
+        let made = try store.enqueue(session, earliest: .max, latest: .max)
         #expect(try #require(made.nextDue) > 31_557_600_000 * 900)
         try store.run { (transaction) throws(Failure) in
             _ = try transaction.adopt(ClockReading(wall: 99_000, boot: 11_000, bootID: "b"))
@@ -72,7 +54,7 @@ struct StartTests {
     func resume() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        _ = try enqueue(store, session, earliest: 25_000)
+        _ = try store.enqueue(session, earliest: 25_000)
         for control in [TaskControl.resume, .setPriority(Limits.priorityNow)] {
             try store.control(session, control)
             #expect(try reason(store, session) == .earliestStart)
@@ -83,7 +65,7 @@ struct StartTests {
     func suspended(fromTheStart: Bool) throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        let made = try enqueue(store, session, earliest: 25_000) { $0.startsSuspended = fromTheStart }
+        let made = try store.enqueue(session, earliest: 25_000) { $0.startsSuspended = fromTheStart }
         #expect((made.nextDue == nil) == fromTheStart)
         if !fromTheStart { try store.control(session, .suspend) }
         #expect(try due(store) == nil)
@@ -106,7 +88,7 @@ struct StartTests {
     func jump() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        _ = try enqueue(store, session, earliest: 100_000)
+        _ = try store.enqueue(session, earliest: 100_000)
         #expect(try due(store) == 90_000)
         try store.run { (transaction) throws(Failure) in
             _ = try transaction.adopt(ClockReading(wall: 61_000, boot: 11_000, bootID: "b"))
@@ -120,7 +102,7 @@ struct StartTests {
         do {
             let store = try TestStore(scratch.path)
             session = try store.session()
-            _ = try enqueue(store, session, earliest: 100_000)
+            _ = try store.enqueue(session, earliest: 100_000)
             try store.run { (transaction) throws(Failure) in
                 try transaction.connection.execute("UPDATE meta SET value = 'gone' WHERE key = 'boot_id'")
             }
@@ -139,7 +121,7 @@ struct StartTests {
     func latest() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        let made = try enqueue(store, session, latest: 30_000) { $0.options.policy.constraints.preset = .overnight }
+        let made = try store.enqueue(session, latest: 30_000) { $0.options.policy.constraints.preset = .overnight }
         #expect(made.nextLatestStart == 30_000)
         let task = made.results[0].task
         let early = try store.run { (transaction) throws(Failure) in
@@ -156,7 +138,7 @@ struct StartTests {
         #expect(moved.tasks == [task: constraints.id])
         #expect(try store.tasks(of: session).first?.latestStartMilliseconds == 30_000)
 
-        let late = try enqueue(store, session, latest: 20_000, number: 2)
+        let late = try store.enqueue(session, latest: 20_000, number: 2)
         #expect(late.nextLatestStart == nil)
         let stated = try store.constraints(of: late.results.map(\.task))
         #expect(stated.map(\.constraints) == [TaskConstraints(isPastLatestStart: true)])

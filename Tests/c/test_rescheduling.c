@@ -1,15 +1,7 @@
 /* A host that says anew when tasks are to start, and looks at what they state for themselves. */
-#include "check.h"
+#include "fields.h"
 
 #include <inttypes.h>
-
-static bh_error error = BH_ERROR_INIT;
-
-#define CHECK_REFUSED(word, call)                                                                                      \
-    do {                                                                                                               \
-        CHECK_STATUS(BH_INVALID_ARGUMENT, call);                                                                       \
-        if (!strstr(error.message, word)) FAIL("\"%s\" is not in: %s", word, error.message);                           \
-    } while (0)
 
 static void starts_are_said_anew_and_must_make_sense(void) {
     bh_application *application = open_application();

@@ -1,0 +1,22 @@
+import BackhaulModel
+
+@testable import BackhaulStore
+
+/// What tests of starts have in common: it is 20,000, and the wall is ten seconds ahead of the boot clock.
+extension TestStore {
+    func enqueue(
+        _ session: SessionID, earliest: Int64? = nil, latest: Int64? = nil, number: Int = 1,
+        _ change: (inout Request) -> Void = { _ in }
+    ) throws -> EnqueuedTasks {
+        let request = Request.numbered(number) { request in
+            request.options.earliestStartMilliseconds = earliest
+            request.options.latestStartMilliseconds = latest
+            change(&request)
+        }
+        let clock = ClockReading(wall: 20_000, boot: 10_000, bootID: "b")
+        return try run { (transaction) throws(Failure) in
+            _ = try transaction.adopt(clock)
+            return try transaction.enqueue(session: session, [(request, .example)], now: 20_000, clock: clock)
+        }
+    }
+}
