@@ -13,18 +13,8 @@ extension Transfer {
     /// A body that libcurl has handed to the kernel may be on its way for longer than the request time-out: each byte
     /// that the server takes restarts it.
     func noteLeavingBytes(now: Int64) {
-        guard sending.sent > 0, !headIsWhole, let handles = stack?.handles else { return }
-        leaving.socket = handles.socket(localPort: leaving.localPort, before: leaving.socket)
-        guard let found = leaving.socket.flatMap(SocketTable.unsent) else { return }
-        if found > 0, leaving.unsent.map({ found < $0 }) ?? true { lastHeardAt = now }
-        leaving.unsent = found
+        guard sending.sent > 0, !headIsWhole, let found = socket?.unsent else { return }
+        if found > 0, lastUnsent.map({ found < $0 }) ?? true { lastHeardAt = now }
+        lastUnsent = found
     }
-}
-
-/// What is seen of the socket of a request, for which libcurl has no name while the request is under way.
-struct LeavingBytes {
-    var localPort: UInt16 = 0
-    var socket: Int32?
-    /// In the socket's queue when it was last looked at.
-    var unsent: Int32?
 }

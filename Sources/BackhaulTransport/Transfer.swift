@@ -29,6 +29,8 @@ public final class Transfer {
         case refused
         /// The request is sent again without its expectation.
         case repeating
+        /// The connection cannot carry the request, which is sent again over another one.
+        case reconnecting
         /// Nothing more reaches the delegate.
         case over
     }
@@ -46,7 +48,15 @@ public final class Transfer {
     private(set) var isPaused = false
 
     var jar: CookieJar?
-    var leaving = LeavingBytes()
+    /// Of the request's connection.
+    private(set) var socket: ConnectionSocket?
+    /// Bytes in the socket's queue when it was last looked at.
+    var lastUnsent: Int32?
+    /// The next request of this hop gets a connection of its own.
+    private(set) var needsNewConnection = false
+    private var reconnects = 0
+    /// How the end of a body is known that ends with its connection.
+    private var bodyEnd = ConnectionEndedBody.no
     /// Method and body.
     var sending: Sending
     private(set) var easy: EasyHandle?
@@ -64,6 +74,8 @@ public final class Transfer {
     var questions = HopQuestions()
 
     private static let skippedBodyLimit = 64 * 1024
+    /// A server that sends before it is asked on so many connections in a row does so on each.
+    private static let reconnectLimit = 3
 
     init(
         _ request: TransferRequest, _ body: (any TransferBody)?, _ delegate: any TransferDelegate,
@@ -138,6 +150,8 @@ public final class Transfer {
     }
 
     func leaveCurl() {
+        socket?.users -= 1
+        socket = nil
         stack?.ended(now: transport?.now ?? lastHeardAt)
         (stack, easy) = (nil, nil)
     }
@@ -155,7 +169,15 @@ public final class Transfer {
 
     func repeatRequest() { beginHop() }
 
+    func reconnect() {
+        reconnects += 1
+        beginHop()
+        needsNewConnection = true
+    }
+
     private func beginHop() {
+        needsNewConnection = false
+        bodyEnd = .no
         head = HeadCollector()
         questions = HopQuestions()
         phase = .waitingForHead
@@ -167,13 +189,44 @@ public final class Transfer {
 
     func wasNotProcessed() { mayHaveBeenSent = false }
 
-    /// A connection is there, and the request goes out next. False ends the transfer.
-    func requestBegins(localPort: UInt16) -> Bool {
-        mayHaveBeenSent = true
-        leaving = LeavingBytes(localPort: localPort)
+    /// A connection is there, and the request goes out next. False ends the request.
+    func requestBegins(over ends: ConnectionEnds) -> Bool {
         timing.requestBegan(easy?.tlsAgreement, connections: easy?.connectionCount ?? 0)
+        use(stack?.handles.socket(ends))
+        guard isConnectionUsable() else { return false }
+        mayHaveBeenSent = true
         questions.requestBegins()
         return true
+    }
+
+    private func use(_ socket: ConnectionSocket?) {
+        self.socket?.users -= 1
+        self.socket = socket
+        socket?.users += 1
+        lastUnsent = nil
+    }
+
+    /// Bytes that come before the request cannot be its response (RFC 9112, section 6.3). libcurl 7.88.1 would take
+    /// them for it.
+    private func isConnectionUsable() -> Bool {
+        guard let stack, let easy, stack.identity.httpVersion != .http2PriorKnowledge else { return true }
+        let isNew = timing.isFirstOnConnection
+        guard let socket else { return isNew || leaveConnection() }
+        guard !socket.isMultiplexed else { return true }
+        switch easy.pendingInput(on: socket, isNested: stack.identity.isNested(for: origin)) {
+        case .none: return true
+        // libcurl finds the end itself, and knows whether the request may be repeated.
+        case .end: return isNew || leaveConnection()
+        case .data:
+            guard isNew, reconnects >= Transfer.reconnectLimit else { return leaveConnection() }
+            violation = Failure(.badResponse, "\(origin.text) sent a response before it was sent the request")
+            return false
+        }
+    }
+
+    private func leaveConnection() -> Bool {
+        phase = .reconnecting
+        return false
     }
 
     /// The number of bytes taken; anything else than what was given ends the transfer.
@@ -195,14 +248,47 @@ public final class Transfer {
             guard questions.isRequestSent else { return takeAnswerToConnect() ? bytes.count : 0 }
             if head.status == 401 { easy?.noteQuestion() }
             if questions.mayBeRepeated(after: head.status) {
+                guard watchBody() else { return 0 }
+                // libcurl drops the body unseen, and what comes behind it.
+                if !head.isHTTP2 { easy?.forbidReuse() }
                 phase = .holdingHead
                 return bytes.count
             }
-            guard takeHead() else { return 0 }
+            guard watchBody(), takeHead() else { return 0 }
             guard questions.isToBeStopped(after: head.status) else { return bytes.count }
             phase = .refused
             return 0
         }
+    }
+
+    /// Sees to it that the end of the body will be known, whatever libcurl makes of it. False when the head breaks the
+    /// rules.
+    private func watchBody() -> Bool {
+        guard !head.isHTTP2 else {
+            socket?.isMultiplexed = true
+            return true
+        }
+        switch ResponseFraming(head, method: sending.method) {
+        case .invalid(let reason):
+            violation = Failure(.badResponse, "\(origin.text) \(reason)")
+            return false
+        case .none, .chunked: easy?.watchForExcess()
+        case .untilClose where easy?.hasTLSEnd != nil:
+            bodyEnd = .notSeen
+            easy?.watchForTLSEnd()
+        case .length, .untilClose: break
+        }
+        return true
+    }
+
+    func noteTLSEnd() {
+        guard case .notSeen = bodyEnd, easy?.hasTLSEnd == true else { return }
+        bodyEnd = .seen
+    }
+
+    /// The body ended with a TLS connection that the server has not closed as TLS demands: it may have been cut.
+    var isTruncated: Bool {
+        if case .notSeen = bodyEnd { headIsWhole } else { false }
     }
 
     private func takeAnswerToConnect() -> Bool {
@@ -295,4 +381,13 @@ public final class Transfer {
     private func heard() {
         if let now = transport?.now { lastHeardAt = now }
     }
+}
+
+/// What is known of the end of a body that ends with its connection, over TLS.
+enum ConnectionEndedBody {
+    /// There is no such body.
+    case no
+    case notSeen
+    /// The server has sent close_notify (RFC 8446, section 6.1).
+    case seen
 }

@@ -28,6 +28,8 @@ public struct TransferRequest: Sendable {
     /// False for a method that is not idempotent (RFC 9110, section 9.2.2): then nothing is sent a second time unless
     /// the server asks for it.
     public var canBeRepeated = true
+    /// A body that ends with its TLS connection is whole without close_notify (RFC 9112, section 9.8).
+    public var toleratesMissingCloseNotify = false
     /// Forget which addresses the server's name had: the last request to it failed, and it may have moved.
     public var looksUpAgain = false
     /// Answers to challenges: each is sent to its own server or proxy only, whichever of them a redirect leads to.

@@ -133,7 +133,7 @@ public final class Transport {
                 url: transfer.url, version: transfer.request.httpVersion,
                 isEncrypted: transfer.origin.scheme == "https",
                 timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds,
-                looksUpAgain: transfer.request.looksUpAgain,
+                looksUpAgain: transfer.request.looksUpAgain, needsNewConnection: transfer.needsNewConnection,
                 headers: transfer.headerLines(with: credentials), credentials: credentials, nonceOwner: nonceOwner,
                 receiver: Unmanaged.passUnretained(transfer).toOpaque())
             try easy.prepare(transfer.jar, own: transfer.ownCookies)
@@ -175,11 +175,16 @@ public final class Transport {
         case .repeating:
             transfer.repeatRequest()
             begin(transfer)
+        case .reconnecting:
+            transfer.reconnect()
+            begin(transfer)
         case .waitingForHead, .holdingHead, .receiving:
             if transfer.takeTunnelRefusal() {
                 end(transfer, .complete)
             } else if let violation = transfer.violation {
                 end(transfer, .failed(violation, isTransient: false))
+            } else if failure == nil, transfer.isTruncated, !transfer.request.toleratesMissingCloseNotify {
+                end(transfer, .failed(TransferFailure.truncated(transfer.origin.text), isTransient: true))
             } else {
                 end(transfer, failure ?? .complete)
             }

@@ -39,6 +39,13 @@ static inline CURLcode bhl_easy_set_before_request(CURL *easy, curl_prereq_callb
     return (curl_easy_setopt)(easy, CURLOPT_PREREQFUNCTION, function);
 }
 
+static inline CURLcode bhl_easy_set_debug(CURL *easy, curl_debug_callback function) {
+    return (curl_easy_setopt)(easy, CURLOPT_DEBUGFUNCTION, function);
+}
+static inline CURLcode bhl_easy_set_progress(CURL *easy, curl_xferinfo_callback function) {
+    return (curl_easy_setopt)(easy, CURLOPT_XFERINFOFUNCTION, function);
+}
+
 static inline CURLcode bhl_easy_set_share(CURL *easy, CURLSH *share) {
     return (curl_easy_setopt)(easy, CURLOPT_SHARE, share);
 }
@@ -79,6 +86,9 @@ static inline CURLcode bhl_message_result(const CURLMsg *message) { return messa
 
 static inline const curl_version_info_data *bhl_version(void) { return curl_version_info(CURLVERSION_NOW); }
 static inline CURLcode bhl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
+
+// POLLRDHUP of poll(2), which glibc declares for _GNU_SOURCE alone.
+enum { bhl_poll_read_end = 0x2000 };
 
 // CURLAUTH_BASIC and CURLHEADER_SEPARATE are casts and shifts, which Swift does not import.
 enum { bhl_basic_authentication = CURLAUTH_BASIC, bhl_digest_authentication = CURLAUTH_DIGEST };

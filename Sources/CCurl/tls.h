@@ -1,36 +1,109 @@
-// What OpenSSL says of a request's connection. Its functions are looked up in the library that libcurl has loaded:
+// What OpenSSL knows of a request's connection. Its functions are looked up in the library that libcurl has loaded:
 // libcurl may use another TLS library, or another version of this one, than was here when this was built, and a host
 // may have one of its own.
 #pragma once
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <stddef.h>
+#include <string.h>
 
 struct bhl_tls {
     const char *(*version)(const void *session);
     const void *(*cipher)(const void *session);
     const char *(*cipher_name)(const void *cipher);
+    void (*protocol)(const void *session, const unsigned char **name, unsigned *length);
+    int (*shutdown_state)(const void *session);
+    int (*pending)(const void *session);
+    int (*has_pending)(const void *session);
+    int (*peek)(void *session, void *bytes, int count);
+    int (*error)(const void *session, int result);
+    void *(*read_side)(const void *session);
+    void *(*write_side)(const void *session);
+    void (*set_read_side)(void *session, void *side);
+    void (*set_write_side)(void *session, void *side);
+    void *(*new_side)(int socket, int closes);
+    int (*retain_side)(void *side);
+    void (*clear_errors)(void);
 };
 
 // Fills every member and returns 1; 0 when no library of this name is loaded, or a function is missing.
 static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_name) {
     void *library = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
     if (!library) return 0;
-    functions->version = (__typeof__(functions->version))dlsym(library, "SSL_get_version");
-    functions->cipher = (__typeof__(functions->cipher))dlsym(library, "SSL_get_current_cipher");
-    functions->cipher_name = (__typeof__(functions->cipher_name))dlsym(library, "SSL_CIPHER_get_name");
-    return functions->version && functions->cipher && functions->cipher_name;
+    int found = 1;
+// dlsym(3) looks into the libraries that this one needs, too: libcrypto has the BIO functions.
+#define BHL_LOAD(member, name) found &= (functions->member = (__typeof__(functions->member))dlsym(library, name)) != NULL
+    BHL_LOAD(version, "SSL_get_version");
+    BHL_LOAD(cipher, "SSL_get_current_cipher");
+    BHL_LOAD(cipher_name, "SSL_CIPHER_get_name");
+    BHL_LOAD(protocol, "SSL_get0_alpn_selected");
+    BHL_LOAD(shutdown_state, "SSL_get_shutdown");
+    BHL_LOAD(pending, "SSL_pending");
+    BHL_LOAD(has_pending, "SSL_has_pending");
+    BHL_LOAD(peek, "SSL_peek");
+    BHL_LOAD(error, "SSL_get_error");
+    BHL_LOAD(read_side, "SSL_get_rbio");
+    BHL_LOAD(write_side, "SSL_get_wbio");
+    BHL_LOAD(set_read_side, "SSL_set0_rbio");
+    BHL_LOAD(set_write_side, "SSL_set0_wbio");
+    BHL_LOAD(new_side, "BIO_new_socket");
+    BHL_LOAD(retain_side, "BIO_up_ref");
+    BHL_LOAD(clear_errors, "ERR_clear_error");
+#undef BHL_LOAD
+    return found;
 }
 
-// The texts are OpenSSL's own and stay. 0 when the request has no TLS connection, or one of another library. Only while
-// the request has its connection: in call-backs.
-static inline int bhl_tls_look(
-    const struct bhl_tls *functions, CURL *easy, const char **version, const char **cipher
-) {
+// The request's TLS session, or NULL when it has none or one of another library. Only while the request has its
+// connection: in call-backs. Of a tunnel through an https proxy it is the server's session.
+static inline void *bhl_tls_session(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
-    if ((curl_easy_getinfo)(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return 0;
-    if (session->backend != CURLSSLBACKEND_OPENSSL || !session->internals) return 0;
-    *version = functions->version(session->internals);
-    *cipher = functions->cipher_name(functions->cipher(session->internals));
+    if ((curl_easy_getinfo)(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return NULL;
+    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
+}
+
+// The texts are OpenSSL's own and stay. 0 when there are none.
+static inline int bhl_tls_look(
+    const struct bhl_tls *functions, const void *session, const char **version, const char **cipher
+) {
+    *version = functions->version(session);
+    *cipher = functions->cipher_name(functions->cipher(session));
     return *version && *cipher;
+}
+
+// Whether HTTP/2 was agreed (RFC 9113, section 3.2).
+static inline int bhl_tls_is_http2(const struct bhl_tls *functions, const void *session) {
+    const unsigned char *name = NULL;
+    unsigned length = 0;
+    functions->protocol(session, &name, &length);
+    return length == 2 && memcmp(name, "h2", 2) == 0;
+}
+
+// Whether the server has sent close_notify. 2: SSL_RECEIVED_SHUTDOWN.
+static inline int bhl_tls_is_closed(const struct bhl_tls *functions, const void *session) {
+    return (functions->shutdown_state(session) & 2) != 0;
+}
+
+enum { bhl_input_none, bhl_input_data, bhl_input_end };
+
+// What waits behind bytes of TLS that were received: application data, the end, or neither (a session ticket, say). The
+// bytes stay. OpenSSL reads the socket itself meanwhile: libcurl's own reader works only while libcurl is being called.
+static inline int bhl_tls_input(const struct bhl_tls *functions, void *session, int socket) {
+    void *reader = functions->read_side(session), *writer = functions->write_side(session);
+    void *side = reader && writer ? functions->new_side(socket, 0) : NULL;
+    if (!side) return bhl_input_data;
+    functions->retain_side(reader);
+    functions->retain_side(writer);
+    functions->retain_side(side);
+    functions->set_read_side(session, side);
+    functions->set_write_side(session, side);
+    functions->clear_errors();
+    char byte;
+    int result = functions->peek(session, &byte, 1);
+    int error = functions->error(session, result);
+    functions->clear_errors();
+    functions->set_read_side(session, reader);
+    functions->set_write_side(session, writer);
+    if (result > 0) return bhl_input_data;
+    // 2: SSL_ERROR_WANT_READ.
+    return error == 2 ? bhl_input_none : bhl_input_end;
 }

@@ -12,6 +12,7 @@ final class RawServer: Sendable {
         var connections: [Int32] = []
         var threads: [Thread] = []
         var requests: [String] = []
+        var arrivals = 0
     }
 
     /// One accepted connection, blocking.
@@ -49,6 +50,9 @@ final class RawServer: Sendable {
             }
             return true
         }
+
+        /// Something that a test waits for has reached the client.
+        func noteArrival() { state.change { $0.arrivals += 1 } }
 
         /// Waits until the client closes the connection.
         func waitForEnd() {
@@ -112,6 +116,10 @@ final class RawServer: Sendable {
 
     func waitForRequests(_ count: Int) {
         _ = state.wait(until: nil) { $0.requests.count >= count ? true : nil }
+    }
+
+    func waitForArrivals(_ count: Int) {
+        _ = state.wait(until: nil) { $0.arrivals >= count ? true : nil }
     }
 
     func close() {

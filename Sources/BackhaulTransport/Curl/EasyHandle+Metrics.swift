@@ -42,11 +42,11 @@ extension EasyHandle {
 
     /// Only in call-backs, while the request has its connection.
     var tlsAgreement: TLSAgreement? {
-        guard var functions = CurlLibrary.openSSL else { return nil }
+        guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return nil }
         // Unsafe: OpenSSL's texts are constants; copied at once.
         var version: UnsafePointer<CChar>?
         var cipher: UnsafePointer<CChar>?
-        guard bhl_tls_look(&functions, handle, &version, &cipher) == 1, let version, let cipher else { return nil }
+        guard bhl_tls_look(&functions, session, &version, &cipher) == 1, let version, let cipher else { return nil }
         return TLSAgreement(version: String(cString: version), cipher: String(cString: cipher))
     }
 

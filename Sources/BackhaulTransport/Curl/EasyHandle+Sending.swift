@@ -28,8 +28,7 @@ extension EasyHandle {
             method = nil
         }
         // There is nothing to rewind, and so nobody is asked.
-        let isSilentlyRepeated = !canBeRepeated && sending.bodySize == 0
-        bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, isSilentlyRepeated ? 1 : 0)
+        if !canBeRepeated && sending.bodySize == 0 { bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard bhl_easy_set_string(handle, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK else {
             throw Failure(.outOfResources, "no memory is left for a transfer")
         }

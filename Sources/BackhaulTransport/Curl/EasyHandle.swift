@@ -36,7 +36,7 @@ final class EasyHandle {
     /// The options that belong to one request. `receiver` is handed to the call-backs and must outlive the transfer.
     func prepare(
         url: String, version: HTTPVersion, isEncrypted: Bool, timeoutMilliseconds: UInt32, looksUpAgain: Bool,
-        headers lines: [String], credentials: HopCredentials, nonceOwner: String? = nil,
+        needsNewConnection: Bool, headers lines: [String], credentials: HopCredentials, nonceOwner: String? = nil,
         receiver: UnsafeMutableRawPointer
     ) throws(Failure) {
         reasonText[0] = 0
@@ -51,10 +51,26 @@ final class EasyHandle {
         bhl_easy_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(timeoutMilliseconds))
         // Seconds. libcurl keeps an address also when nobody answers there.
         bhl_easy_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, looksUpAgain ? 0 : 60)
-        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PRIVATE, CURLOPT_PREREQDATA] {
+        for option in [
+            CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PRIVATE, CURLOPT_PREREQDATA, CURLOPT_XFERINFODATA,
+        ] {
             bhl_easy_set_pointer(handle, option, receiver)
         }
+        bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, needsNewConnection ? 1 : 0)
+        bhl_easy_set_long(handle, CURLOPT_VERBOSE, 0)
+        bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 1)
     }
+
+    // MARK: - While the request has its connection
+
+    /// The connection is closed with the request's end.
+    func forbidReuse() { bhl_easy_set_long(handle, CURLOPT_FORBID_REUSE, 1) }
+
+    /// The connection is closed with the request's end if more is read from it than the response.
+    func watchForExcess() { bhl_easy_set_long(handle, CURLOPT_VERBOSE, 1) }
+
+    /// From now on `Transfer.noteTLSEnd` is called, the last time when the body has ended.
+    func watchForTLSEnd() { bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 0) }
 
     /// Also takes away what an earlier request had.
     private func set(_ credentials: HopCredentials) throws(Failure) {
@@ -119,6 +135,8 @@ final class EasyHandle {
         bhl_easy_set_receiver(handle, CURLOPT_WRITEFUNCTION, receiveBody)
         bhl_easy_set_receiver(handle, CURLOPT_HEADERFUNCTION, receiveHeader)
         bhl_easy_set_before_request(handle, beforeRequest)
+        bhl_easy_set_debug(handle, debugMessage)
+        bhl_easy_set_progress(handle, progressed)
         bhl_easy_set_open_socket(handle, openSocket, sockets.pointer)
         bhl_easy_set_close_socket(handle, closeSocket, sockets.pointer)
         bhl_easy_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https")
@@ -177,10 +195,32 @@ private let receiveHeader: curl_write_callback = { data, size, count, receiver i
     return transfer.take(header: UnsafeRawBufferPointer(start: data, count: size &* count))
 }
 
-private let beforeRequest: curl_prereq_callback = { receiver, _, _, _, localPort in
+private let beforeRequest: curl_prereq_callback = { receiver, remote, local, remotePort, localPort in
     guard let receiver else { return CURL_PREREQFUNC_ABORT }
     let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()
-    return transfer.requestBegins(localPort: UInt16(clamping: localPort)) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    let ends = ConnectionEnds(
+        ports: PortPair(local: UInt16(clamping: localPort), remote: UInt16(clamping: remotePort)),
+        local: local.map { String(cString: $0) } ?? "", remote: remote.map { String(cString: $0) } ?? "")
+    return transfer.requestBegins(over: ends) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+/// Only while `watchForExcess` or `watchForTLSEnd` asked for it.
+private let debugMessage: curl_debug_callback = { easy, kind, text, size, _ in
+    guard let easy, kind == CURLINFO_TEXT, let text else { return 0 }
+    let bytes = UnsafeRawBufferPointer(start: text, count: size)
+    // libcurl 7.88.1 drops what it has read behind a response without a body and behind the last chunk, and uses the
+    // connection again (lib/transfer.c, readwrite_data).
+    if bytes.starts(with: "Excess found".utf8) || bytes.starts(with: "Leftovers after chunking".utf8) {
+        bhl_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1)
+    }
+    return 0
+}
+
+/// The last call comes before the connection is closed.
+private let progressed: curl_xferinfo_callback = { receiver, _, _, _, _ in
+    guard let receiver else { return 0 }
+    Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue().noteTLSEnd()
+    return 0
 }
 
 private let openSocket: curl_opensocket_callback = { table, _, address in

@@ -32,7 +32,7 @@ final class EasyHandles {
         unused.append(easy)
     }
 
-    func socket(localPort: UInt16, before: Int32?) -> Int32? { sockets.find(localPort: localPort, before: before) }
+    func socket(_ ends: ConnectionEnds) -> ConnectionSocket? { sockets.find(ends) }
 
     /// False when the host has closed a socket of theirs.
     var socketsAreOurs: Bool { sockets.areOurs }

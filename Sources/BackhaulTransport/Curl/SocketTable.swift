@@ -7,48 +7,148 @@ internal import Glibc
 ///
 /// Unsafe: libcurl holds a pointer to this until its last connection is closed; `Transport` lives longer than that.
 final class SocketTable {
-    private var descriptors: [Int32: Descriptor] = [:]
+    private var sockets: [Int32: ConnectionSocket] = [:]
+    /// Those that have carried a request, by their ports.
+    private var connected: [PortPair: [ConnectionSocket]] = [:]
+    /// The others: they connect, shake hands, or were closed by libcurl without a word.
+    private var unconnected: [Int32: ConnectionSocket] = [:]
 
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     func open(_ family: Int32, _ type: Int32, _ networkProtocol: Int32) -> Int32 {
         let number = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), networkProtocol)
-        if number >= 0 { descriptors[number] = Descriptor(owning: number) }
+        guard number >= 0 else { return number }
+        // libcurl closes a socket that has lost against another address without CURLOPT_CLOSESOCKETFUNCTION (7.88.1).
+        forget(number)
+        let socket = ConnectionSocket(Descriptor(owning: number))
+        sockets[number] = socket
+        unconnected[number] = socket
         return number
     }
 
-    /// The socket with this local port; the one that was it before is looked at first.
-    func find(localPort: UInt16, before: Int32?) -> Int32? {
-        if let before, let known = descriptors[before], known.isOurs, Self.localPort(before) == localPort {
-            return before
+    /// The socket of the connection that a request is about to be sent over.
+    func find(_ ends: ConnectionEnds) -> ConnectionSocket? {
+        if let known = connected[ends.ports]?.first(where: { $0.ends == ends && $0.descriptor.isOurs }) { return known }
+        for (number, socket) in unconnected where ConnectionEnds(ofSocket: number) == ends {
+            guard socket.descriptor.isOurs else { continue }
+            socket.ends = ends
+            unconnected[number] = nil
+            connected[ends.ports, default: []].append(socket)
+            return socket
         }
-        return descriptors.first { $0.value.isOurs && Self.localPort($0.key) == localPort }?.key
+        return nil
     }
 
-    private static func localPort(_ number: Int32) -> UInt16? {
-        var address = sockaddr_storage()
+    /// False when the host has closed one that was connected. Others may have been closed by libcurl.
+    var areOurs: Bool { connected.values.allSatisfy { $0.allSatisfy(\.descriptor.isOurs) } }
+
+    /// Of connections that carry no request, one at least was ended by its server.
+    var hasEnded: Bool { connected.values.contains { $0.contains { $0.users == 0 && $0.hasEnded } } }
+
+    func close(_ number: Int32) { forget(number) }
+
+    private func forget(_ number: Int32) {
+        guard let socket = sockets.removeValue(forKey: number) else { return }
+        unconnected[number] = nil
+        guard let ports = socket.ends?.ports else { return }
+        connected[ports]?.removeAll { $0 === socket }
+        if connected[ports]?.isEmpty == true { connected[ports] = nil }
+    }
+}
+
+/// A connection's socket.
+final class ConnectionSocket {
+    let descriptor: Descriptor
+    fileprivate(set) var ends: ConnectionEnds?
+    /// HTTP/2 was spoken over it: frames may come at any time.
+    var isMultiplexed = false
+    /// Requests that it carries.
+    var users = 0
+
+    fileprivate init(_ descriptor: Descriptor) { self.descriptor = descriptor }
+
+    /// What can be received without waiting.
+    var input: ConnectionInput {
+        var byte: UInt8 = 0
+        switch recv(descriptor.number, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) {
+        case 1...: return .data
+        case 0: return .end
+        default: return [EAGAIN, EWOULDBLOCK, EINTR].contains(errno) ? .none : .end
+        }
+    }
+
+    fileprivate var hasEnded: Bool {
+        var poll = pollfd(fd: descriptor.number, events: Int16(bhl_poll_read_end), revents: 0)
+        return Glibc.poll(&poll, 1, 0) == 1
+    }
+
+    /// Bytes in its queue that the peer has not taken yet (tcp(7), SIOCOUTQ).
+    var unsent: Int32? {
+        var count: Int32 = 0
+        return descriptor.isOurs && ioctl(descriptor.number, UInt(TIOCOUTQ), &count) == 0 ? count : nil
+    }
+}
+
+/// What a connection has for its reader.
+enum ConnectionInput {
+    case none
+    /// Bytes of a response.
+    case data
+    /// The server has ended the connection.
+    case end
+}
+
+/// The ports of a connection: local, remote.
+struct PortPair: Hashable {
+    var local: UInt16
+    var remote: UInt16
+}
+
+/// Both ends of a connection, addresses in the form of inet_ntop(3).
+struct ConnectionEnds: Equatable {
+    var ports: PortPair
+    var local: String
+    var remote: String
+
+    init(ports: PortPair, local: String, remote: String) {
+        self.ports = ports
+        self.local = local
+        self.remote = remote
+    }
+
+    /// Nil when the socket is not connected.
+    init?(ofSocket number: Int32) {
+        guard let remote = Self.address({ getpeername(number, $0, $1) }),
+            let local = Self.address({ getsockname(number, $0, $1) })
+        else { return nil }
+        self.init(
+            ports: PortPair(local: local.port, remote: remote.port), local: local.text, remote: remote.text)
+    }
+
+    private static func address(
+        _ ask: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) -> (text: String, port: UInt16)? {
+        var storage = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        return withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { internet in
-                let result = internet.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    getsockname(number, $0, &size)
-                }
+        return withUnsafeMutablePointer(to: &storage) { pointer in
+            guard pointer.withMemoryRebound(to: sockaddr.self, capacity: 1, { ask($0, &size) }) == 0 else { return nil }
+            let family = Int32(pointer.pointee.ss_family)
+            return pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { internet in
                 // The port is at the same place for both families.
-                return result == 0 ? UInt16(bigEndian: internet.pointee.sin6_port) : nil
+                let port = UInt16(bigEndian: internet.pointee.sin6_port)
+                guard family == AF_INET6 else {
+                    return internet.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                        text(family, &$0.pointee.sin_addr).map { ($0, port) }
+                    }
+                }
+                return text(family, &internet.pointee.sin6_addr).map { ($0, port) }
             }
         }
     }
 
-    /// Bytes in its queue that the peer has not taken yet (tcp(7), SIOCOUTQ).
-    static func unsent(_ number: Int32) -> Int32? {
-        var count: Int32 = 0
-        return ioctl(number, UInt(TIOCOUTQ), &count) == 0 ? count : nil
-    }
-
-    /// False when the host has closed one of them.
-    var areOurs: Bool { descriptors.values.allSatisfy(\.isOurs) }
-
-    func close(_ number: Int32) {
-        descriptors[number] = nil
+    private static func text(_ family: Int32, _ address: UnsafeRawPointer) -> String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { room in
+            inet_ntop(family, address, room.baseAddress, socklen_t(room.count)).map { String(cString: $0) }
+        }
     }
 }

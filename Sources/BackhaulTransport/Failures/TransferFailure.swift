@@ -67,6 +67,14 @@ enum TransferFailure {
         return (failure, meaning.isTransient)
     }
 
+    /// RFC 9112, section 9.8.
+    static func truncated(_ server: String) -> Failure {
+        Failure(
+            .connectionLost,
+            "\(server) ended the TLS connection without close_notify, so the body may have been cut; if it always does, "
+                + "tolerate a missing close_notify in the session's configuration")
+    }
+
     private static func words(_ report: FailureReport) -> String {
         switch report.code {
         // libcurl would have sent the body once more, and was not let.

@@ -13,6 +13,11 @@ struct ConnectionIdentity: Hashable {
 }
 
 extension ConnectionIdentity {
+    /// TLS with the server runs inside of TLS with the proxy.
+    func isNested(for origin: Origin) -> Bool {
+        origin.scheme == "https" && proxy?.url.utf8.starts(with: "https://".utf8) == true
+    }
+
     init(_ request: TransferRequest, _ route: ProxyRoute?, _ credentials: HopCredentials) {
         var proxy = route
         proxy?.user = credentials.proxyUser
