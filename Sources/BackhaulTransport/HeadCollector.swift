@@ -15,7 +15,9 @@ struct HeadCollector {
 
     private(set) var status: Int32 = 0
     private(set) var isHTTP2 = false
-    private(set) var fields: [HeaderField] = []
+    private(set) var fields: [ResponseField] = []
+    /// A field that says where the body ends goes on in a further line, which libcurl does not read as a part of it.
+    private(set) var hasFoldedFraming = false
     /// libcurl takes any version for one that it knows.
     private var hasKnownVersion = true
     private var isOver = false
@@ -43,14 +45,15 @@ struct HeadCollector {
             unfold(content)
         } else if let colon = content.firstIndex(of: 0x3A) {
             let value = HeadCollector.trim(content[content.index(after: colon)...])
-            fields.append(HeaderField(String(decoding: content[..<colon], as: UTF8.self), value))
+            fields.append(ResponseField(String(decoding: content[..<colon], as: UTF8.self), value))
         }
         return .more
     }
 
-    func value(_ name: String) -> String? {
-        ResponseHead(status: status, finalURL: "", isHTTP2: isHTTP2, fields: fields).value(name)
-    }
+    func value(_ name: String) -> String? { fields.first { $0.isNamed(name) }?.text }
+
+    /// The values of all fields of this name.
+    func allBytes(_ name: String) -> [[UInt8]] { fields.filter { $0.isNamed(name) }.map(\.value) }
 
     private mutating func startResponse(_ line: some BidirectionalCollection<UInt8>) {
         let words = line.split(separator: 0x20, maxSplits: 2)
@@ -58,6 +61,7 @@ struct HeadCollector {
         hasKnownVersion = words.first.map { HeadCollector.isVersion($0) } ?? false
         status = words.count > 1 ? Int32(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
         fields.removeAll(keepingCapacity: true)
+        hasFoldedFraming = false
     }
 
     /// RFC 9112, section 2.3, or as libcurl names the later ones.
@@ -82,18 +86,15 @@ struct HeadCollector {
 
     /// A line that begins with a blank goes on with the field before (RFC 9112, section 5.2).
     private mutating func unfold(_ line: some BidirectionalCollection<UInt8>) {
-        guard !fields.isEmpty else { return }
-        fields[fields.count - 1].value += " " + HeadCollector.trim(line)
+        guard let last = fields.last else { return }
+        if last.isNamed("Content-Length") || last.isNamed("Transfer-Encoding") { hasFoldedFraming = true }
+        fields[fields.count - 1].value += [0x20] + HeadCollector.trim(line)
     }
 
-    private static func trim(_ text: some BidirectionalCollection<UInt8>) -> String {
+    private static func trim(_ text: some BidirectionalCollection<UInt8>) -> [UInt8] {
         let start = text.drop { $0 == 0x20 || $0 == 0x09 }
-        guard let end = start.lastIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return "" }
-        let value = start[...end]
-        // What is stored and shown later has no control characters in it.
-        let isClean = value.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
-        if isClean { return String(decoding: value, as: UTF8.self) }
-        return String(decoding: value.filter { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }, as: UTF8.self)
+        guard let end = start.lastIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return [] }
+        return Array(start[...end])
     }
 
     private func broken(_ what: String) -> Step {

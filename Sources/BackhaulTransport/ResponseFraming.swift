@@ -13,16 +13,18 @@ enum ResponseFraming: Equatable {
 
     init(_ head: HeadCollector, method: String) {
         let codings = head.transferCodings
-        // libcurl 7.88.1 decodes gzip and others that were not asked for, without a bound.
-        if let codings, codings != ["chunked"] {
+        if head.hasFoldedFraming {
+            self = .invalid("folded Content-Length or Transfer-Encoding over two lines")
+        } else if let codings, codings != ["chunked"] {
+            // libcurl 7.88.1 decodes gzip and others that were not asked for, without a bound.
             let names = codings.isEmpty ? "none" : codings.joined(separator: ", ")
             self = .invalid("sent a Transfer-Encoding that was not asked for: \(names.prefix(100))")
         } else if method == "HEAD" || [204, 304].contains(head.status) {
             self = .none
         } else if codings != nil {
             self = .chunked
-        } else if let length = head.value("Content-Length") {
-            self = length.utf8.allSatisfy { $0 == UInt8(ascii: "0") } ? .none : .length
+        } else if let length = head.allBytes("Content-Length").first {
+            self = length.allSatisfy { $0 == UInt8(ascii: "0") } ? .none : .length
         } else {
             self = .untilClose
         }
@@ -32,20 +34,12 @@ enum ResponseFraming: Equatable {
 extension HeadCollector {
     /// The transfer codings in the order of their application, in small letters; nil without the field.
     var transferCodings: [String]? {
-        let name = "transfer-encoding"
-        let fields = fields.filter { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name }
+        let fields = fields.filter { $0.isNamed("Transfer-Encoding") }
         guard !fields.isEmpty else { return nil }
-        let blanks: Set<Character> = [" ", "\t"]
-        return fields.flatMap { $0.value.lowercased().split(separator: ",") }
-            .map { String($0.drop(while: blanks.contains)).trimmingSuffix(while: blanks.contains) }
+        let blanks: [UInt8] = [0x20, 0x09]
+        return fields.flatMap { $0.value.split(separator: UInt8(ascii: ",")) }
+            .map { $0.drop(while: blanks.contains).reversed().drop(while: blanks.contains).reversed() }
             .filter { !$0.isEmpty }
-    }
-}
-
-extension String {
-    fileprivate func trimmingSuffix(while isDropped: (Character) -> Bool) -> String {
-        var rest = self[...]
-        while let last = rest.last, isDropped(last) { rest.removeLast() }
-        return String(rest)
+            .map { ResponseField("", Array($0)).plainText.lowercased() }
     }
 }

@@ -23,8 +23,9 @@ public final class Transfer {
         case waitingForHead
         /// A 401 or 407 that libcurl may answer itself: then comes another head, else a body or the end.
         case holdingHead
-        /// The body of a response that redirects is read and dropped, so that the connection can be used again.
-        case redirecting(to: String, skipped: Int)
+        /// The body of a response that redirects is read and dropped, so that the connection can be used again: up to a
+        /// size, and until a time by the boot clock.
+        case redirecting(to: [UInt8], skipped: Int, until: Int64)
         case receiving
         case refused
         /// The request is sent again without its expectation.
@@ -55,6 +56,8 @@ public final class Transfer {
     /// The next request of this hop gets a connection of its own.
     private(set) var needsNewConnection = false
     private var reconnects = 0
+    /// A server has said once that the request is none of its.
+    private var wasMisdirected = false
     /// How the end of a body is known that ends with its connection.
     private var bodyEnd = ConnectionEndedBody.no
     /// Method and body.
@@ -67,13 +70,17 @@ public final class Transfer {
     private weak var transport: Transport?
     private var head = HeadCollector()
     /// What a proxy said that refuses a tunnel for want of a credential.
-    private(set) var tunnelRefusal: [HeaderField]?
+    private(set) var tunnelRefusal: [ResponseField]?
     /// In challenges: of the HTTP proxy of this hop, if any.
     var proxy: String?
     var timing = HopTiming()
     var questions = HopQuestions()
 
+    /// The server or a proxy has sent something since the request began.
+    private(set) var hasHeard = false
+
     private static let skippedBodyLimit = 64 * 1024
+    private static let skippedBodyMilliseconds: Int64 = 250
     /// A server that sends before it is asked on so many connections in a row does so on each.
     private static let reconnectLimit = 3
 
@@ -177,6 +184,7 @@ public final class Transfer {
 
     private func beginHop() {
         needsNewConnection = false
+        hasHeard = false
         bodyEnd = .no
         head = HeadCollector()
         questions = HopQuestions()
@@ -232,6 +240,7 @@ public final class Transfer {
     /// The number of bytes taken; anything else than what was given ends the transfer.
     func take(header bytes: UnsafeRawBufferPointer) -> Int {
         guard violation == nil, !isOver else { return 0 }
+        hasHeard = true
         heard()
         // libcurl has answered the question that is held.
         if case .holdingHead = phase, bytes.starts(with: "HTTP/".utf8) {
@@ -317,14 +326,24 @@ public final class Transfer {
     }
 
     private func takeHead() -> Bool {
-        if let jar, head.value("Set-Cookie") != nil { jar.onChange() }
+        if let jar, head.fields.contains(where: { $0.isNamed("Set-Cookie") }) { jar.onChange() }
         noteAccepted(head.status)
+        // RFC 9110, section 15.5.20: another connection may lead to the right server.
+        if head.status == 421, !wasMisdirected {
+            wasMisdirected = true
+            phase = .reconnecting
+            return false
+        }
         if head.status == 417, sending.dropExpectation() {
             phase = .repeating
             return false
         }
         if request.redirects != .none, let location = Redirect.location(head) {
-            phase = .redirecting(to: location, skipped: 0)
+            violation = Redirect.contradiction(head, at: origin)
+            guard violation == nil else { return false }
+            let until = (transport?.now ?? lastHeardAt) + Transfer.skippedBodyMilliseconds
+            phase = .redirecting(to: location, skipped: 0, until: until)
+            transport?.lookAgain(at: until)
             return true
         }
         phase = .receiving
@@ -358,9 +377,9 @@ public final class Transfer {
         heard()
         guard takeHeldHead() else { return 0 }
         switch phase {
-        case .redirecting(let location, let skipped):
+        case .redirecting(let location, let skipped, let until):
             let total = skipped + bytes.count
-            phase = .redirecting(to: location, skipped: total)
+            phase = .redirecting(to: location, skipped: total, until: until)
             return total <= Transfer.skippedBodyLimit ? bytes.count : 0
         case .receiving:
             break

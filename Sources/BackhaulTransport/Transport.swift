@@ -170,7 +170,7 @@ public final class Transport {
             release(transfer)
         case .refused:
             end(transfer, .refused)
-        case .redirecting(let location, _):
+        case .redirecting(let location, _, _):
             follow(location, transfer)
         case .repeating:
             transfer.repeatRequest()
@@ -202,11 +202,11 @@ public final class Transport {
             surelyNotProcessed: !transfer.mayHaveBeenSent, systemError: transfer.easy?.systemError ?? 0,
             wentAway: report.code == CURLE_HTTP2 && !transfer.headIsWhole)
         let (failure, isTransient) = TransferFailure.failure(
-            report, server: transfer.origin.text, headIsWhole: transfer.headIsWhole)
+            report, server: transfer.origin.text, headIsWhole: transfer.headIsWhole, hasHeard: transfer.hasHeard)
         return .failed(failure, isTransient: isTransient, circumstances)
     }
 
-    private func follow(_ location: String, _ transfer: Transfer) {
+    private func follow(_ location: [UInt8], _ transfer: Transfer) {
         do throws(Failure) {
             let redirect = try Redirect.decide(
                 location, from: transfer.url, transfer.origin, keepsHeaders: transfer.keepsHeaders,
@@ -239,6 +239,9 @@ public final class Transport {
 
     // MARK: - Silence
 
+    /// Looks then for transfers to be ended, if not before.
+    func lookAgain(at time: Int64) { watchdog?.look(at: time) }
+
     /// Ends the transfers whose servers are silent for too long, and says when to look again. libcurl's own limits are
     /// not all of them, and count time in which it only waits for a connection.
     func endSilent() -> Int64? {
@@ -247,8 +250,20 @@ public final class Transport {
         for stack in stacks.values where !stack.handles.socketsAreOurs {
             startAnew(stack, Failure(.connectionLost, "the host has closed connections that are not its own"))
         }
+        for stack in stacks.values { stack.closeEndedConnections() }
         next = min(next, loop.now + Transport.watchMilliseconds)
         for transfer in Array(active.values) where !transfer.isWaiting && !transfer.isOver {
+            if case .redirecting(let location, _, let until) = transfer.phase {
+                guard until <= loop.now else {
+                    next = min(next, until)
+                    continue
+                }
+                // The head said enough. A connection with a body on it is closed.
+                transfer.takeMetrics()
+                detach(transfer)
+                follow(location, transfer)
+                continue
+            }
             transfer.noteLeavingBytes(now: loop.now)
             let due = transfer.silentAt
             if due > loop.now {
@@ -269,7 +284,10 @@ public final class Transport {
         for stack in stacks.values where stack.count == 0 {
             let due = stack.idleSince + Transport.idleMilliseconds
             if due > loop.now {
-                next = min(next ?? due, due)
+                // With an event of its own each idle connection would cost a descriptor in the loop's set.
+                let look = stack.handles.haveConnections ? min(due, loop.now + Transport.watchMilliseconds) : due
+                stack.closeEndedConnections()
+                next = min(next ?? look, look)
             } else {
                 stacks[stack.identity] = nil
                 stack.giveUp([], onBrokenLoop: loop.isBroken)

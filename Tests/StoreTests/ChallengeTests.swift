@@ -8,7 +8,7 @@ extension AuthenticationDemand {
         var demand = AuthenticationDemand(
             ResponseHead(
                 status: 401, finalURL: "https://example.org/files/1", isHTTP2: false,
-                fields: [HeaderField("WWW-Authenticate", schemes)], origin: "https://example.org:443"))
+                fields: [ResponseField("WWW-Authenticate", schemes)], origin: "https://example.org:443"))
         demand?.space.realm = realm
         return demand ?? example(realm: realm)
     }

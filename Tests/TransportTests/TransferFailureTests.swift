@@ -11,11 +11,34 @@ struct TransferFailureTests {
         for number in 1..<UInt32(CURL_LAST.rawValue) {
             let code = CURLcode(rawValue: number)
             for headIsWhole in [false, true] {
-                let meaning = TransferFailure.meaning(code, headIsWhole: headIsWhole)
+                let meaning = TransferFailure.meaning(
+                    FailureReport(code), headIsWhole: headIsWhole, hasHeard: headIsWhole)
                 let isOurs = meaning.status == .internal || meaning.status == .outOfResources
                 #expect(meaning.status.rawValue >= 40 || isOurs, "code \(number)")
             }
         }
+    }
+
+    @Test("is never a defect of the library once the server has sent something")
+    func serversCauseNoInternalError() {
+        for number in 1..<UInt32(CURL_LAST.rawValue) {
+            for headIsWhole in [false, true] {
+                let meaning = TransferFailure.meaning(
+                    FailureReport(CURLcode(rawValue: number)), headIsWhole: headIsWhole, hasHeard: true)
+                #expect(meaning.status != .internal, "code \(number)")
+            }
+        }
+    }
+
+    @Test("breaks the rules of HTTP where chunks or frames do", arguments: [
+        (CURLE_RECV_ERROR, "Illegal or missing hexadecimal sequence in chunked-encoding"),
+        (CURLE_HTTP2_STREAM, "HTTP/2 stream 1 was not closed cleanly: PROTOCOL_ERROR (err 1)"),
+        (CURLE_HTTP2_STREAM, "HTTP/2 stream 1 was not closed cleanly: COMPRESSION_ERROR (err 9)"),
+    ])
+    func violations(code: CURLcode, reason: String) {
+        #expect(
+            TransferFailure.meaning(FailureReport(code, reason: reason), headIsWhole: true, hasHeard: true)
+                == TransferFailure.Meaning(.badResponse, transient: false))
     }
 
     @Test("lets a transfer be tried again where the network may be at fault, not where trust is missing", arguments: [
@@ -33,23 +56,25 @@ struct TransferFailureTests {
     ])
     func meanings(code: CURLcode, status: Status, isTransient: Bool) {
         #expect(
-            TransferFailure.meaning(code, headIsWhole: true) == TransferFailure.Meaning(status, transient: isTransient))
+            TransferFailure.meaning(FailureReport(code), headIsWhole: true, hasHeard: true)
+                == TransferFailure.Meaning(status, transient: isTransient))
     }
 
     @Test("is told in a sentence that names the server and libcurl's own reason")
     func sentence() {
         let (failure, _) = TransferFailure.failure(
             FailureReport(CURLE_COULDNT_CONNECT, reason: "Connection refused"), server: "http://a:80",
-            headIsWhole: false)
+            headIsWhole: false, hasHeard: false)
         #expect(failure.message == "no connection to http://a:80 can be made: Connection refused")
         #expect(failure.domain == .curl)
         #expect(failure.detail == Int64(CURLE_COULDNT_CONNECT.rawValue))
         var byProxy = FailureReport(CURLE_COULDNT_CONNECT, reason: "Connection refused")
         byProxy.proxy = "http://proxy:3128"
-        let (proxied, _) = TransferFailure.failure(byProxy, server: "http://a:80", headIsWhole: false)
+        let (proxied, _) = TransferFailure.failure(
+            byProxy, server: "http://a:80", headIsWhole: false, hasHeard: false)
         #expect(proxied.message == "no connection to the proxy http://proxy:3128 can be made: Connection refused")
         let (unexplained, _) = TransferFailure.failure(
-            FailureReport(CURLE_GOT_NOTHING), server: "http://a:80", headIsWhole: false)
+            FailureReport(CURLE_GOT_NOTHING), server: "http://a:80", headIsWhole: false, hasHeard: false)
         #expect(unexplained.message.hasPrefix("the connection to http://a:80 broke: "))
     }
 }
@@ -70,7 +95,7 @@ struct HeadCollectorTests {
         #expect(head.status == 200)
         #expect(
             head.fields == [
-                HeaderField("A", "1"), HeaderField("b", "2"), HeaderField("A", "3"), HeaderField("Empty", ""),
+                ResponseField("A", "1"), ResponseField("b", "2"), ResponseField("A", "3"), ResponseField("Empty", ""),
             ])
     }
 
@@ -86,7 +111,7 @@ struct HeadCollectorTests {
         #expect(step == .complete)
         #expect(head.isHTTP2)
         #expect(head.status == 204)
-        #expect(head.fields == [HeaderField("B", "2")])
+        #expect(head.fields == [ResponseField("B", "2")])
     }
 
     @Test("leaves trailers out")

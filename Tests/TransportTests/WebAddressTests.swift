@@ -74,7 +74,7 @@ struct WebAddressTests {
         ("https://b:444/c", "http://a/x", "https://b:444/c"),
     ])
     func resolved(location: String, base: String, url: String) throws {
-        #expect(try WebAddress.resolve(location, against: base).url == url)
+        #expect(try WebAddress.resolve(Array(location.utf8), against: base).url == url)
     }
 }
 
@@ -85,7 +85,7 @@ struct RedirectDecisionTests {
 
     private func decide(_ location: String, from origin: Origin, keepsHeaders: Bool = true) throws -> Redirect {
         try Redirect.decide(
-            location, from: origin.text + "/", origin, keepsHeaders: keepsHeaders, count: 0, limit: 20)
+            Array(location.utf8), from: origin.text + "/", origin, keepsHeaders: keepsHeaders, count: 0, limit: 20)
     }
 
     @Test("keeps the headers within the origin only")

@@ -16,6 +16,7 @@ extension DownloadRunner: TransferDelegate {
 
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
         if machine.phase == .receivingErrorBody {
+            lastByte = core.loop.now
             collect(bytes, into: &errorBody, atMost: Limits.errorBodySize)
             core.noteMoved(bytes.byteCount, by: task)
             handle(.received(count: bytes.byteCount))

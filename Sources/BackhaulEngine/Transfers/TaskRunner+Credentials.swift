@@ -24,12 +24,13 @@ extension TaskRunner {
             endProbe()
             return
         }
-        demand = asked
         switch asked.space.kind {
         case .server: sentAnswer = transfer.sentToServer
         case .proxy: sentAnswer = transfer.sentToProxy
         case .refresh: sentAnswer = task.refreshed?.challenge.rawValue
         }
+        demand = asked
+        demand?.wasAnswered = sentAnswer != nil
         core.met(asked, task)
     }
 

@@ -30,7 +30,7 @@ final class UploadRunner: TaskRunner {
         case .cancel: handle(.cancel)
         case .leave: handle(.leave)
         case .expire(let failure): handle(.expire(failure))
-        case .tick: break
+        case .tick: handle(.tick)
         case .transferComplete: handle(.transferComplete)
         case .transferFailed(let failure, let isTransient): handle(.transferFailed(failure, isTransient: isTransient))
         }

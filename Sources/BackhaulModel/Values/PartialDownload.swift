@@ -41,6 +41,17 @@ public struct Checkpoint: Equatable, Sendable {
     }
 }
 
+extension Checkpoint {
+    /// What was said of the file, without its bytes.
+    var promise: Checkpoint {
+        Checkpoint(
+            validator: validator, finalURL: finalURL, size: size, syncedOffset: 0, bootID: "", facts: facts)
+    }
+
+    /// There are no bytes: it says only what the file must be if its entity tag is the same.
+    var isPromise: Bool { syncedOffset == 0 && bootID.isEmpty }
+}
+
 /// Which file will be renamed to the destination: recorded before the rename, so that after a crash our own file under
 /// the final name is not taken for a stranger's.
 public struct FinishIntent: Equatable, Sendable {

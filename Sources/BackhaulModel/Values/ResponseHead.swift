@@ -5,7 +5,7 @@ public struct ResponseHead: Equatable, Sendable {
     public var finalURL: String
     public var isHTTP2: Bool
     /// In order of arrival, names as sent. Bounded by the transport.
-    public var fields: [HeaderField]
+    public var fields: [ResponseField]
     /// From Retry-After, in either of its forms (RFC 9110, section 10.2.3).
     public var retryAfterSeconds: Int64?
     /// Of the server that answered: "https://example.org:443".
@@ -14,7 +14,7 @@ public struct ResponseHead: Equatable, Sendable {
     public var proxy: String?
 
     public init(
-        status: Int32, finalURL: String, isHTTP2: Bool, fields: [HeaderField], retryAfterSeconds: Int64? = nil,
+        status: Int32, finalURL: String, isHTTP2: Bool, fields: [ResponseField], retryAfterSeconds: Int64? = nil,
         origin: String = "", proxy: String? = nil
     ) {
         self.status = status
@@ -27,14 +27,57 @@ public struct ResponseHead: Equatable, Sendable {
     }
 
     /// The value of the first field of this name, names compared without case (RFC 9110, section 5.1).
-    public func value(_ name: String) -> String? { fields.first { $0.isNamed(name) }?.value }
+    public func bytes(_ name: String) -> [UInt8]? { fields.first { $0.isNamed(name) }?.value }
+
+    /// The same to be interpreted; nil when it is no text, too.
+    public func value(_ name: String) -> String? { fields.first { $0.isNamed(name) }?.text }
+
+    /// The same to be stored and shown.
+    public func plainText(_ name: String) -> String? { fields.first { $0.isNamed(name) }?.plainText }
 
     /// The values of all fields of this name.
-    func values(_ name: String) -> [String] { fields.filter { $0.isNamed(name) }.map(\.value) }
+    public func allBytes(_ name: String) -> [[UInt8]] { fields.filter { $0.isNamed(name) }.map(\.value) }
+
+    /// The same, to be shown and read leniently.
+    func texts(_ name: String) -> [String] { fields.filter { $0.isNamed(name) }.map(\.plainText) }
+
+    /// Several fields of this name disagree. Of a field that may stand only once none can be believed then.
+    public func isContradictory(_ name: String) -> Bool {
+        let values = fields.lazy.filter { $0.isNamed(name) }.map(\.value)
+        guard let first = values.first else { return false }
+        return values.contains { $0 != first }
+    }
 }
 
-extension HeaderField {
-    fileprivate func isNamed(_ name: String) -> Bool {
+/// A field of a response. Its value stays bytes until it is interpreted: repaired text would make two values one.
+public struct ResponseField: Equatable, Sendable {
+    public var name: String
+    /// Without the white space around it.
+    public var value: [UInt8]
+
+    public init(_ name: String, _ value: [UInt8]) {
+        self.name = name
+        self.value = value
+    }
+
+    public init(_ name: String, _ text: String) { self.init(name, Array(text.utf8)) }
+
+    /// Nil for bytes that are no UTF-8, and for control characters (RFC 9110, section 5.5).
+    public var text: String? {
+        isClean ? String(validating: value, as: UTF8.self) : nil
+    }
+
+    /// Without control characters, bytes that are no UTF-8 replaced by U+FFFD.
+    public var plainText: String {
+        isClean ? String(decoding: value, as: UTF8.self)
+            : String(decoding: value.filter(Self.isPrintable), as: UTF8.self)
+    }
+
+    private var isClean: Bool { value.allSatisfy(Self.isPrintable) }
+
+    private static func isPrintable(_ byte: UInt8) -> Bool { (byte >= 0x20 && byte != 0x7F) || byte == 0x09 }
+
+    public func isNamed(_ name: String) -> Bool {
         guard self.name.utf8.count == name.utf8.count else { return false }
         // Most are written as the RFCs write them, and that is compared in one go.
         return self.name == name

@@ -11,6 +11,7 @@ final class CurlStack {
     private(set) var count = 0
     /// Boot-clock milliseconds of the last end, while none is under way.
     private(set) var idleSince: Int64 = 0
+    private var hasSwept = false
 
     init(_ loop: Loop, _ identity: ConnectionIdentity, stir: @escaping () -> Void) throws(Failure) {
         self.identity = identity
@@ -23,6 +24,19 @@ final class CurlStack {
     func ended(now: Int64) {
         count -= 1
         idleSince = now
+    }
+
+    /// Closes idle connections that their servers have ended: each would keep a descriptor here. Costs one
+    /// system call for each connection.
+    func closeEndedConnections() {
+        guard handles.haveEndedConnections else {
+            hasSwept = false
+            return
+        }
+        // libcurl 7.88.1 takes a TLS connection for alive when its last word has not been read (vtls/openssl.c,
+        // ossl_check_cxn). What a first look has left is closed with all that is as old.
+        multi.closeEndedConnections(thoseIdleToo: hasSwept)
+        hasSwept = true
     }
 
     /// Ends the transfers of these handles and closes all connections, unless a socket or the loop's own descriptors

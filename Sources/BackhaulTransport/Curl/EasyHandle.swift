@@ -51,6 +51,8 @@ final class EasyHandle {
         bhl_easy_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(timeoutMilliseconds))
         // Seconds. libcurl keeps an address also when nobody answers there.
         bhl_easy_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, looksUpAgain ? 0 : 60)
+        // The first of several addresses may be dead, and libcurl gives it half of the time.
+        bhl_easy_set_long(handle, CURLOPT_DNS_SHUFFLE_ADDRESSES, looksUpAgain ? 1 : 0)
         for option in [
             CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PRIVATE, CURLOPT_PREREQDATA, CURLOPT_XFERINFODATA,
         ] {

@@ -34,6 +34,12 @@ final class EasyHandles {
 
     func socket(_ ends: ConnectionEnds) -> ConnectionSocket? { sockets.find(ends) }
 
+    /// Open ones, that have carried a request.
+    var haveConnections: Bool { sockets.hasConnections }
+
+    /// Of those that carry none now, one at least was ended by its server.
+    var haveEndedConnections: Bool { sockets.hasEndedConnections }
+
     /// False when the host has closed a socket of theirs.
     var socketsAreOurs: Bool { sockets.areOurs }
 }

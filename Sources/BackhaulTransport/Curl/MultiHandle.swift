@@ -14,6 +14,7 @@ final class MultiHandle {
     private var watches: [Int32: Watch] = [:]
     private var timer: LoopTimer?
     private var connectionLimit = 64
+    private var sweeper: ConnectionSweeper?
 
     /// libcurl asked to be called at once.
     private(set) var isDue = false
@@ -38,8 +39,16 @@ final class MultiHandle {
         bhl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, connectionLimit)
     }
 
+    /// Closes idle connections that their servers have ended. libcurl looks for them only when a request looks for a
+    /// connection, and at most once a second. `thoseIdleToo`: also those that have been idle for more than a second.
+    func closeEndedConnections(thoseIdleToo: Bool) {
+        guard sweeper == nil, let sweeper = ConnectionSweeper(longestIdleSeconds: thoseIdleToo ? 1 : nil) else { return }
+        if inside({ curl_multi_add_handle(handle, sweeper.handle) }) == CURLM_OK { self.sweeper = sweeper }
+    }
+
     /// Frees the handle with its connections. No easy handle may be in it.
     func close() {
+        endSweep()
         _ = inside { curl_multi_cleanup(handle) }
         forget()
     }
@@ -93,11 +102,21 @@ final class MultiHandle {
         var left: Int32 = 0
         while let message = curl_multi_info_read(handle, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            if easy == sweeper?.handle {
+                endSweep()
+                continue
+            }
             var receiver: UnsafeMutableRawPointer?
             guard bhl_easy_get_pointer(easy, CURLINFO_PRIVATE, &receiver) == CURLE_OK, let receiver else { continue }
             return (receiver, bhl_message_result(message))
         }
         return nil
+    }
+
+    private func endSweep() {
+        guard let sweeper else { return }
+        _ = inside { curl_multi_remove_handle(handle, sweeper.handle) }
+        self.sweeper = nil
     }
 
     private func inside<Result>(_ body: () -> Result) -> Result {

@@ -42,8 +42,10 @@ final class SocketTable {
     /// False when the host has closed one that was connected. Others may have been closed by libcurl.
     var areOurs: Bool { connected.values.allSatisfy { $0.allSatisfy(\.descriptor.isOurs) } }
 
+    var hasConnections: Bool { !connected.isEmpty }
+
     /// Of connections that carry no request, one at least was ended by its server.
-    var hasEnded: Bool { connected.values.contains { $0.contains { $0.users == 0 && $0.hasEnded } } }
+    var hasEndedConnections: Bool { connected.values.contains { $0.contains { $0.users == 0 && $0.hasEnded } } }
 
     func close(_ number: Int32) { forget(number) }
 

@@ -20,6 +20,19 @@ struct FailureReport {
         self.reason = reason
     }
 
+    /// The server broke the rules of HTTP's framing, for which libcurl has the codes of a broken connection, too.
+    var isViolation: Bool {
+        switch code {
+        case CURLE_RECV_ERROR:
+            reason.has("in chunked-encoding") || reason.has("nghttp2_session_mem_recv() returned")
+        case CURLE_HTTP2_STREAM, CURLE_HTTP2:
+            // RFC 9113, section 7: PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR,
+            // COMPRESSION_ERROR.
+            [1, 3, 5, 6, 9].contains { reason.has("(err \($0))") }
+        default: false
+        }
+    }
+
     /// Who was not reached, when that is not the server.
     var refused: String? {
         switch code {

@@ -14,8 +14,10 @@ enum TransferFailure {
     }
 
     /// - headIsWhole: the final response's head had arrived.
-    static func meaning(_ code: CURLcode, headIsWhole: Bool) -> Meaning {
-        switch code {
+    /// - hasHeard: something of a response had: whatever libcurl says then, the server gave it reason to.
+    static func meaning(_ report: FailureReport, headIsWhole: Bool, hasHeard: Bool) -> Meaning {
+        if report.isViolation { return Meaning(.badResponse, transient: false) }
+        return switch report.code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             Meaning(.nameNotResolved, transient: true)
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE, CURLE_PROXY:
@@ -44,8 +46,9 @@ enum TransferFailure {
             headIsWhole ? Meaning(.outOfResources, transient: true) : Meaning(.badResponse, transient: false)
         case CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT,
             CURLE_URL_MALFORMAT, CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK, CURLE_READ_ERROR:
-            // Each would be our own mistake.
-            Meaning(.internal, transient: false)
+            // libcurl 7.88.1 says WRITE_ERROR and BAD_FUNCTION_ARGUMENT of fields that it cannot read. Without a
+            // response each is a mistake of ours.
+            hasHeard ? Meaning(.badResponse, transient: false) : Meaning(.internal, transient: false)
         default:
             // What a newer libcurl may say: more often than not something broke on the way.
             Meaning(.connectionLost, transient: true)
@@ -53,14 +56,16 @@ enum TransferFailure {
     }
 
     /// What a host is told, and whether the same request may succeed later.
-    static func failure(_ report: FailureReport, server: String, headIsWhole: Bool) -> (Failure, Bool) {
+    static func failure(
+        _ report: FailureReport, server: String, headIsWhole: Bool, hasHeard: Bool
+    ) -> (Failure, Bool) {
         if let refusal = report.tunnelRefusal(server: server) { return refusal }
         let code = report.code
         let detail = Int64(code.rawValue)
         if let (message, isTransient) = TLSTrouble.explain(report, server: server) {
             return (Failure(.tlsFailed, message, domain: .curl, detail: detail), isTransient)
         }
-        let meaning = meaning(code, headIsWhole: headIsWhole)
+        let meaning = meaning(report, headIsWhole: headIsWhole, hasHeard: hasHeard)
         let failure = Failure(
             meaning.status, "\(clause(meaning.status, report.refused ?? server)): \(words(report))", domain: .curl,
             detail: detail)
@@ -79,6 +84,10 @@ enum TransferFailure {
         switch report.code {
         // libcurl would have sent the body once more, and was not let.
         case CURLE_SEND_FAIL_REWIND: "it ended before its answer, and what was sent may have been taken"
+        // libcurl takes lines of up to 100 KiB (DYN_HTTP_REQUEST, MAX_HTTP_RESP_HEADER_SIZE).
+        case CURLE_OUT_OF_MEMORY: "a header line has more than 100 KiB"
+        case CURLE_WRITE_ERROR, CURLE_BAD_FUNCTION_ARGUMENT, CURLE_FAILED_INIT, CURLE_URL_MALFORMAT:
+            "a header line cannot be read"
         default: report.reason.isEmpty ? String(cString: curl_easy_strerror(report.code)) : report.reason
         }
     }

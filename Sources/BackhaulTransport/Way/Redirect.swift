@@ -9,16 +9,22 @@ struct Redirect: Equatable {
     var keepsHeaders: Bool
 
     /// The Location field of a response that redirects (RFC 9110, section 15.4), or nil.
-    static func location(_ head: HeadCollector) -> String? {
+    static func location(_ head: HeadCollector) -> [UInt8]? {
         switch head.status {
-        case 300, 301, 302, 303, 307, 308: head.value("Location").flatMap { $0.isEmpty ? nil : $0 }
+        case 300, 301, 302, 303, 307, 308: head.allBytes("Location").first.flatMap { $0.isEmpty ? nil : $0 }
         default: nil
         }
     }
 
+    /// Two Location fields that disagree lead nowhere.
+    static func contradiction(_ head: HeadCollector, at origin: Origin) -> Failure? {
+        guard Set(head.allBytes("Location")).count > 1 else { return nil }
+        return refused("\(origin.text) redirects to two places at once")
+    }
+
     /// - count: redirects followed so far.
     static func decide(
-        _ location: String, from url: String, _ origin: Origin, keepsHeaders: Bool, count: Int, limit: Int,
+        _ location: [UInt8], from url: String, _ origin: Origin, keepsHeaders: Bool, count: Int, limit: Int,
         policy: RedirectPolicy = .follow, without secrets: SentSecrets = SentSecrets()
     ) throws(Failure) -> Redirect {
         guard count < limit else {
@@ -28,7 +34,8 @@ struct Redirect: Equatable {
         do throws(Failure) {
             next = try WebAddress.resolve(location, against: url)
         } catch {
-            let target = WebAddress.withoutUser(secrets.redacted(location)).prefix(200)
+            let text = ResponseField("Location", secrets.redacted(location)).plainText
+            let target = WebAddress.withoutUser(text).prefix(200)
             let reason = secrets.redacted(error.message)
             throw refused("\(origin.text) redirects to \(target), which is not followed: \(reason)")
         }

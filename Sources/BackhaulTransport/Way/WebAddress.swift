@@ -22,17 +22,17 @@ public enum WebAddress {
         guard rest.starts(with: "//".utf8) || rest.isEmpty, !rest.starts(with: "///".utf8) else {
             throw invalid("the URL has not two slashes before the name of its server")
         }
-        return try read(url, relativeTo: nil, flags: 0) { _, origin in origin }
+        return try read(Array(url.utf8), relativeTo: nil, flags: 0) { _, origin in origin }
     }
 
     /// Neither a space nor a control character.
     static func isClean(_ byte: UInt8) -> Bool { byte > 0x20 && byte != 0x7F }
 
     /// Where a Location field leads (RFC 9110, section 10.2.2). Spaces and bytes outside of ASCII, which servers send
-    /// although they may not, are percent-encoded.
-    static func resolve(_ location: String, against base: String) throws(Failure) -> (url: String, origin: Origin) {
-        guard location.utf8.count <= Limits.urlSize else { throw invalid("it is longer than \(Limits.urlSize) bytes") }
-        guard location.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+    /// although they may not, are percent-encoded one by one.
+    static func resolve(_ location: [UInt8], against base: String) throws(Failure) -> (url: String, origin: Origin) {
+        guard location.count <= Limits.urlSize else { throw invalid("it is longer than \(Limits.urlSize) bytes") }
+        guard location.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw invalid("it contains a control character")
         }
         return try read(
@@ -44,15 +44,19 @@ public enum WebAddress {
     }
 
     private static func read<Result>(
-        _ text: String, relativeTo base: String?, flags: UInt32,
+        _ text: [UInt8], relativeTo base: String?, flags: UInt32,
         _ result: (OpaquePointer, Origin) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard let handle = curl_url() else { throw Failure(.outOfResources, "no memory is left to read a URL") }
         defer { curl_url_cleanup(handle) }
         if let base { _ = curl_url_set(handle, CURLUPART_URL, base, 0) }
-        let code = curl_url_set(handle, CURLUPART_URL, text, flags)
+        let code = (text.map(CChar.init(bitPattern:)) + [0]).withUnsafeBufferPointer {
+            curl_url_set(handle, CURLUPART_URL, $0.baseAddress, flags)
+        }
         // A part of the text that looks like a scheme is worth more in the message than curl's "unsupported scheme".
-        if code == CURLUE_UNSUPPORTED_SCHEME { throw unsupported(String(text.prefix { $0 != ":" })) }
+        if code == CURLUE_UNSUPPORTED_SCHEME {
+            throw unsupported(String(decoding: text.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self))
+        }
         guard code == CURLUE_OK else {
             throw invalid("the URL cannot be read: \(String(cString: curl_url_strerror(code)))")
         }
@@ -61,12 +65,18 @@ public enum WebAddress {
         }
         guard scheme == "https" || scheme == "http" else { throw unsupported(scheme) }
         guard part(handle, CURLUPART_USER) == nil, part(handle, CURLUPART_PASSWORD) == nil else {
-            throw invalid("the URL contains a user name or a password; send these in an Authorization header")
+            throw invalid(
+                base == nil
+                    ? "the URL contains a user name or a password; send these in an Authorization header"
+                    : "it contains a user name or a password")
         }
         guard let name = part(handle, CURLUPART_HOST), !name.isEmpty else { throw invalid("the URL names no server") }
         // curl converts such names by the locale of the process, which is the host's business and may be any.
         guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw invalid("the name of the URL's server has letters outside of ASCII; write it in its xn-- form")
+            throw invalid(
+                base == nil
+                    ? "the name of the URL's server has letters outside of ASCII; write it in its xn-- form"
+                    : "the name of its server has letters outside of ASCII, which HTTP has in their xn-- form only")
         }
         guard let digits = part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)), let port = UInt16(digits), port > 0
         else {

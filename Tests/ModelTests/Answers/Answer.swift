@@ -12,6 +12,12 @@ struct Kept {
     static let dated = bytes(of: 1000, Validator(lastModified: monday))
     static let datedOfUnknownSize = bytes(of: nil, Validator(lastModified: monday))
     static let unvalidated = bytes(of: 1000, Validator())
+    /// The server has contradicted itself: what it said of the file is there without its bytes.
+    static let promised = Kept(
+        offset: 0,
+        checkpoint: Checkpoint(
+            validator: Validator(entityTag: "\"a\""), finalURL: "https://example.org/file", size: 1000, syncedOffset: 0,
+            bootID: ""))
     static let unknown = Kept(offset: 500, checkpoint: nil)
 
     static func bytes(of size: UInt64?, _ validator: Validator) -> Kept {
@@ -31,6 +37,7 @@ enum Doing: Equatable {
     case isUnchanged
     case triesAgain
     case triesAgainFromZero
+    case startsOverOnce
     case fails(Status)
 
     init(_ plan: ResponsePlan) {
@@ -40,6 +47,7 @@ enum Doing: Equatable {
         case .whole: self = .isWhole
         case .unchanged: self = .isUnchanged
         case .retry(_, let fromZero): self = fromZero ? .triesAgainFromZero : .triesAgain
+        case .contradiction: self = .startsOverOnce
         case .fail(let failure): self = .fails(failure.status)
         }
     }

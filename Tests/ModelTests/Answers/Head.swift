@@ -12,7 +12,7 @@ func head(
 ) -> ResponseHead {
     let fields = lines.map { line in
         let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        return HeaderField(String(parts[0]), String(parts[1].drop { $0 == " " }))
+        return ResponseField(String(parts[0]), String(parts[1].drop { $0 == " " }))
     }
     return ResponseHead(status: status, finalURL: url, isHTTP2: false, fields: fields, retryAfterSeconds: retryAfter)
 }

@@ -52,6 +52,33 @@ struct ResponsePlanTests {
     ])
     func notAFile(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
 
+    @Test("that contradicts an earlier one: it starts over once, and a shorter file is never the file", arguments: [
+        // A strong entity tag promises the same bytes.
+        Answer(.tagged, 200, "Content-Length: 0", "ETag: \"a\"", does: .startsOverOnce),
+        Answer(.tagged, 200, "Content-Length: 500", "ETag: \"a\"", does: .startsOverOnce),
+        Answer(.taggedOfUnknownSize, 200, "Content-Length: 499", "ETag: \"a\"", does: .startsOverOnce),
+        Answer(.taggedOfUnknownSize, 200, "Content-Length: 900", "ETag: \"a\"", does: .startsOver(size: 900)),
+        // Of unknown length: it must become as long.
+        Answer(.tagged, 200, "ETag: \"a\"", does: .startsOver(size: 1000)),
+        Answer(.tagged, 202, "Content-Length: 10", does: .startsOverOnce),
+        Answer(.tagged, 204, does: .startsOverOnce), Answer(.dated, 204, does: .startsOverOnce),
+        Answer(
+            .tagged, 206, "Content-Range: bytes 500-999/1000", "Content-Range: bytes 0-499/1000", "ETag: \"a\"",
+            does: .triesAgainFromZero),
+        Answer(
+            .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", "ETag: \"b\"",
+            does: .triesAgainFromZero),
+        Answer(
+            .tagged, 416, "Content-Range: bytes */500", "Content-Range: bytes */1000", does: .triesAgainFromZero),
+        // The second time.
+        Answer(.promised, 200, "Content-Length: 0", "ETag: \"a\"", does: .fails(.badResponse)),
+        Answer(.promised, 204, does: .fails(.badResponse)),
+        Answer(.promised, 200, "Content-Length: 1000", "ETag: \"a\"", does: .startsOver(size: 1000)),
+        Answer(.promised, 200, "ETag: \"a\"", does: .startsOver(size: 1000)),
+        Answer(.promised, 200, "Content-Length: 3", "ETag: \"b\"", does: .startsOver(size: 3)),
+    ])
+    func contradictions(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
+
     @Test("to a request for the rest, with a strong entity tag", arguments: [
         Answer(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", does: .appends(of: 1000, through: 1000)),

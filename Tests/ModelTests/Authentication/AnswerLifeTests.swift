@@ -22,7 +22,7 @@ struct AnswerLifeTests {
             AuthenticationDemand(
                 ResponseHead(
                     status: 401, finalURL: url, isHTTP2: false,
-                    fields: [HeaderField("WWW-Authenticate", "Basic realm=\"staff\"")], origin: Self.origin)))
+                    fields: [ResponseField("WWW-Authenticate", "Basic realm=\"staff\"")], origin: Self.origin)))
     }
 
     private func wait(_ url: String, last: UInt64? = nil) -> SessionCredentials.Wait? {

@@ -9,7 +9,7 @@ struct AuthenticationDemandTests {
         return AuthenticationDemand(
             ResponseHead(
                 status: status, finalURL: "https://example.org/a/b?c=/d", isHTTP2: false,
-                fields: fields.map { HeaderField(name, $0) }, origin: "https://example.org:443", proxy: proxy))
+                fields: fields.map { ResponseField(name, $0) }, origin: "https://example.org:443", proxy: proxy))
     }
 
     /// Schemes with their realms, "basic:staff".

@@ -57,15 +57,15 @@ struct SentSecretsTests {
     @Test("of a head its kept fields and an address that the host has not given are without secrets")
     func heads() {
         let fields = [
-            HeaderField("ETag", "\"password\""), HeaderField("link", "<password>"),
-            HeaderField("Content-Length", "2026"),
-            HeaderField("Last-Modified", "Fri, 20 Nov 2026 08:00:00 GMT"), HeaderField("Content-Type", "a/b"),
+            ResponseField("ETag", "\"password\""), ResponseField("link", "<password>"),
+            ResponseField("Content-Length", "2026"),
+            ResponseField("Last-Modified", "Fri, 20 Nov 2026 08:00:00 GMT"), ResponseField("Content-Type", "a/b"),
         ]
         let head = ResponseHead(status: 500, finalURL: "http://a/password", isHTTP2: false, fields: fields)
         let secrets = secrets(credential, .credential(user: "u", password: "2026"))
         let kept = secrets.redacted(head, requested: "http://a/")
         #expect(kept.finalURL == "http://a/********")
-        #expect(kept.fields.map(\.value) == [
+        #expect(kept.fields.map(\.plainText) == [
             "W/\"********\"", "<********>", "2026", "Fri, 20 Nov 2026 08:00:00 GMT", "a/b",
         ])
         #expect(Validator(of: kept).ifRange == nil)

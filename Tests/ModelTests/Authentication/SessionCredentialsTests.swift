@@ -17,7 +17,7 @@ struct SessionCredentialsTests {
             AuthenticationDemand(
                 ResponseHead(
                     status: proxy == nil ? 401 : 407, finalURL: url, isHTTP2: false,
-                    fields: [HeaderField(proxy == nil ? "WWW-Authenticate" : "Proxy-Authenticate", field)],
+                    fields: [ResponseField(proxy == nil ? "WWW-Authenticate" : "Proxy-Authenticate", field)],
                     origin: origin, proxy: proxy)))
     }
 

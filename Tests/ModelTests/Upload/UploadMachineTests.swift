@@ -9,9 +9,9 @@ struct UploadMachineTests {
     static let changed = Failure(.bodyChanged, "changed")
     static let late = Failure(.resourceTimeout, "late")
     static let question = AuthenticationDemand(
-        head(401, [HeaderField("WWW-Authenticate", "Basic realm=\"a\"")]))
+        head(401, [ResponseField("WWW-Authenticate", "Basic realm=\"a\"")]))
 
-    static func head(_ status: Int32, _ fields: [HeaderField] = []) -> ResponseHead {
+    static func head(_ status: Int32, _ fields: [ResponseField] = []) -> ResponseHead {
         ResponseHead(
             status: status, finalURL: "http://a/", isHTTP2: false, fields: fields, retryAfterSeconds: nil,
             origin: "http://a:80")

@@ -18,9 +18,9 @@ extension AnswerSummary {
         self.init()
         httpStatus = head.status
         finalURL = head.finalURL.utf8.count <= Limits.urlSize ? head.finalURL : nil
-        mediaType = head.value("Content-Type").flatMap { $0.utf8.count <= Self.valueSize ? $0 : nil }
+        mediaType = head.plainText("Content-Type").flatMap { $0.utf8.count <= Self.valueSize ? $0 : nil }
         headers = Self.chosen.compactMap { name in
-            head.value(name).flatMap { $0.utf8.count <= Self.valueSize ? HeaderField(name, $0) : nil }
+            head.plainText(name).flatMap { $0.utf8.count <= Self.valueSize ? HeaderField(name, $0) : nil }
         }
     }
 }

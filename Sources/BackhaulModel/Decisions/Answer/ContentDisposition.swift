@@ -4,8 +4,8 @@ struct ContentDisposition {
     private(set) var extendedName: String?
     private(set) var name: String?
 
-    init(_ text: String) {
-        var reader = Reader(rest: ArraySlice(text.utf8))
+    init(_ value: [UInt8]) {
+        var reader = Reader(rest: value[...])
         reader.skip { $0 != UInt8(ascii: ";") }
         while reader.take(UInt8(ascii: ";")) {
             reader.skipBlanks()
@@ -42,7 +42,7 @@ struct ContentDisposition {
         }
     }
 
-    /// Nil for bytes that are no UTF-8, or were none when the head was read.
+    /// Nil for bytes that are no UTF-8, or are what remains of text that was repaired.
     static func text(_ bytes: [UInt8]) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains("\u{FFFD}") else {
             return nil

@@ -7,11 +7,11 @@ enum ContentLength: Equatable {
 
     init(_ head: ResponseHead) {
         // The transfer coding overrides it (RFC 9112, section 6.3).
-        guard head.value("Transfer-Encoding") == nil else {
+        guard head.bytes("Transfer-Encoding") == nil else {
             self = .unknown
             return
         }
-        let fields = head.values("Content-Length")
+        let fields = head.allBytes("Content-Length").map { String(decoding: $0, as: UTF8.self) }
         guard let first = fields.first else {
             self = .unknown
             return

@@ -10,8 +10,8 @@ struct DigestField {
     /// Empty when the field is not there or malformed anywhere: a part of such a field counts for nothing (RFC 8941,
     /// section 4.2).
     init(_ head: ResponseHead, _ name: String) {
-        let text = head.values(name).joined(separator: ", ")
-        guard text.utf8.count <= Self.longest else { return }
+        let bytes = Array(head.allBytes(name).joined(separator: ", ".utf8))
+        guard bytes.count <= Self.longest, let text = ResponseField(name, bytes).text else { return }
         var reader = StructuredFieldReader(text)
         guard let members = reader.dictionary() else { return }
         for member in members {
@@ -29,7 +29,7 @@ struct DigestField {
 extension RepresentationFacts {
     init(_ head: ResponseHead, _ terms: DownloadTerms) {
         self.init()
-        let coding = head.values("Content-Encoding").joined(separator: ",").lowercased().filter { $0 != " " }
+        let coding = head.texts("Content-Encoding").joined(separator: ",").lowercased().filter { $0 != " " }
         contentEncoding = ["", "identity"].contains(coding) || coding.utf8.count > 128 ? nil : coding
         digest = terms.checksum == nil && !terms.ignoresDigests ? Self.digest(head, terms) : nil
         name = terms.isNamedByServer ? ServerFileName.choose(head, requested: terms.url) : nil

@@ -12,6 +12,9 @@ public enum ResponsePlan: Equatable, Sendable {
     case unchanged
     /// The body is not the file; try again. `fromZero`: what is there is not to be trusted.
     case retry(Failure, fromZero: Bool)
+    /// The response contradicts the one that our bytes are of. What is there counts for nothing; what was said of the
+    /// file is remembered for the next attempt.
+    case contradiction(Failure)
     /// The body is not the file, and trying again would not change that.
     case fail(Failure)
 
@@ -36,24 +39,44 @@ public enum ResponsePlan: Equatable, Sendable {
             return unsatisfiable(head, offset: offset, known: known)
         case 304 where isConditional:
             return .unchanged
+        // The file was there with another status. These say that there is none now.
+        case let status where known != nil && saysNoFile(status) && terms.acceptedStatuses.contains(status):
+            let failure = unexpected(status, "to a request for a file of which it had sent a part")
+            return offset > 0 ? .contradiction(failure) : .fail(failure)
         case let status where terms.acceptedStatuses.contains(status):
-            return wholeFile(head, terms)
+            return wholeFile(head, offset: offset, known, terms)
         default:
-            let failure = Failure(
-                .httpStatus, "the server answered with status \(head.status)", domain: .http,
-                detail: Int64(head.status))
-            let isRetried = terms.retriedStatuses.contains(head.status) || failure.isOfPortal
+            let failure = Failure.status(of: head)
+            let isRetried =
+                terms.retriedStatuses.contains(head.status) || failure.isOfPortal || head.asksForLaterRequest
             return isRetried ? .retry(failure, fromZero: false) : .fail(failure)
         }
     }
 
-    private static func wholeFile(_ head: ResponseHead, _ terms: DownloadTerms) -> ResponsePlan {
+    /// Of the statuses of success all but 200, 203 (RFC 9110, section 15.3.4) and 206.
+    private static func saysNoFile(_ status: Int32) -> Bool {
+        (200...299).contains(status) && ![200, 203, 206].contains(status)
+    }
+
+    private static func wholeFile(
+        _ head: ResponseHead, offset: UInt64, _ known: Checkpoint?, _ terms: DownloadTerms
+    ) -> ResponsePlan {
         guard !terms.hasNoBody(head.status) else { return accepted(0, Validator(), terms) }
         // Ranges are for GET, and for the file rather than for a page that says why there is none.
         let isFile = terms.method == "GET" && (200...299).contains(head.status)
         let validator = isFile ? Validator(of: head) : Validator()
-        switch ContentLength(head) {
-        case .unknown: return .startOver(size: nil, validator)
+        // A strong entity tag promises the same bytes (RFC 9110, section 8.8.1), and so as many.
+        let isSame = known?.validator.entityTag != nil && known?.validator == validator
+        let promised = isSame ? known?.size : nil
+        let length = ContentLength(head)
+        if isSame, case .bytes(let size) = length, size < offset || size != promised ?? size {
+            let before = promised.map { "\($0)" } ?? "more than \(offset)"
+            let failure = unexpected(
+                head.status, "with \(size) bytes under the entity tag of a file of \(before) bytes")
+            return offset > 0 ? .contradiction(failure) : .fail(failure)
+        }
+        switch length {
+        case .unknown: return .startOver(size: promised, validator)
         case .bytes(let size) where size <= longestFile: return accepted(size, validator, terms)
         case .bytes: return .fail(tooLong)
         case .malformed: return .fail(unexpected(head.status, "with a Content-Length that is not one number"))
@@ -74,7 +97,8 @@ public enum ResponsePlan: Equatable, Sendable {
     ) -> ResponsePlan {
         func startAgain(_ reason: String) -> ResponsePlan { .retry(unexpected(206, reason), fromZero: true) }
         // Its Content-Range would lie inside the body, among other parts (RFC 9110, section 15.3.7.2).
-        if head.value("Content-Type").map(isMultipart) == true { return startAgain("in several parts") }
+        if head.plainText("Content-Type").map(isMultipart) == true { return startAgain("in several parts") }
+        guard !head.isContradictory("Content-Range") else { return startAgain("with two different Content-Ranges") }
         guard let text = head.value("Content-Range"), let range = ContentRange(text), let bytes = range.range else {
             return startAgain("without a valid Content-Range")
         }
@@ -108,7 +132,8 @@ public enum ResponsePlan: Equatable, Sendable {
     }
 
     private static func unsatisfiable(_ head: ResponseHead, offset: UInt64, known: Checkpoint?) -> ResponsePlan {
-        let range = head.value("Content-Range").flatMap(ContentRange.init)
+        let isClear = !head.isContradictory("Content-Range")
+        let range = isClear ? head.value("Content-Range").flatMap(ContentRange.init) : nil
         // Our bytes are all of it, under the same validator: the connection broke after the last one.
         if let known, let range, range.range == nil, range.size == offset, known.size == nil || known.size == offset,
             difference(of: head, to: known, bodyIsPart: false) == nil
@@ -124,10 +149,9 @@ public enum ResponsePlan: Equatable, Sendable {
     /// Last-Modified out, and a 416 both: then that the server has honoured If-Range is the proof.
     private static func difference(of head: ResponseHead, to known: Checkpoint, bodyIsPart: Bool) -> String? {
         if let tag = known.validator.entityTag {
-            let now = head.value("ETag")
-            if now.map({ !isSame($0, tag) }) ?? bodyIsPart { return "with another entity tag than before" }
+            guard isSame(head, "ETag", tag, ifAbsent: !bodyIsPart) else { return "with another entity tag than before" }
         } else if let modified = known.validator.lastModified {
-            if let now = head.value("Last-Modified"), !isSame(now, modified) {
+            guard isSame(head, "Last-Modified", modified, ifAbsent: true) else {
                 return "with another Last-Modified than before"
             }
         } else {
@@ -141,6 +165,12 @@ public enum ResponsePlan: Equatable, Sendable {
             known.validator.entityTag == nil
             ? isSame(head.finalURL, known.finalURL) : isSameAddress(head.finalURL, known.finalURL)
         return isSameResource ? nil : "from another address than before"
+    }
+
+    /// All fields of this name have the value, byte for byte.
+    private static func isSame(_ head: ResponseHead, _ name: String, _ value: String, ifAbsent: Bool) -> Bool {
+        let values = head.allBytes(name)
+        return values.isEmpty ? ifAbsent : values.allSatisfy { $0.elementsEqual(value.utf8) }
     }
 
     /// Byte for byte: Swift's `==` takes some different characters for the same.
@@ -164,5 +194,19 @@ public enum ResponsePlan: Equatable, Sendable {
 
     private static var tooLong: Failure {
         Failure(.tooLarge, "the server announced more bytes than a file can have; ask its operator what the file is")
+    }
+}
+
+extension ResponseHead {
+    /// 413 with Retry-After is temporary (RFC 9110, section 15.5.14).
+    var asksForLaterRequest: Bool { status == 413 && retryAfterSeconds != nil }
+}
+
+extension Failure {
+    /// That of a response whose status is not accepted.
+    static func status(of head: ResponseHead) -> Failure {
+        let server = head.status == 407 ? head.proxy.map { "the proxy \($0)" } ?? "the server" : "the server"
+        return Failure(
+            .httpStatus, "\(server) answered with status \(head.status)", domain: .http, detail: Int64(head.status))
     }
 }

@@ -6,7 +6,7 @@ enum ServerFileName {
     /// That of Content-Disposition (RFC 6266, section 4.3), else the last part of the URL that was asked for, else
     /// "download".
     static func choose(_ head: ResponseHead, requested url: String) -> String {
-        let disposition = head.value("Content-Disposition").map(ContentDisposition.init)
+        let disposition = head.bytes("Content-Disposition").map(ContentDisposition.init)
         for candidate in [disposition?.extendedName, disposition?.name, lastPart(of: url)] {
             if let name = candidate.flatMap(sanitised) { return name }
         }

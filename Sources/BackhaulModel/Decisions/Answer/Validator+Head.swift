@@ -7,9 +7,10 @@ extension Validator {
     /// which means at least one second older than the answer's Date (section 8.8.2.2).
     public init(of head: ResponseHead) {
         self.init()
-        if let tag = head.value("ETag") {
-            entityTag = Self.isStrong(tag) ? tag : nil
-        } else if let modified = head.value("Last-Modified"), let changed = HTTPDate(modified),
+        if let bytes = head.bytes("ETag") {
+            guard !head.isContradictory("ETag"), Self.isStrong(bytes) else { return }
+            entityTag = String(decoding: bytes, as: UTF8.self)
+        } else if !head.isContradictory("Last-Modified"), let modified = head.value("Last-Modified"), let changed = HTTPDate(modified),
             let answered = head.value("Date").flatMap(HTTPDate.init), changed < answered
         {
             lastModified = modified
@@ -18,8 +19,7 @@ extension Validator {
 
     /// Visible ASCII between two quotes (RFC 9110, section 8.8.3). Tags with other bytes are legal, but do not survive
     /// their way through text unchanged.
-    private static func isStrong(_ tag: String) -> Bool {
-        let bytes = tag.utf8
+    private static func isStrong(_ bytes: [UInt8]) -> Bool {
         guard (2...tagSize).contains(bytes.count), bytes.first == 0x22, bytes.last == 0x22 else { return false }
         return bytes.dropFirst().dropLast().allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 }
     }

@@ -4,6 +4,8 @@ public struct AuthenticationDemand: Hashable, Sendable {
     public var schemes: AuthenticationSchemes
     /// The path of the directory whose files are taken to be in the same space (RFC 7617, section 2.2); "/" of a proxy.
     public var scope: String
+    /// The request carried a credential, which was not accepted.
+    public var wasAnswered = false
 
     init(space: ProtectionSpace, schemes: AuthenticationSchemes, scope: String) {
         self.space = space
@@ -27,7 +29,7 @@ public struct AuthenticationDemand: Hashable, Sendable {
             (field, kind, origin) = ("Proxy-Authenticate", .proxy, proxy)
         default: return nil
         }
-        let offered = AuthenticationField.schemes(head.values(field))
+        let offered = AuthenticationField.schemes(head.texts(field))
         schemes = AuthenticationSchemes(offered.map { AuthenticationSchemes(name: $0.name) })
         if schemes.isEmpty { schemes = .other }
         let realm =
@@ -40,8 +42,8 @@ public struct AuthenticationDemand: Hashable, Sendable {
 }
 
 extension AuthenticationDemand {
-    /// Of a task that gets no credential.
-    public var failure: Failure { space.failure }
+    /// Of a task that gets no credential that serves.
+    public var failure: Failure { wasAnswered ? space.refusal : space.failure }
 }
 
 extension AuthenticationSchemes {
@@ -94,6 +96,16 @@ extension ProtectionSpace {
         guard kind != .refresh else { return Failure(.authenticationRequired, "\(sentence); none was given") }
         return Failure(
             .authenticationRequired, "\(sentence), and none was given", domain: .http,
+            detail: kind == .server ? 401 : 407)
+    }
+
+    /// Of tasks whose credential was sent and not accepted.
+    var refusal: Failure {
+        guard kind != .refresh else {
+            return Failure(.authenticationRequired, "\(sentence); what was given last was not accepted either")
+        }
+        return Failure(
+            .authenticationRequired, "\(sentence), and did not accept the one that was sent", domain: .http,
             detail: kind == .server ? 401 : 407)
     }
 }

@@ -59,11 +59,11 @@ public struct SentSecrets: Sendable {
         if head.finalURL != requested { head.finalURL = redacted(head.finalURL) }
         for index in head.fields.indices {
             let field = head.fields[index]
-            guard AnswerSummary.keeps(field.name), HTTPDate(field.value) == nil else { continue }
+            guard AnswerSummary.keeps(field.name), field.text.flatMap(HTTPDate.init) == nil else { continue }
             let value = redacted(field.value)
             guard value != field.value else { continue }
             // It is not the server's tag any more, and must not be sent as one: weak tags are not.
-            head.fields[index].value = field.name.lowercased() == "etag" ? "W/" + value : value
+            head.fields[index].value = field.isNamed("ETag") ? Array("W/".utf8) + value : value
         }
         return head
     }

@@ -82,6 +82,7 @@ extension DownloadMachine {
 
     mutating func opened(_ length: UInt64) -> [Action] {
         guard phase == .opening, let checkpoint else { return [] }
+        if checkpoint.isPromise { return request(from: 0) }
         // Shorter than what was synced, or longer than what may be trusted or than the file: not what we left there.
         guard length > 0, length >= checkpoint.syncedOffset,
             length == checkpoint.syncedOffset || isSameBoot(checkpoint), length <= checkpoint.size ?? .max
@@ -198,6 +199,11 @@ extension DownloadMachine {
             refusal = .again(failure)
             phase = .receivingErrorBody
             return []
+        case .contradiction(let failure):
+            let promise = checkpoint.map(\.promise)
+            let actions = retry(failure, fromZero: true)
+            checkpoint = promise
+            return actions
         case .fail(let failure):
             refusal = .final(failure)
             phase = .receivingErrorBody

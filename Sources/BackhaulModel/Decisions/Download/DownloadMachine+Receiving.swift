@@ -10,9 +10,7 @@ extension DownloadMachine {
             offset = offset.adding(count)
             buffered = buffered.adding(count)
             if let bodyEnd, offset > bodyEnd {
-                return retry(
-                    Failure(.badResponse, "the server sent more bytes than it announced: \(offset), not \(bodyEnd)"),
-                    fromZero: true)
+                return retry(tooMuch(bodyEnd), fromZero: true)
             }
             if let refusal = terms.refusal(ofAtLeast: offset) { return refuse(refusal) }
             return phase == .receiving ? flushWhenDue() : []
@@ -21,6 +19,13 @@ extension DownloadMachine {
         default:
             return []
         }
+    }
+
+    private func tooMuch(_ bodyEnd: UInt64) -> Failure {
+        if let head, bodyEnd == 0, terms.hasNoBody(head.status) {
+            return Failure(.badResponse, "the server sent a body with status \(head.status), which has none")
+        }
+        return Failure(.badResponse, "the server sent more bytes than it announced: \(offset), not \(bodyEnd)")
     }
 
     /// The body shows that this is not the file that is wanted.
@@ -144,6 +149,10 @@ extension DownloadMachine {
     }
 
     mutating func tick() -> [Action] {
+        if phase == .receivingErrorBody {
+            errorTicks += 1
+            return errorTicks >= limits.errorTicks ? refuse() : []
+        }
         guard phase == .receiving else { return [] }
         ticksSinceSync += 1
         let actions = flush()

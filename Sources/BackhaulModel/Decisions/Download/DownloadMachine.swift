@@ -66,6 +66,8 @@ public struct DownloadMachine: Sendable {
     /// Bytes were written after the sync that is under way had been asked for.
     var needsLastSync = false
     var ticksSinceSync = 0
+    /// Since the head of a response that is not accepted.
+    var errorTicks = 0
     /// Why the answer is not accepted.
     var refusal: Refusal?
 

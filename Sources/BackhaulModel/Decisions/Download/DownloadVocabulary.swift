@@ -161,6 +161,8 @@ extension DownloadMachine {
         public var spaceCheck: UInt64 = 1 << 20
         /// Read of the body of an answer that is not accepted.
         public var errorBody = UInt64(Limits.errorBodySize)
+        /// For so many ticks at the most: a body that drips holds a connection that other tasks wait for.
+        public var errorTicks = 5
         public init() {}
     }
 }

@@ -61,7 +61,9 @@ public enum RetryDecision: Equatable, Sendable {
         }
         // A stream that the server has not looked at (RFC 9113, section 8.7): no error that a policy is for.
         if attempt.isLeftUnseen, attempt.immediate < immediateLimit { return .atOnce }
-        let isWanted = policy.retries(attempt.failure) || attempt.isNewBeginning || attempt.isOfPortal
+        let isWanted =
+            policy.retries(attempt.failure) || attempt.isNewBeginning || attempt.isOfPortal
+            || policy.retryErrors.contains(.status) && attempt.isPutOff
         guard isWanted, policy.mayRepeat(attempt) else { return .end }
         if attempt.hasNoWay { return .whenConnected }
         if attempt.isOfUplink { return .whenUplinkLeads }
@@ -76,6 +78,11 @@ extension FailedAttempt {
     fileprivate var isLeftUnseen: Bool {
         failure.status == .connectionLost
             && wentAway && (surelyNotProcessed || HTTPMethod.isIdempotent(method))
+    }
+
+    /// 413 with Retry-After is temporary (RFC 9110, section 15.5.14).
+    fileprivate var isPutOff: Bool {
+        failure.status == .httpStatus && failure.detail == 413 && retryAfterSeconds != nil
     }
 
     /// No answer of the server's, so nothing that a policy of statuses is for.

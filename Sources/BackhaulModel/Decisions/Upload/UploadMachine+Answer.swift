@@ -27,10 +27,7 @@ extension UploadMachine {
         if let demand {
             refusal = .credential(demand)
         } else if !policy.acceptedStatuses.contains(head.status) {
-            let failure = Failure(
-                .httpStatus, "the server answered with status \(head.status)", domain: .http,
-                detail: Int64(head.status))
-            refusal = .retry(failure, retryAfterSeconds: head.retryAfterSeconds)
+            refusal = .retry(Failure.status(of: head), retryAfterSeconds: head.retryAfterSeconds)
         }
         phase = refusal == nil ? .receiving : .receivingErrorBody
         return []
@@ -42,6 +39,18 @@ extension UploadMachine {
         switch phase {
         case .receiving where bytesReceived >= limits.body: return endTransfer() + conclude(.succeeded)
         case .receivingErrorBody where bytesReceived >= limits.errorBody: return refuse()
+        default: return []
+        }
+    }
+
+    mutating func tick() -> [Action] {
+        switch phase {
+        case .receiving:
+            ticks += 1
+            return ticks >= limits.bodyTicks ? endTransfer() + conclude(.succeeded) : []
+        case .receivingErrorBody:
+            ticks += 1
+            return ticks >= limits.errorTicks ? refuse() : []
         default: return []
         }
     }

@@ -49,6 +49,8 @@ public struct UploadMachine: Sendable {
         case cancel
         case leave
         case expire(Failure)
+        /// Once a second.
+        case tick
     }
 
     /// What is to be done, in the order given.
@@ -71,6 +73,8 @@ public struct UploadMachine: Sendable {
     let limits: AnswerLimits
     var transferIsOver = true
     var holdsTurn = true
+    /// Since the head of the response.
+    var ticks = 0
     /// Why the answer is not accepted.
     var refusal: Conclusion?
     /// The failure of a `retry` or `credential` that is being concluded.
@@ -82,6 +86,9 @@ public struct UploadMachine: Sendable {
         /// again.
         public var body: UInt64 = 1 << 20
         public var errorBody = UInt64(Limits.errorBodySize)
+        /// For so many ticks at the most: a body that drips holds a connection that other tasks wait for.
+        public var bodyTicks = 30
+        public var errorTicks = 5
         public init() {}
     }
 
@@ -105,6 +112,7 @@ public struct UploadMachine: Sendable {
         case .retryRefused: retryRefused()
         case .cancel, .leave: leave()
         case .expire(let failure): expire(failure)
+        case .tick: tick()
         }
     }
 }

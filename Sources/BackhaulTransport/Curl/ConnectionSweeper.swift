@@ -1,0 +1,24 @@
+internal import CCurl
+
+/// A request that looks for a connection, finds none and may open none: on its way libcurl closes those that were ended.
+///
+/// Unsafe: the handle lives until `deinit`, when no multi handle has it any more.
+final class ConnectionSweeper {
+    let handle: UnsafeMutableRawPointer
+
+    init?(longestIdleSeconds: Int?) {
+        guard let handle = curl_easy_init() else { return nil }
+        self.handle = handle
+        // An address, so that no name is looked up. No connection is made.
+        bhl_easy_set_string(handle, CURLOPT_URL, "http://127.0.0.1/")
+        bhl_easy_set_string(handle, CURLOPT_PROXY, "")
+        bhl_easy_set_long(handle, CURLOPT_NOSIGNAL, 1)
+        bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, 1)
+        bhl_easy_set_open_socket(handle, openNoSocket, nil)
+        if let longestIdleSeconds { bhl_easy_set_long(handle, CURLOPT_MAXAGE_CONN, longestIdleSeconds) }
+    }
+
+    deinit { curl_easy_cleanup(handle) }
+}
+
+private let openNoSocket: curl_opensocket_callback = { _, _, _ in -1 }
