@@ -150,7 +150,8 @@ typedef int32_t bh_status;
     X(CHECKSUM_MISMATCH, 56, "the bytes have another digest than they should have")                                    \
     X(SIZE_MISMATCH, 57, "the file has another size than it should have")                                              \
     X(BODY_UNAVAILABLE, 58, "a file of the request's body cannot be read")                                             \
-    X(BODY_CHANGED, 59, "a file of the request's body was changed after it was handed over")
+    X(BODY_CHANGED, 59, "a file of the request's body was changed after it was handed over")                           \
+    X(TLS_TRUNCATED, 60, "the TLS connection ended without close_notify, so the body may have been cut")
 
 enum {
 #define BH_STATUS_ENUMERATOR(name, value, text) BH_##name = value,
@@ -402,12 +403,22 @@ enum {
 enum {
     BH_RETRY_NAME = 1,          /* BH_NAME_NOT_RESOLVED */
     BH_RETRY_CONNECTION = 2,    /* BH_CONNECTION_FAILED */
-    BH_RETRY_LOST = 4,          /* BH_CONNECTION_LOST */
+    BH_RETRY_LOST = 4,          /* BH_CONNECTION_LOST, BH_TLS_TRUNCATED */
     BH_RETRY_TIMEOUT = 8,       /* BH_REQUEST_TIMEOUT */
     BH_RETRY_TLS = 16,          /* a handshake that broke off; a certificate that does not verify never is */
     BH_RETRY_STATUS = 32,       /* an answer whose status is one of retry_statuses */
     BH_RETRY_BAD_RESPONSE = 64, /* BH_BAD_RESPONSE */
     BH_RETRY_NOTHING = 128      /* none of them: alone */
+};
+
+/* Faults of servers that a session accepts, as bits. */
+enum {
+    BH_TOLERATE_MISSING_CLOSE_NOTIFY = 1, /* over TLS, a response body that ends with the connection is whole, although
+                                             the server sent no close_notify (RFC 9112, section 9.8); without the bit
+                                             the task fails with BH_TLS_TRUNCATED, because an attacker can cut such a
+                                             body */
+    BH_TOLERATE_EARLY_RESPONSE = 2        /* a response of success to an upload counts, although it came before the
+                                             request's body was sent; without the bit the body must be sent whole */
 };
 
 /* Where a session's cookies live (RFC 6265). */
@@ -482,7 +493,7 @@ typedef struct bh_session_configuration {
     int32_t retries_unsafe_methods;  /* BH_YES: requests whose method is not idempotent (RFC 9110, section 9.2.2: POST,
                                         PATCH) are repeated although the server may have done what they ask; BH_NO
                                         (default): only when surely no server has acted on them */
-    const char *retry_statuses;      /* "408,429,500,502-504" */
+    const char *retry_statuses;      /* "408,425,429,500,502-504" */
     const char *accepted_statuses;   /* "200-299": others are failures. A list of statuses and ranges. The body of an
                                         accepted answer is the file, whatever its status; that of 204, 205, 304 and of
                                         answers to HEAD is empty. 206 goes with 200 */
@@ -530,7 +541,7 @@ typedef struct bh_session_configuration {
     int32_t discretionary_if_launched; /* BH_YES: tasks that a launched host enqueues have BH_PRESET_DISCRETIONARY, too
                                         (as Apple treats those that an app enqueues in the background); BH_NO (default)
                                       */
-    uint32_t reserved;               /* 0 */
+    uint32_t tolerances;             /* BH_TOLERATE_… bits; default: none */
     uint64_t daily_budget;           /* bytes that the session may move, both ways, on any one network in a day of local
                                         time; default: no limit; BH_BUDGET_NOTHING: none */
     uint64_t monthly_budget;         /* the same, in a calendar month */

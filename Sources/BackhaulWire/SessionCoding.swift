@@ -34,6 +34,7 @@ extension SessionConfiguration: WireValue {
         encoder.put(slowPauseMilliseconds)
         encoder.put(isDiscretionaryIfLaunched)
         encoder.put(budget)
+        encoder.put(tolerances.rawValue)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init(identifier: try decoder.string())
@@ -68,6 +69,7 @@ extension SessionConfiguration: WireValue {
         slowPauseMilliseconds = try decoder.integer()
         isDiscretionaryIfLaunched = try decoder.bool()
         budget = try decoder.value()
+        tolerances = Tolerances(rawValue: try decoder.integer())
     }
 }
 

@@ -169,13 +169,15 @@ struct BatchTests {
 
     @Test("holds a configuration with its defaults filled in")
     func configuration() throws {
-        let batch = Batch(.configuration(SessionConfiguration(identifier: "gallery")))
+        var given = SessionConfiguration(identifier: "gallery")
+        given.tolerances = .earlyResponse
+        let batch = Batch(.configuration(given))
         // Its structs point into it.
         defer { withExtendedLifetime(batch) {} }
         let configuration = try #require(batch.configuration(at: 0)).pointee
         #expect(text(configuration.identifier) == "gallery" && configuration.connections_per_origin == 6)
         #expect(configuration.maximum_attempts == 0 && configuration.resource_timeout_ms == 604_800_000)
-        #expect(configuration.ca_file == nil)
+        #expect(configuration.ca_file == nil && Int(configuration.tolerances) == BH_TOLERATE_EARLY_RESPONSE)
     }
 
     @Test("has nothing of another kind and nothing beyond its end", arguments: [-1, 1, .max, .min])

@@ -89,6 +89,15 @@ struct HeaderNamesTests {
         #expect(constants["BH_RETRY_NOTHING"] == Int(RetryErrors.nothing.rawValue))
     }
 
+    @Test("tolerances")
+    func tolerances() {
+        let expected = [
+            "BH_TOLERATE_MISSING_CLOSE_NOTIFY": Int(Tolerances.missingCloseNotify.rawValue),
+            "BH_TOLERATE_EARLY_RESPONSE": Int(Tolerances.earlyResponse.rawValue),
+        ]
+        #expect(constants.filter { $0.key.hasPrefix("BH_TOLERATE_") } == expected)
+    }
+
     @Test("versions of HTTP and TLS")
     func versions() {
         #expect(constants["BH_HTTP_DEFAULT"] == Int(HTTPVersion.standard.rawValue))

@@ -38,6 +38,7 @@ struct ConfigurationArgumentTests {
         expected.requestTimeoutMilliseconds = 7
         expected.resourceTimeoutMilliseconds = 8
         expected.caFile = "/etc/ca.pem"
+        expected.tolerances = [.missingCloseNotify, .earlyResponse]
         let caFile = strdup("/etc/ca.pem")
         defer { free(caFile) }
         let read = try read("gallery") { given in
@@ -49,6 +50,7 @@ struct ConfigurationArgumentTests {
             given.request_timeout_ms = 7
             given.resource_timeout_ms = 8
             given.ca_file = UnsafePointer(caFile)
+            given.tolerances = UInt32(BH_TOLERATE_MISSING_CLOSE_NOTIFY | BH_TOLERATE_EARLY_RESPONSE)
         }
         #expect(read == expected)
     }
@@ -60,6 +62,7 @@ struct ConfigurationArgumentTests {
         #expect(failure?.message.contains("connections_per_origin") == true)
         #expect(
             self.failureOf { $0.resource_timeout_ms = .max }?.message.contains("resource_timeout_ms") == true)
+        #expect(self.failureOf { $0.tolerances = 4 }?.message.contains("tolerances has the unknown bits 0x4") == true)
         #expect(self.failureOf { $0.first_retry_delay_ms = 700_000 }?.status == .invalidArgument)
     }
 

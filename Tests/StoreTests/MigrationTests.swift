@@ -31,11 +31,11 @@ struct MigrationTests {
             VALUES (9, 1, 1, 4, 1, 'https://example.org/old', 0, 0, 0, 0, 200, 1, 10, 1000, 1500);
         """
 
-    private func migrated() throws -> (store: TestStore, session: SessionID) {
+    private func migrated(and more: String = "") throws -> (store: TestStore, session: SessionID) {
         var database: OpaquePointer?
         #expect(sqlite3_open("\(scratch.path)/\(Schema.fileName)", &database) == SQLITE_OK)
         let version = "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 3;"
-        for step in Schema.migrations.prefix(3) + [Self.rows, version] {
+        for step in Schema.migrations.prefix(3) + [Self.rows, more, version] {
             #expect(sqlite3_exec(database, step, nil, nil, nil) == SQLITE_OK)
         }
         sqlite3_close(database)
@@ -60,6 +60,23 @@ struct MigrationTests {
         #expect(infos.allSatisfy { $0.earliestStartMilliseconds == nil && $0.latestStartMilliseconds == nil })
     }
 
+    @Test("a list of statuses to retry that was the default of version 3 becomes the default; another stays")
+    func retryStatuses() throws {
+        let other = """
+            INSERT INTO sessions (id, application, identifier, connections_per_origin, maximum_running_tasks,
+                first_retry_delay_ms, longest_retry_delay_ms, request_timeout_ms, resource_timeout_ms, created_ms,
+                round, round_open, live_tasks, events_waiting, newest_event, retry_statuses)
+                VALUES (2, 'org.example', 'other', 6, 100, 1000, 60000, 60000, 604800000, 5, 1, 0, 0, 0, 0, '408,429');
+            """
+        let (store, session) = try migrated(and: other)
+        let lists = try store.run { (transaction) throws(Failure) in
+            (try transaction.configuration(session).retryStatuses,
+                try transaction.configuration(SessionID(rawValue: 2)).retryStatuses)
+        }
+        #expect(lists.0 == .transient)
+        #expect(lists.1.text == "408,429")
+    }
+
     @Test("sessions of version 3 demand nothing, and their events and history are there")
     func sessions() throws {
         let (store, session) = try migrated()
@@ -69,6 +86,7 @@ struct MigrationTests {
         #expect(configuration.slowAfterMilliseconds == SessionConfiguration(identifier: "a").slowAfterMilliseconds)
         #expect(configuration.slowPauseMilliseconds == SessionConfiguration(identifier: "a").slowPauseMilliseconds)
         #expect(!configuration.isDiscretionaryIfLaunched)
+        #expect(configuration.tolerances == [])
         #expect(try store.events(of: session).map(\.id.rawValue) == [7])
         let (history, waits) = try store.run { (transaction) throws(Failure) in
             (try transaction.history(of: session, after: .zero, maximum: 9).tasks,

@@ -19,6 +19,7 @@ struct SessionTests {
         configuration.requestTimeoutMilliseconds = 13
         configuration.resourceTimeoutMilliseconds = UInt64(Int64.max)
         configuration.caFile = "/etc/own.pem"
+        configuration.tolerances = .missingCloseNotify
         return configuration
     }
 

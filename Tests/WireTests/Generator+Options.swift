@@ -98,6 +98,7 @@ extension Generator {
         configuration.slowPauseMilliseconds = integer()
         configuration.isDiscretionaryIfLaunched = bool()
         configuration.budget = budget()
+        configuration.tolerances = Tolerances(rawValue: integer())
     }
 
     mutating func limits() -> EngineLimits {

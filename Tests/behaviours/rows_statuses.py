@@ -21,7 +21,7 @@ ROWS = [
         {"file": (Answer(501),)}, Becomes("failed", "HTTP_STATUS", 501), asked=({},), carriers=UNCHANGED),
     *(Row(f"status-{status}-passes", f"answers {status} once: it is tried again", then_good(Answer(status)), GOOD,
           asked=({}, {}), carriers=UNCHANGED if status in (502, 503, 504) else ("h1", "h2", "forward", "tunnel"))
-      for status in (408, 429, 500, 502, 503, 504)),
+      for status in (408, 425, 429, 500, 502, 503, 504)),
     Row("status-500-stays", "always answers 500: after maximum_attempts the task fails with the status",
         {"file": (Answer(500, {}, b"broken"),)}, Becomes("failed", "HTTP_STATUS", 500),
         session={"maximum_attempts": 3}, asked=({}, {}, {})),

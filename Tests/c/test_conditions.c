@@ -41,7 +41,7 @@ static void what_a_session_waits_for_comes_back_as_it_was_given(void) {
     CHECK_TEXT("mon-fri 08:00-18:00, sat 10:00-14:00", got->quiet_hours);
     CHECK(got->slow_after_ms == 1000 && got->slow_pause_ms == 2000 && got->discretionary_if_launched == BH_YES);
     CHECK(got->daily_budget == UINT64_C(1) << 41 && got->monthly_budget == BH_BUDGET_NOTHING);
-    CHECK(got->reserved == 0);
+    CHECK(got->tolerances == 0);
     CHECK_STATUS(BH_OK, bh_session_update(session, got, 20000, &error));
     bh_batch_release(batch);
     bh_application_close(application);

@@ -32,6 +32,7 @@ static bh_session_configuration everything(void) {
     given.client_key = "/k.pem";
     given.pinned_public_keys = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     given.history_limit = BH_HISTORY_NONE;
+    given.tolerances = BH_TOLERATE_MISSING_CLOSE_NOTIFY | BH_TOLERATE_EARLY_RESPONSE;
     return given;
 }
 
@@ -59,6 +60,7 @@ static void a_configuration_comes_back_as_it_was_given(void) {
     CHECK_TEXT("/k.pem", got->client_key);
     CHECK_TEXT(given.pinned_public_keys, got->pinned_public_keys);
     CHECK(got->history_limit == BH_HISTORY_NONE);
+    CHECK(got->tolerances == (BH_TOLERATE_MISSING_CLOSE_NOTIFY | BH_TOLERATE_EARLY_RESPONSE));
     CHECK_STATUS(BH_OK, bh_session_update(session, got, 20000, &error));
     bh_batch_release(batch);
     bh_application_close(application);
@@ -107,6 +109,7 @@ static void a_setting_that_cannot_be_is_refused_by_its_name(void) {
     CHECK_BAD("client_certificate", given.client_certificate = NULL);
     CHECK_BAD("pinned_public_keys", given.pinned_public_keys = "md5//AAAA");
     CHECK_BAD("history_limit", given.history_limit = 100001);
+    CHECK_BAD("tolerances has the unknown bits 0x4", given.tolerances = 4);
     CHECK(session == NULL);
     bh_application_close(application);
 #undef CHECK_BAD

@@ -67,7 +67,7 @@ def test_what_a_session_is_told_is_shown_and_stays(backhaul):
         "--retry", "6", "--retry-delay", "0.5", "--retry-max-delay", "60", "--retry-jitter", "7", "--retry-errors",
         "name,lost", "--retry-status", "503", "--accept-status", "200,404", "--retry-unsafe", "--request-timeout", "8",
         "--max-time", "9", "--http1.1", "--redirects", "same_origin", "--max-redirs", "10", "--max-filesize", "1.5k",
-        "--limit-rate", "2M", "-H", "X-Secret: hidden word")
+        "--limit-rate", "2M", "-H", "X-Secret: hidden word", "--tolerate", "missing-close-notify,early-response")
     expected = {
         "identifier": "default", "proxy": "socks5h://127.0.0.1:9050", "proxy_user": "ann", "no_proxy": "localhost",
         "ca_file": f"{backhaul.here}/ca.pem", "client_certificate": f"{backhaul.here}/c.pem",
@@ -79,12 +79,13 @@ def test_what_a_session_is_told_is_shown_and_stays(backhaul):
         "request_timeout_ms": 8_000, "resource_timeout_ms": 9_000, "http_version": "http1.1",
         "redirects": "same_origin", "maximum_redirects": 10, "maximum_size": 1_536, "bytes_per_second": 2 << 20,
         "header_names": ["X-Secret"], "sends_launch_events": True, "launch_if_stopped_ms": None,
-        **WAITS_FOR_NOTHING,
+        **WAITS_FOR_NOTHING, "tolerances": ["missing-close-notify", "early-response"],
     }
     assert given == [expected]
     assert backhaul.json("configure") == [expected]
     shown = backhaul("configure").stdout
     assert "socks5h://127.0.0.1:9050" in shown
+    assert "missing-close-notify, early-response" in shown
     assert "secret" not in shown and "hidden word" not in shown
 
 
@@ -95,6 +96,11 @@ def test_what_is_not_given_stays_and_an_empty_word_goes_back_to_the_default(back
     (changed,) = backhaul.json("configure", "--proxy", "", "--limit-rate", "0")
     assert (changed["proxy"], changed["proxy_user"], changed["bytes_per_second"]) == (None, None, None)
     assert changed["maximum_running_tasks"] == 4
+    backhaul("configure", "--tolerate", "early-response")
+    (changed,) = backhaul.json("configure", "--limit-rate", "1k")
+    assert changed["tolerances"] == ["early-response"]
+    (changed,) = backhaul.json("configure", "--tolerate", "")
+    assert changed["tolerances"] == []
 
 
 def test_the_password_of_a_proxy_may_come_from_a_file(backhaul):

@@ -36,6 +36,7 @@ def run(*words, **variables):
     ["register", "--first-delay", "x", "/a"],
     ["unregister", "x"], ["complete", "x"], ["configure", "x"], ["configure", "--cookie-jar", "file"],
     ["configure", "--proxy-password-file", "/absent"], ["configure", "--no-headers", "-H", "A: b"],
+    ["configure", "--tolerate", "early-response,all"], ["configure", "--tolerate"],
     ["configure", "--retry-errors", "all"], ["configure", "--http1.1", "--http2"], ["configure", "--max-redirs", "101"],
     ["limits", "x"], ["limits", "set"], ["limits", "--parallel-max", "3"], ["limits", "set", "--limit-rate", "fast"],
     ["rate"], ["rate", "fast", "1"], ["rate", "1"], ["rate", "1", "x"], ["priority", "1"], ["priority", "101", "1"],

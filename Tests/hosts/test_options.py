@@ -24,6 +24,7 @@ from backhaul import (
     Status,
     TaskKind,
     TLSVersion,
+    Tolerances,
 )
 
 URL = "http://127.0.0.1:9/never"
@@ -42,7 +43,8 @@ def test_every_setting_of_a_session_is_remembered(host):
         bytes_per_second=12, proxy="socks5h://proxy.example:1080", proxy_user="me", proxy_password="secret",
         no_proxy="localhost,10.0.0.0/8", cookies=Cookies.PERSISTENT, minimum_tls=TLSVersion.TLS_1_3,
         client_certificate="/c.pem", client_key="/k.pem", pinned_public_keys=PIN + ";" + PIN, history_limit=13,
-        slow_after_ms=1_000, slow_pause_ms=1_001, discretionary_if_launched=False)
+        slow_after_ms=1_000, slow_pause_ms=1_001, discretionary_if_launched=False,
+        tolerances=Tolerances.MISSING_CLOSE_NOTIFY | Tolerances.EARLY_RESPONSE)
     one = host()
     one.session(**{name: value for name, value in vars(given).items() if name != "identifier"})
     one.kill_with_engine()
@@ -51,6 +53,14 @@ def test_every_setting_of_a_session_is_remembered(host):
     assert again.configuration() == given
     again.update(again.configuration())
     assert again.configuration() == given
+
+
+def test_a_tolerance_that_does_not_exist_is_refused_by_name(host):
+    one = host()
+    with pytest.raises(InvalidArgument, match="tolerances has the unknown bits 0x4"):
+        one.session(tolerances=4)
+    one.session()
+    assert one.configuration().tolerances == Tolerances(0)
 
 
 def test_a_session_may_have_no_history(host):

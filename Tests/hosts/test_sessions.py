@@ -43,7 +43,7 @@ def test_the_configuration_is_remembered_and_attach_needs_the_identifier_alone(h
         "gallery", connections_per_origin=3, maximum_running_tasks=64, maximum_attempts=0, first_retry_delay_ms=1_000,
         longest_retry_delay_ms=600_000, request_timeout_ms=5_000, resource_timeout_ms=604_800_000, ca_file=None,
         sends_launch_events=True, asks_for_credentials=False, launch_if_stopped_ms=0, retry_jitter_percent=50,
-        retry_errors=RetryErrors(63), retries_unsafe_methods=False, retry_statuses="408,429,500,502-504",
+        retry_errors=RetryErrors(63), retries_unsafe_methods=False, retry_statuses="408,425,429,500,502-504",
         accepted_statuses="200-299", redirects=Redirects.FOLLOW, maximum_redirects=20, cookies=Cookies.NONE,
         minimum_tls=TLSVersion.TLS_1_2, history_limit=1_000, slow_after_ms=60_000, slow_pause_ms=300_000,
         discretionary_if_launched=False)

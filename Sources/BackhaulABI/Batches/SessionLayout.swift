@@ -67,6 +67,7 @@ extension bh_session_configuration {
         slow_after_ms = configuration.slowAfterMilliseconds
         slow_pause_ms = configuration.slowPauseMilliseconds
         discretionary_if_launched = Int32(configuration.isDiscretionaryIfLaunched ? BH_YES : BH_NO)
+        tolerances = configuration.tolerances.rawValue
         (daily_budget, monthly_budget) = configuration.budget.fields
     }
 }

@@ -35,6 +35,7 @@ enum ConfigurationArgument {
         configuration.isDiscretionaryIfLaunched = try choice(
             given.discretionary_if_launched, "discretionary_if_launched", unless: false)
         configuration.budget = NetworkArgument.budget(daily: given.daily_budget, monthly: given.monthly_budget)
+        configuration.tolerances = Tolerances(rawValue: given.tolerances)
         try SessionCheck.check(configuration)
         return configuration
     }

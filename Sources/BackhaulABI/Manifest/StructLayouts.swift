@@ -94,7 +94,7 @@ struct StructLayout {
                 ("maximum_memory_pressure_percent", \.maximum_memory_pressure_percent),
                 ("minimum_bytes_per_second", \.minimum_bytes_per_second), ("quiet_hours", \.quiet_hours),
                 ("slow_after_ms", \.slow_after_ms), ("slow_pause_ms", \.slow_pause_ms),
-                ("discretionary_if_launched", \.discretionary_if_launched), ("reserved", \.reserved),
+                ("discretionary_if_launched", \.discretionary_if_launched), ("tolerances", \.tolerances),
                 ("daily_budget", \.daily_budget), ("monthly_budget", \.monthly_budget),
             ]),
         StructLayout(

@@ -47,6 +47,8 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var isDiscretionaryIfLaunched = false
     /// On any one network.
     public var budget = ByteBudget()
+    /// Faults of servers that its tasks accept.
+    public var tolerances: Tolerances = []
 
     public init(identifier: String) { self.identifier = identifier }
 }

@@ -49,6 +49,7 @@ public enum Status: Int32, Sendable, CaseIterable {
     case sizeMismatch = 57
     case bodyUnavailable = 58
     case bodyChanged = 59
+    case tlsTruncated = 60
 }
 
 /// What `Failure.detail` counts in: `BH_DOMAIN_…`.

@@ -43,8 +43,8 @@ public struct StatusList: Equatable, Sendable {
     /// Those of 2xx (RFC 9110, section 15.3).
     public static let successful = StatusList(ranges: [200...299])
 
-    /// "Not now" rather than "no": RFC 9110 for 408, 500, 502, 503 and 504, RFC 6585 for 429.
-    public static let transient = StatusList(ranges: [408...408, 429...429, 500...500, 502...504])
+    /// "Not now" rather than "no": RFC 9110 for 408, 500, 502, 503 and 504, RFC 8470 for 425, RFC 6585 for 429.
+    public static let transient = StatusList(ranges: [408...408, 425...425, 429...429, 500...500, 502...504])
 
     private init(ranges: [ClosedRange<Int32>]) { self.ranges = ranges }
 }

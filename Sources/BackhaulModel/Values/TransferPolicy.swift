@@ -30,6 +30,19 @@ public struct RetryErrors: OptionSet, Hashable, Sendable {
     public static let all: RetryErrors = [.standard, .badResponse, .nothing]
 }
 
+/// Faults of servers that are accepted: `BH_TOLERATE_…` bits.
+public struct Tolerances: OptionSet, Hashable, Sendable {
+    public var rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// A response body over TLS that ends with the connection is whole without a close_notify, too (RFC 9112,
+    /// section 9.8).
+    public static let missingCloseNotify = Tolerances(rawValue: 1)
+    /// A response of success to an upload counts, too, if it came before the body was sent whole.
+    public static let earlyResponse = Tolerances(rawValue: 2)
+
+    public static let all: Tolerances = [.missingCloseNotify, .earlyResponse]
+}
+
 /// How a task differs from its session: `bh_policy`. Nil: as the session says.
 public struct TaskPolicy: Equatable, Sendable {
     public var maximumAttempts: UInt32?
@@ -68,6 +81,7 @@ public struct TransferPolicy: Equatable, Sendable {
     public var redirects: RedirectPolicy
     public var maximumRedirects: UInt32
     public var maximumSize: UInt64?
+    public var tolerances: Tolerances
 
     public init(_ session: SessionConfiguration, _ task: TaskPolicy = TaskPolicy()) {
         maximumAttempts = task.maximumAttempts ?? session.maximumAttempts
@@ -84,5 +98,6 @@ public struct TransferPolicy: Equatable, Sendable {
         redirects = task.redirects ?? session.redirects
         maximumRedirects = task.maximumRedirects ?? session.maximumRedirects
         maximumSize = task.maximumSize ?? session.maximumSize
+        tolerances = session.tolerances
     }
 }

@@ -18,6 +18,9 @@ extension Schema {
         ALTER TABLE sessions ADD COLUMN discretionary_if_launched INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE sessions ADD COLUMN daily_budget INTEGER;
         ALTER TABLE sessions ADD COLUMN monthly_budget INTEGER;
+        ALTER TABLE sessions ADD COLUMN tolerances INTEGER NOT NULL DEFAULT 0;
+        -- The default has 425 now. A list that is not the default counts as given, and may contradict a request.
+        UPDATE sessions SET retry_statuses = '408,425,429,500,502-504' WHERE retry_statuses = '408,429,500,502-504';
 
         -- What tasks have said for themselves, once for all that have said the same. -1, '' or no least rate of 0 where
         -- nothing is said, so that no two rows are alike.

@@ -13,6 +13,7 @@ enum ConfigurationColumns {
         "minimum_battery_percent", "maximum_thermal_state", "maximum_cpu_pressure_percent",
         "maximum_io_pressure_percent", "maximum_memory_pressure_percent", "minimum_bytes_per_second", "quiet_hours",
         "slow_after_ms", "slow_pause_ms", "discretionary_if_launched", "daily_budget", "monthly_budget",
+        "tolerances",
     ]
 
     static let names = columns.joined(separator: ", ")
@@ -63,6 +64,7 @@ enum ConfigurationColumns {
             .flag(configuration.isDiscretionaryIfLaunched),
             .bits(configuration.budget.daily),
             .bits(configuration.budget.monthly),
+            .number(configuration.tolerances.rawValue),
         ]
     }
 }
@@ -143,6 +145,7 @@ extension Row {
         configuration.slowPauseMilliseconds = number()
         configuration.isDiscretionaryIfLaunched = flag()
         configuration.budget = ByteBudget(daily: optionalBits(), monthly: optionalBits())
+        configuration.tolerances = Tolerances(rawValue: number())
         return configuration
     }
 }

@@ -10,7 +10,9 @@ struct ConfigurationRecord {
     init(_ configuration: bh_session_configuration) {
         func number(_ value: UInt64) -> JSON { value == 0 ? .null : .unsigned(value) }
         func choice(_ value: Int32) -> JSON { .bool(Int(value) == BH_YES) }
-        func words(_ bits: UInt32) -> JSON { .array(Names.words(bits, Names.retryErrors).map { .string($0) }) }
+        func words(_ bits: UInt32, _ table: [(String, Int)]) -> JSON {
+            .array(Names.words(bits, table).map { .string($0) })
+        }
         let headers = UnsafeBufferPointer(
             start: configuration.headers, count: configuration.headers == nil ? 0 : configuration.header_count)
         let history = configuration.history_limit
@@ -22,7 +24,7 @@ struct ConfigurationRecord {
             ("first_retry_delay_ms", .unsigned(UInt64(configuration.first_retry_delay_ms))),
             ("longest_retry_delay_ms", .unsigned(UInt64(configuration.longest_retry_delay_ms))),
             ("retry_jitter_percent", .unsigned(UInt64(configuration.retry_jitter_percent))),
-            ("retry_errors", words(configuration.retry_errors)),
+            ("retry_errors", words(configuration.retry_errors, Names.retryErrors)),
             ("retry_statuses", .optional(text(configuration.retry_statuses))),
             ("retries_unsafe_methods", choice(configuration.retries_unsafe_methods)),
             ("accepted_statuses", .optional(text(configuration.accepted_statuses))),
@@ -46,7 +48,9 @@ struct ConfigurationRecord {
             ("asks_for_credentials", choice(configuration.asks_for_credentials)),
             ("sends_launch_events", choice(configuration.sends_launch_events)),
             ("launch_if_stopped_ms", number(UInt64(configuration.launch_if_stopped_ms))),
-        ] + ConfigurationRecord.constraints(configuration)
+        ] + ConfigurationRecord.constraints(configuration) + [
+            ("tolerances", words(configuration.tolerances, Names.tolerances)),
+        ]
     }
 
     /// What it demands of the conditions.

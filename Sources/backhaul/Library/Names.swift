@@ -69,6 +69,10 @@ enum Names {
         ("bad_response", BH_RETRY_BAD_RESPONSE), ("nothing", BH_RETRY_NOTHING),
     ]
 
+    static let tolerances = [
+        ("missing-close-notify", BH_TOLERATE_MISSING_CLOSE_NOTIFY), ("early-response", BH_TOLERATE_EARLY_RESPONSE),
+    ]
+
     static let httpVersions = [
         ("default", BH_HTTP_DEFAULT), ("http1.1", BH_HTTP_1_1), ("http2", BH_HTTP_2),
         ("http2-prior-knowledge", BH_HTTP_2_PRIOR_KNOWLEDGE),

@@ -11,7 +11,7 @@ struct PolicyOptions {
         OptionDescription(
             "retry-errors", nil, "LIST",
             "what is tried again: name, connection, lost, timeout, tls, status, bad_response; or nothing"),
-        OptionDescription("retry-status", nil, "LIST", "which statuses are tried again (408,429,500,502-504)"),
+        OptionDescription("retry-status", nil, "LIST", "which statuses are tried again (408,425,429,500,502-504)"),
         OptionDescription("retry-unsafe", nil, nil, "repeat POST and PATCH even if the server may have acted on them"),
         OptionDescription("accept-status", nil, "LIST", "which statuses are no failures (200-299)"),
         OptionDescription("request-timeout", nil, "SECONDS", "for the server's next byte (60)"),

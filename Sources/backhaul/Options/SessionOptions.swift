@@ -33,6 +33,9 @@ struct SessionOptions {
         OptionDescription(
             "discretionary-if-launched", nil, "yes|no",
             "what a program hands over that was started for the session is --discretionary (no)"),
+        OptionDescription(
+            "tolerate", nil, "LIST",
+            "faults of servers that are accepted: missing-close-notify, early-response; '': none (the default)"),
     ]
 
     private let certificates: String?
@@ -56,6 +59,7 @@ struct SessionOptions {
     private let slowAfter: UInt32?
     private let slowPause: UInt32?
     private let discretionaryIfLaunched: Int32?
+    private let tolerances: UInt32?
 
     let isGiven: Bool
 
@@ -96,6 +100,7 @@ struct SessionOptions {
         slowAfter = try arguments.milliseconds("slow-after", upTo: day).map { UInt32($0) }
         slowPause = try arguments.milliseconds("slow-pause", upTo: day).map { UInt32($0) }
         discretionaryIfLaunched = try arguments.yesOrNo("discretionary-if-launched")
+        tolerances = try arguments.bits("tolerate", Names.tolerances)
     }
 
     /// - Parameter isNew: The session's, not a change of one: it asks for credentials unless it is told not to.
@@ -132,6 +137,7 @@ struct SessionOptions {
         if let slowAfter { session.slow_after_ms = slowAfter }
         if let slowPause { session.slow_pause_ms = slowPause }
         if let discretionaryIfLaunched { session.discretionary_if_launched = discretionaryIfLaunched }
+        if let tolerances { session.tolerances = tolerances }
     }
 
     /// '' stands for none.

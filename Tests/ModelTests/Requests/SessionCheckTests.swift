@@ -65,6 +65,10 @@ struct SessionCheckTests {
         Row("no resource time-out", names: "resource_timeout_ms") { $0.resourceTimeoutMilliseconds = 0 },
         Row("ten years", names: nil) { $0.resourceTimeoutMilliseconds = 315_360_000_000 },
         Row("the longest resource time-out", names: "resource_timeout_ms") { $0.resourceTimeoutMilliseconds = .max },
+        Row("each tolerance", names: nil) { $0.tolerances = [.missingCloseNotify, .earlyResponse] },
+        Row("an unknown tolerance", names: "tolerances has the unknown bits 0x4") {
+            $0.tolerances = Tolerances(rawValue: 7)
+        },
         Row("a CA file", names: nil) { $0.caFile = "/etc/ca.pem" },
         Row("a relative CA file", names: "ca_file") { $0.caFile = "ca.pem" },
         Row("an empty CA file", names: "ca_file") { $0.caFile = "" },

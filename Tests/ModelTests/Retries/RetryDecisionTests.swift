@@ -4,6 +4,7 @@ import Testing
 private let name = Failure(.nameNotResolved, "no such name")
 private let connection = Failure(.connectionFailed, "refused")
 private let lost = Failure(.connectionLost, "broken")
+private let truncated = Failure(.tlsTruncated, "no close_notify")
 private let silence = Failure(.requestTimeout, "silent")
 private let handshake = Failure(.tlsFailed, "broken off")
 private let nonsense = Failure(.badResponse, "no HTTP")
@@ -39,13 +40,23 @@ struct RetryRow: CustomTestStringConvertible {
 
 @Suite("Whether and when a task is tried again")
 struct RetryDecisionTests {
+    @Test("A task has the tolerances of its session, by default none")
+    func tolerances() {
+        var session = SessionConfiguration(identifier: "s")
+        #expect(TransferPolicy(session).tolerances == [])
+        session.tolerances = .earlyResponse
+        #expect(TransferPolicy(session).tolerances == .earlyResponse)
+    }
+
     @Test("Each error has its bit of retry_errors", arguments: [
         RetryRow("name, by default", name, becomes: first),
         RetryRow("connection, by default", connection, becomes: first),
         RetryRow("lost, by default", lost, becomes: first),
+        RetryRow("truncated, by default", truncated, becomes: first),
         RetryRow("time-out, by default", silence, becomes: first),
         RetryRow("handshake, by default", handshake, becomes: first),
         RetryRow("503, by default", status(503), becomes: first),
+        RetryRow("425, by default", status(425), becomes: first),
         RetryRow("404, by default", status(404), becomes: refusal),
         RetryRow("bad answer, by default", nonsense, becomes: refusal),
         RetryRow("disk, by default", disk, becomes: first),
@@ -56,6 +67,9 @@ struct RetryDecisionTests {
             $0.retryErrors.remove(.connection)
         },
         RetryRow("lost, without its bit", lost, becomes: refusal) { _ in } policy: { $0.retryErrors.remove(.lost) },
+        RetryRow("truncated, without the bit of lost", truncated, becomes: refusal) { _ in } policy: {
+            $0.retryErrors.remove(.lost)
+        },
         RetryRow("time-out, without its bit", silence, becomes: refusal) { _ in } policy: {
             $0.retryErrors.remove(.timeout)
         },

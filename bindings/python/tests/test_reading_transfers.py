@@ -17,6 +17,7 @@ from backhaul import (
     Status,
     TaskKind,
     TLSVersion,
+    Tolerances,
     TransferError,
     _ctypes,
     _reading,
@@ -36,6 +37,7 @@ def test_a_configuration_comes_back_as_it_was_given():
         maximum_redirects=3, maximum_size=4, headers=(("A", "b"), ("C", "d")), bytes_per_second=5, proxy="none",
         proxy_user="u", proxy_password="p", no_proxy="x", cookies=Cookies.MEMORY, minimum_tls=TLSVersion.TLS_1_3,
         client_certificate="/c", client_key="/k", pinned_public_keys="sha256//y", history_limit=9,
+        tolerances=Tolerances.EARLY_RESPONSE,
     )
     assert _reading_transfers._configuration(_writing_transfers.configuration(given)) == given
 

@@ -23,6 +23,7 @@ from backhaul import (
     RetryErrors,
     SessionConfiguration,
     TLSVersion,
+    Tolerances,
     _writing,
     _writing_transfers,
 )
@@ -121,13 +122,14 @@ def test_a_configuration_arrives():
         "s", **{name: getattr(POLICY, name) for name in names}, headers={"A": "b"}, proxy="http://p:1", proxy_user="u",
         proxy_password="w", no_proxy="localhost", cookies="persistent", minimum_tls=TLSVersion.TLS_1_3,
         client_certificate=Path("/c.pem"), client_key="/k.pem", pinned_public_keys="sha256//x",
-        history_limit=HISTORY_NONE,
+        history_limit=HISTORY_NONE, tolerances=Tolerances.MISSING_CLOSE_NOTIFY | Tolerances.EARLY_RESPONSE,
     ))
     gc.collect()
     same_policy(raw)
     assert (raw.headers[0].name, raw.headers[0].value, raw.header_count) == (b"A", b"b", 1)
     assert (raw.proxy, raw.proxy_user, raw.proxy_password, raw.no_proxy) == (b"http://p:1", b"u", b"w", b"localhost")
     assert (raw.cookies, raw.minimum_tls, raw.history_limit) == (Cookies.PERSISTENT, 13, 2**32 - 1)
+    assert raw.tolerances == 1 | 2
     assert (raw.client_certificate, raw.client_key, raw.pinned_public_keys) == (b"/c.pem", b"/k.pem", b"sha256//x")
 
 

@@ -41,6 +41,14 @@ enum PolicyCheck {
         policy.acceptedStatuses = session.acceptedStatuses
         if session.retryStatuses != .transient { policy.retryStatuses = session.retryStatuses }
         try check(policy)
+        try check(session.tolerances)
+    }
+
+    private static func check(_ tolerances: Tolerances) throws(Failure) {
+        let unknown = tolerances.subtracting(.all)
+        guard unknown.isEmpty else {
+            throw invalid("tolerances has the unknown bits 0x\(String(unknown.rawValue, radix: 16))")
+        }
     }
 
     private static func checkDelays(_ first: UInt32, _ longest: UInt32) throws(Failure) {

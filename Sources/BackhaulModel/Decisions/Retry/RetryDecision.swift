@@ -99,7 +99,7 @@ extension TransferPolicy {
         switch failure.status {
         case .nameNotResolved: retryErrors.contains(.name)
         case .connectionFailed: retryErrors.contains(.connection)
-        case .connectionLost: retryErrors.contains(.lost)
+        case .connectionLost, .tlsTruncated: retryErrors.contains(.lost)
         case .requestTimeout: retryErrors.contains(.timeout)
         case .tlsFailed: retryErrors.contains(.tls)
         case .badResponse: retryErrors.contains(.badResponse)

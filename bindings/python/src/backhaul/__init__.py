@@ -53,6 +53,7 @@ from ._constants import (
     TaskKind,
     TaskState,
     ThermalState,
+    Tolerances,
 )
 from ._errors import (
     AlreadyExists,
@@ -167,6 +168,7 @@ __all__ = [
     "ThermalState",
     "Ticket",
     "Timeout",
+    "Tolerances",
     "TransferError",
     "Wait",
     "WrongState",

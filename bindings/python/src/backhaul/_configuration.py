@@ -13,6 +13,7 @@ from ._constants import (
     RetryErrors,
     ThermalState,
     TLSVersion,
+    Tolerances,
 )
 from ._types import Headers, Path
 
@@ -47,7 +48,7 @@ class SessionConfiguration:
     retry_errors: RetryErrors | None = None
     #: Whether a POST or PATCH is repeated although the server may have done what it asks; None: it is not.
     retries_unsafe_methods: bool | None = None
-    #: None: "408,429,500,502-504".
+    #: None: "408,425,429,500,502-504".
     retry_statuses: str | None = None
     #: None: "200-299". Others are failures.
     accepted_statuses: str | None = None
@@ -110,6 +111,8 @@ class SessionConfiguration:
     daily_budget: int = 0
     #: The same, in a calendar month.
     monthly_budget: int = 0
+    #: Faults of servers that its tasks accept; by default none.
+    tolerances: Tolerances = Tolerances(0)
 
 
 @dataclass(frozen=True)

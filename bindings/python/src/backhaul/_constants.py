@@ -24,6 +24,7 @@ from ._transfer_constants import (
     Refresh,
     RetryErrors,
     TLSVersion,
+    Tolerances,
 )
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "TaskKind",
     "TaskState",
     "ThermalState",
+    "Tolerances",
 ]
 
 
@@ -112,6 +114,7 @@ class Status(OpenEnum):
     SIZE_MISMATCH = 57
     BODY_UNAVAILABLE = 58
     BODY_CHANGED = 59
+    TLS_TRUNCATED = 60
 
 
 class Domain(OpenEnum):

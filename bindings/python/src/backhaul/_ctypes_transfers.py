@@ -60,7 +60,7 @@ class bh_session_configuration(Structure):
         ("slow_after_ms", c_uint32),
         ("slow_pause_ms", c_uint32),
         ("discretionary_if_launched", c_int32),
-        ("reserved", c_uint32),
+        ("tolerances", c_uint32),
         ("daily_budget", c_uint64),
         ("monthly_budget", c_uint64),
     ]

@@ -193,6 +193,7 @@ _FAMILIES: dict[str, type[BackhaulError]] = {
     "BH_SIZE_MISMATCH": TransferError,
     "BH_BODY_UNAVAILABLE": TransferError,
     "BH_BODY_CHANGED": TransferError,
+    "BH_TLS_TRUNCATED": TransferError,
 }
 
 

@@ -37,6 +37,7 @@ from ._constants import (
     TaskKind,
     TaskState,
     ThermalState,
+    Tolerances,
 )
 
 _PREFIXES: tuple[tuple[str, type[IntEnum] | type[IntFlag]], ...] = (
@@ -62,6 +63,7 @@ _PREFIXES: tuple[tuple[str, type[IntEnum] | type[IntFlag]], ...] = (
     ("BH_HTTP_", HTTPVersion),
     ("BH_REDIRECTS_", Redirects),
     ("BH_RETRY_", RetryErrors),
+    ("BH_TOLERATE_", Tolerances),
     ("BH_COOKIES_", Cookies),
     ("BH_", TLSVersion),
     ("BH_NEXT_", Next),

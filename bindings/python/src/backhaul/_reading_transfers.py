@@ -18,6 +18,7 @@ from ._constants import (
     Status,
     ThermalState,
     TLSVersion,
+    Tolerances,
 )
 from ._copying import chosen, header_pairs, items, text, words
 from ._ctypes import bh_attempt, bh_limits, bh_policy, bh_session_configuration
@@ -88,6 +89,7 @@ def _configuration(raw: bh_session_configuration) -> SessionConfiguration:
         discretionary_if_launched=chosen(raw.discretionary_if_launched),
         daily_budget=raw.daily_budget,
         monthly_budget=raw.monthly_budget,
+        tolerances=Tolerances(raw.tolerances),
     )
 
 

@@ -37,7 +37,7 @@ class Policy:
     retry_errors: RetryErrors | None = None
     #: Whether a POST or PATCH is repeated although the server may have done what it asks.
     retries_unsafe_methods: bool | None = None
-    #: "408,429,500,502-504"
+    #: "408,425,429,500,502-504"
     retry_statuses: str | None = None
     #: "200-299": others are failures.
     accepted_statuses: str | None = None

@@ -68,7 +68,7 @@ class RetryErrors(IntFlag):
     NAME = 1
     #: Status.CONNECTION_FAILED.
     CONNECTION = 2
-    #: Status.CONNECTION_LOST.
+    #: Status.CONNECTION_LOST and Status.TLS_TRUNCATED.
     LOST = 4
     #: Status.REQUEST_TIMEOUT.
     TIMEOUT = 8
@@ -80,6 +80,16 @@ class RetryErrors(IntFlag):
     BAD_RESPONSE = 64
     #: None of them: alone.
     NOTHING = 128
+
+
+class Tolerances(IntFlag):
+    """Faults of servers that a session accepts. The default is none."""
+
+    #: Over TLS, a response body that ends with the connection is whole, although the server sent no close_notify.
+    #: Without it the task fails with Status.TLS_TRUNCATED, because an attacker can cut such a body.
+    MISSING_CLOSE_NOTIFY = 1
+    #: A response of success to an upload counts, although it came before the request's body was sent.
+    EARLY_RESPONSE = 2
 
 
 class Cookies(OpenEnum):

@@ -191,6 +191,7 @@ def configuration(value: SessionConfiguration) -> bh_session_configuration:
     slot.client_certificate = path("client certificate", value.client_certificate)
     slot.client_key = path("client key", value.client_key)
     slot.discretionary_if_launched = choice("discretionary_if_launched", value.discretionary_if_launched)
+    slot.tolerances = number("tolerances", value.tolerances or 0, UINT32)
     return slot
 
 

@@ -90,6 +90,6 @@ struct ErrorTests {
         .connectionFailed, .connectionLost, .requestTimeout, .resourceTimeout, .tlsFailed, .httpStatus,
         .redirectRefused, .badResponse, .destinationExists, .destinationUnavailable, .diskFull, .diskFailed, .tooLarge,
         .completed, .daemonUnavailable, .authenticationRequired, .checksumMismatch,
-        .sizeMismatch, .bodyUnavailable, .bodyChanged,
+        .sizeMismatch, .bodyUnavailable, .bodyChanged, .tlsTruncated,
     ]
 }

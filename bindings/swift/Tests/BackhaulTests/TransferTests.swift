@@ -61,6 +61,7 @@ struct TransferTests {
         given.slowAfter = .seconds(14)
         given.slowPause = .seconds(15)
         given.isDiscretionaryIfLaunched = false
+        given.tolerances = [.missingCloseNotify, .earlyResponse]
         let application = try await open()
         let session = try await application.createSession(given, role: .produce)
         #expect(try await session.configuration() == given)
@@ -68,6 +69,22 @@ struct TransferTests {
         given.policy.redirects = RedirectPolicy.none
         try await session.update(given)
         #expect(try await session.configuration() == given)
+        await application.close()
+    }
+
+    @Test("accept no faults of servers by default, and no tolerance that the library does not know")
+    func tolerances() async throws {
+        let application = try await open()
+        var given = SessionConfiguration(identifier: "gallery")
+        given.tolerances = Tolerances(rawValue: 4)
+        let error = await #expect(throws: BackhaulError.self) {
+            _ = try await application.createSession(given, role: .produce)
+        }
+        #expect(error?.status == .invalidArgument)
+        #expect(error?.message.contains("tolerances has the unknown bits 0x4") == true, "\(error?.message ?? "")")
+        given.tolerances = []
+        let session = try await application.createSession(given, role: .produce)
+        #expect(try await session.configuration().tolerances == [])
         await application.close()
     }
 

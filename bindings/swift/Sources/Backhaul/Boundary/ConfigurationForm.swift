@@ -34,6 +34,7 @@ extension SessionConfiguration {
         isDiscretionaryIfLaunched = choice(value.discretionary_if_launched)
         dailyBudget = budget(value.daily_budget)
         monthlyBudget = budget(value.monthly_budget)
+        tolerances = Tolerances(rawValue: value.tolerances)
     }
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_session_configuration {
@@ -68,6 +69,7 @@ extension SessionConfiguration {
         value.discretionary_if_launched = choice(isDiscretionaryIfLaunched)
         value.daily_budget = budget(dailyBudget)
         value.monthly_budget = budget(monthlyBudget)
+        value.tolerances = tolerances.rawValue
         return value
     }
 }

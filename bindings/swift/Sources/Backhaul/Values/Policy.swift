@@ -26,6 +26,7 @@ public struct RetryErrors: OptionSet, Hashable, Sendable {
 
     public static let name = RetryErrors(BH_RETRY_NAME)
     public static let connection = RetryErrors(BH_RETRY_CONNECTION)
+    /// `.connectionLost` and `.tlsTruncated`.
     public static let lost = RetryErrors(BH_RETRY_LOST)
     public static let timeout = RetryErrors(BH_RETRY_TIMEOUT)
     /// A handshake that broke off; a certificate that does not verify never is tried again.
@@ -53,7 +54,7 @@ public struct Policy: Hashable, Sendable {
     public var retryErrors: RetryErrors?
     /// Whether POST and PATCH are repeated although the server may have done what they ask. Default false.
     public var retriesUnsafeMethods: Bool?
-    /// Default "408,429,500,502-504".
+    /// Default "408,425,429,500,502-504".
     public var retryStatuses: String?
     /// Default "200-299": others are failures.
     public var acceptedStatuses: String?

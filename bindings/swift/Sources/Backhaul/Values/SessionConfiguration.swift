@@ -14,6 +14,19 @@ public enum TLSVersion: Int32, Hashable, Sendable {
     case tls1_3 = 13
 }
 
+/// Faults of servers that a session accepts.
+public struct Tolerances: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    private init(_ constant: Int) { rawValue = UInt32(constant) }
+
+    /// Over TLS, a response body that ends with the connection is whole, although the server sent no close_notify.
+    /// Without it the task fails with `.tlsTruncated`, because an attacker can cut such a body.
+    public static let missingCloseNotify = Tolerances(BH_TOLERATE_MISSING_CLOSE_NOTIFY)
+    /// A response of success to an upload counts, although it came before the request's body was sent.
+    public static let earlyResponse = Tolerances(BH_TOLERATE_EARLY_RESPONSE)
+}
+
 /// How many ended tasks a session remembers.
 public enum HistoryLimit: Hashable, Sendable {
     case none
@@ -74,6 +87,8 @@ public struct SessionConfiguration: Hashable, Sendable {
     public var dailyBudget: UInt64?
     /// The same, in a calendar month.
     public var monthlyBudget: UInt64?
+    /// Faults of servers that its tasks accept. Default none.
+    public var tolerances: Tolerances = []
 
     public init(identifier: String) { self.identifier = identifier }
 

@@ -63,6 +63,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let sizeMismatch = Status(BH_SIZE_MISMATCH)
     public static let bodyUnavailable = Status(BH_BODY_UNAVAILABLE)
     public static let bodyChanged = Status(BH_BODY_CHANGED)
+    public static let tlsTruncated = Status(BH_TLS_TRUNCATED)
 
     private init(_ constant: Int) { rawValue = Int32(constant) }
 }

@@ -13,7 +13,7 @@ private func code(_ status: Status) -> URLError.Code {
     case .cancelled: .cancelled
     case .nameNotResolved: .cannotFindHost
     case .connectionFailed: .cannotConnectToHost
-    case .connectionLost: .networkConnectionLost
+    case .connectionLost, .tlsTruncated: .networkConnectionLost
     case .requestTimeout, .resourceTimeout: .timedOut
     case .tlsFailed: .secureConnectionFailed
     case .httpStatus: .badServerResponse
