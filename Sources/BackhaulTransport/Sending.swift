@@ -7,6 +7,8 @@ struct Sending {
     private(set) var sent: UInt64 = 0
     /// Over all requests.
     private(set) var total: UInt64 = 0
+    /// A redirect came before the body had been sent, and it is not sent again.
+    private var wasCut = false
     /// libcurl was told to wait for bytes.
     var isPaused = false
 
@@ -53,9 +55,13 @@ struct Sending {
         guard (status == 303 && method != "HEAD") || ([301, 302].contains(status) && method == "POST") else {
             return
         }
+        if let body, sent < body.size { wasCut = true }
         method = "GET"
         body = nil
     }
+
+    /// All of the body was handed over for sending, in a request that the server did not redirect before.
+    var isComplete: Bool { !wasCut && sent >= body?.size ?? 0 }
 
     /// Nil when all of the body was given.
     var bodyToRead: (any TransferBody)? {
@@ -88,6 +94,8 @@ extension Transfer {
     public var bodySent: UInt64 { sending.sent }
     /// The same over all requests, redirected ones included.
     public var bytesSent: UInt64 { sending.total }
+    /// The whole body was handed over for sending.
+    public var isBodySent: Bool { sending.isComplete }
 
     func rewind() {
         sending.begin()

@@ -4,7 +4,7 @@ extension Transfer {
     /// For a request that may not be sent twice. Where libcurl has not used a connection again it repeats only what the
     /// server has refused (REFUSED_STREAM, RFC 9113, section 8.7) or asks for with a 401 or 407.
     func rewindWhatWasRefused() -> Bool {
-        guard timing.isFirstOnConnection || isHoldingHead else { return false }
+        guard timing.isFirstOnConnection || isHoldingHead, !headIsWhole else { return false }
         wasNotProcessed()
         rewind()
         return true

@@ -66,6 +66,7 @@ public struct TransferRequest: Sendable {
             maximumRedirects: Int(policy.maximumRedirects), origin: origin, credentials: credentials)
         httpVersion = policy.httpVersion
         redirects = policy.redirects
+        toleratesMissingCloseNotify = policy.tolerances.contains(.missingCloseNotify)
         tls = session.tls
         proxy = session.proxy
     }

@@ -103,6 +103,7 @@ final class EngineCore {
     var lastAttempt: UInt64 = 0
     var rates = Rates()
     var rateTimer: LoopTimer?
+    lazy var flushTimer = FlushTimer(loop)
     var ratesArePlanned = false
 
     init(loop: Loop, services: Services, ended: @escaping @Sendable (EngineEnd) -> Void) throws(Failure) {

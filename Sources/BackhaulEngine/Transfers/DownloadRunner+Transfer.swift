@@ -33,6 +33,7 @@ extension DownloadRunner: TransferDelegate {
         }
         bytes.withUnsafeBytes { buffer.append(contentsOf: $0) }
         handle(.received(count: bytes.byteCount))
+        if machine.holdsMuch { core.flushTimer.add(self) }
         return .go
     }
 

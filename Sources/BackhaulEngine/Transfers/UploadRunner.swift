@@ -8,6 +8,8 @@ internal import BackhaulTransport
 final class UploadRunner: TaskRunner {
     var machine: UploadMachine
     var responseBody: [UInt8] = []
+    /// When the transfer ended.
+    private var bodyIsSent = true
 
     override init(task: StoredTask, configuration: SessionConfiguration, core: EngineCore, holdsTurn: Bool) {
         machine = UploadMachine(policy: TransferPolicy(configuration, task.request.options.policy))
@@ -30,8 +32,8 @@ final class UploadRunner: TaskRunner {
         case .cancel: handle(.cancel)
         case .leave: handle(.leave)
         case .expire(let failure): handle(.expire(failure))
-        case .tick: handle(.tick)
-        case .transferComplete: handle(.transferComplete)
+        case .tick: handle(.tick(bodyIsSent: transfer?.isBodySent ?? true))
+        case .transferComplete: handle(.transferComplete(bodyIsSent: bodyIsSent))
         case .transferFailed(let failure, let isTransient): handle(.transferFailed(failure, isTransient: isTransient))
         }
     }
@@ -146,9 +148,12 @@ extension UploadRunner: TransferDelegate {
         case .receivingErrorBody: collect(bytes, into: &errorBody, atMost: Limits.errorBodySize)
         default: break
         }
-        handle(.received(count: bytes.byteCount))
+        handle(.received(count: bytes.byteCount, bodyIsSent: transfer.isBodySent))
         return .go
     }
 
-    func transferEnded(_ transfer: Transfer, _ end: TransferEnd) { take(ended(transfer, end)) }
+    func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
+        bodyIsSent = transfer.isBodySent
+        take(ended(transfer, end))
+    }
 }

@@ -75,9 +75,9 @@ enum TransferFailure {
     /// RFC 9112, section 9.8.
     static func truncated(_ server: String) -> Failure {
         Failure(
-            .connectionLost,
-            "\(server) ended the TLS connection without close_notify, so the body may have been cut; if it always does, "
-                + "tolerate a missing close_notify in the session's configuration")
+            .tlsTruncated,
+            "\(server) ended the TLS connection without close_notify, so the body may have been cut; if it always does "
+                + "that, let the session tolerate it (missing-close-notify)")
     }
 
     private static func words(_ report: FailureReport) -> String {

@@ -32,7 +32,7 @@ struct UploadMachineTests {
     func succeeds() {
         var machine = Self.machine()
         let actions = Self.actions(
-            &machine, [.start, .opened, .head(Self.head(201), nil), .received(count: 5), .transferComplete, .concluded])
+            &machine, [.start, .opened, .head(Self.head(201), nil), .received(count: 5), .transferComplete(), .concluded])
         #expect(actions == [
             [.openBody], [.startTransfer], [], [], [.releaseTurn, .conclude(.succeeded)], [.close],
         ])
@@ -59,7 +59,7 @@ struct UploadMachineTests {
     func accepted() {
         var machine = Self.machine { $0.acceptedStatuses = StatusList("409") ?? .successful }
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(409), nil)])
-        #expect(machine.handle(.transferComplete) == [.releaseTurn, .conclude(.succeeded)])
+        #expect(machine.handle(.transferComplete()) == [.releaseTurn, .conclude(.succeeded)])
     }
 
     @Test("waits for the credential that is asked for")
@@ -67,7 +67,7 @@ struct UploadMachineTests {
         let question = try #require(Self.question)
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(401), question)])
-        #expect(machine.handle(.transferComplete) == [.releaseTurn, .conclude(.credential(question))])
+        #expect(machine.handle(.transferComplete()) == [.releaseTurn, .conclude(.credential(question))])
         #expect(machine.handle(.retryRefused) == [.conclude(.failed(question.failure))])
     }
 
@@ -128,7 +128,7 @@ struct UploadMachineTests {
     func anyOrder() {
         let events: [Machine.Event] = [
             .start, .opened, .head(Self.head(200), nil), .head(Self.head(500), nil),
-            .head(Self.head(401), Self.question), .received(count: 70_000), .transferComplete,
+            .head(Self.head(401), Self.question), .received(count: 70_000), .transferComplete(),
             .transferFailed(Self.lost, isTransient: true), .transferFailed(Self.lost, isTransient: false),
             .bodyFailed(Self.changed), .concluded, .retryRefused, .cancel, .leave, .expire(Self.late),
         ]

@@ -38,6 +38,12 @@ extension DownloadMachine {
         return buffered >= limits.flush || isPaused ? flush() : []
     }
 
+    mutating func aged() -> [Action] {
+        guard phase == .receiving else { return [] }
+        isSlow = true
+        return flush()
+    }
+
     mutating func flush() -> [Action] {
         guard buffered > 0 else { return [] }
         buffered = 0
@@ -63,7 +69,7 @@ extension DownloadMachine {
 
     /// Nothing says yet of which representation the bytes are that a crash would leave.
     var needsFirstCheckpoint: Bool {
-        startOffset == 0 && !hasRecorded && validator.ifRange != nil && size ?? .max > limits.firstSync
+        startOffset == 0 && !hasRecorded && validator.ifRange != nil && (isSlow || size ?? .max > limits.firstSync)
     }
 
     /// Only what the disk has told to be written may come under a validator: before that the part file may still have

@@ -60,6 +60,8 @@ public struct DownloadMachine: Sendable {
     var isPaused = false
     var isSyncing = false
     var hasSynced = false
+    /// The body takes longer than a kill may cost.
+    var isSlow = false
     /// A checkpoint is on its way to the store.
     var isRecording = false
     var hasRecorded = false
@@ -116,6 +118,9 @@ public struct DownloadMachine: Sendable {
     /// That the server has given the file.
     public var fileName: String? { terms.isNamedByServer ? intent?.name ?? facts.name : nil }
 
+    /// So many bytes wait to be written that they are not to wait long.
+    public var holdsMuch: Bool { phase == .receiving && buffered >= limits.aged }
+
     public var isOver: Bool { phase == .over }
     public var isFinishing: Bool {
         switch phase {
@@ -136,6 +141,7 @@ public struct DownloadMachine: Sendable {
         case .head(let head): received(head)
         case .forgotten: forgotten()
         case .received(let count): received(count)
+        case .aged: aged()
         case .transferComplete: transferComplete()
         case .transferFailed(let failure, let isTransient): transferFailed(failure, isTransient)
         case .appended(let length): appended(length)

@@ -59,6 +59,8 @@ extension DownloadMachine {
         case forgotten
         /// Bytes of the body that were put into the buffer.
         case received(count: Int)
+        /// The buffer has bytes that came `BufferLimits.agedMilliseconds` ago.
+        case aged
         case transferComplete
         case transferFailed(Failure, isTransient: Bool)
         /// The file is this long now.
@@ -146,11 +148,15 @@ extension DownloadMachine {
     /// How much is gathered in memory before the disk gets it, and how much may be on its way there.
     public struct BufferLimits: Sendable {
         public var flush: UInt64 = 256 << 10
+        /// What a kill may cost, whichever is more: so many bytes that were received, or what was received in so many
+        /// milliseconds. They are less than the kernel's buffers hold, so that writing them costs little.
+        public var aged: UInt64 = 32 << 10
+        public var agedMilliseconds: Int64 = 10
         /// With what the transport holds of a paused transfer, 256 KiB, less than the 1 MiB that a kill may cost.
         public var outstanding: UInt64 = 704 << 10
         /// So many bytes are in the file when its validators are made durable: with them, all that is written outlives
-        /// a kill. A file of less than `firstSync` is not worth it.
-        public var firstCheckpoint: UInt64 = 256 << 10
+        /// a kill. A file of less than `firstSync` is worth it only when it takes longer than `agedMilliseconds`.
+        public var firstCheckpoint: UInt64 = 32 << 10
         /// So many are taken before that is done.
         public var unrecorded: UInt64 = 704 << 10
         public var firstSync: UInt64 = 1 << 20

@@ -45,6 +45,8 @@ public enum RetryDecision: Equatable, Sendable {
 
     /// Tries at once in a row: a server that refuses more than so many streams is one that fails.
     static let immediateLimit: UInt32 = 5
+    /// Tries in a row whose body ended without close_notify.
+    static let truncatedLimit: UInt32 = 3
     /// The longest that a server may make a task wait.
     static let retryAfterLimit: Int64 = 86_400
     /// A disk does not get empty at once.
@@ -67,6 +69,8 @@ public enum RetryDecision: Equatable, Sendable {
         guard isWanted, policy.mayRepeat(attempt) else { return .end }
         if attempt.hasNoWay { return .whenConnected }
         if attempt.isOfUplink { return .whenUplinkLeads }
+        // A server that does so once more does so always.
+        if attempt.failure.status == .tlsTruncated, fruitless >= truncatedLimit { return .end }
         if let maximum = policy.maximumAttempts, fruitless >= maximum { return .end }
         return .later(milliseconds: min(delay, remaining), fruitless: fruitless)
     }

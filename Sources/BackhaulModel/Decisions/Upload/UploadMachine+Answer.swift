@@ -33,21 +33,22 @@ extension UploadMachine {
         return []
     }
 
-    mutating func received(_ count: Int) -> [Action] {
+    mutating func received(_ count: Int, _ bodyIsSent: Bool) -> [Action] {
         let (sum, overflow) = bytesReceived.addingReportingOverflow(UInt64(clamping: count))
         bytesReceived = overflow ? .max : sum
         switch phase {
-        case .receiving where bytesReceived >= limits.body: return endTransfer() + conclude(.succeeded)
+        case .receiving where bytesReceived >= limits.body: return endTransfer() + accept(bodyIsSent)
         case .receivingErrorBody where bytesReceived >= limits.errorBody: return refuse()
         default: return []
         }
     }
 
-    mutating func tick() -> [Action] {
+    mutating func tick(_ bodyIsSent: Bool) -> [Action] {
         switch phase {
-        case .receiving:
+        // The response counts when the body has been sent, and until then nothing is too slow here.
+        case .receiving where bodyIsSent:
             ticks += 1
-            return ticks >= limits.bodyTicks ? endTransfer() + conclude(.succeeded) : []
+            return ticks >= limits.bodyTicks ? endTransfer() + accept(bodyIsSent) : []
         case .receivingErrorBody:
             ticks += 1
             return ticks >= limits.errorTicks ? refuse() : []
@@ -55,13 +56,13 @@ extension UploadMachine {
         }
     }
 
-    mutating func transferComplete() -> [Action] {
+    mutating func transferComplete(_ bodyIsSent: Bool) -> [Action] {
         transferIsOver = true
         switch phase {
         case .sending:
             let failure = Failure(.badResponse, "the transfer ended without an answer")
             return releaseTurn() + conclude(.retry(failure, retryAfterSeconds: nil))
-        case .receiving: return releaseTurn() + conclude(.succeeded)
+        case .receiving: return releaseTurn() + accept(bodyIsSent)
         case .receivingErrorBody: return refuse()
         default: return []
         }
@@ -77,6 +78,17 @@ extension UploadMachine {
         case .receivingErrorBody: return refuse()
         default: return []
         }
+    }
+
+    /// A response of success that came before the body says nothing of what the server has of it.
+    private mutating func accept(_ bodyIsSent: Bool) -> [Action] {
+        guard !bodyIsSent, !policy.tolerances.contains(.earlyResponse) else { return conclude(.succeeded) }
+        let failure = Failure(
+            .badResponse,
+            "the server answered \(head?.status ?? 0) before the whole body was sent, so it may not have all of it; if it "
+                + "always does that, let the session tolerate it (early-response)",
+            domain: .http, detail: Int64(head?.status ?? 0))
+        return conclude(policy.retriesLasting(failure) ? .retry(failure, retryAfterSeconds: nil) : .failed(failure))
     }
 
     private mutating func refuse() -> [Action] {

@@ -38,8 +38,9 @@ public struct UploadMachine: Sendable {
         /// With what it asks for, if its tasks are to wait for that.
         case head(ResponseHead, AuthenticationDemand?)
         /// Bytes of the answer's body.
-        case received(count: Int)
-        case transferComplete
+        case received(count: Int, bodyIsSent: Bool = true)
+        /// `bodyIsSent`: false when the response came before the request's body had been sent.
+        case transferComplete(bodyIsSent: Bool = true)
         case transferFailed(Failure, isTransient: Bool)
         /// A file of the body cannot be read, or was changed.
         case bodyFailed(Failure)
@@ -50,7 +51,7 @@ public struct UploadMachine: Sendable {
         case leave
         case expire(Failure)
         /// Once a second.
-        case tick
+        case tick(bodyIsSent: Bool = true)
     }
 
     /// What is to be done, in the order given.
@@ -104,15 +105,15 @@ public struct UploadMachine: Sendable {
         case .start: start()
         case .opened: opened()
         case .head(let head, let demand): received(head, demand)
-        case .received(let count): received(count)
-        case .transferComplete: transferComplete()
+        case .received(let count, let bodyIsSent): received(count, bodyIsSent)
+        case .transferComplete(let bodyIsSent): transferComplete(bodyIsSent)
         case .transferFailed(let failure, let isTransient): transferFailed(failure, isTransient)
         case .bodyFailed(let failure): bodyFailed(failure)
         case .concluded: concluded()
         case .retryRefused: retryRefused()
         case .cancel, .leave: leave()
         case .expire(let failure): expire(failure)
-        case .tick: tick()
+        case .tick(let bodyIsSent): tick(bodyIsSent)
         }
     }
 }
