@@ -21,6 +21,8 @@ class Origin:
 
     def __enter__(self):
         self._listener = socket.create_server((self._address, 0), backlog=256)
+        # A large body that the server does not read must not fit into the buffers of both ends.
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 256 * 1024)
         self.url = f"http://{self._address}:{self._listener.getsockname()[1]}"
         threading.Thread(target=self._accept, daemon=True).start()
         return self

@@ -113,7 +113,9 @@ class _Connection:
             case h2.events.DataReceived():
                 self._seen[event.stream_id].body += event.data
                 self._begin_early(event.stream_id)
-                if event.stream_id in self._seen:
+                early = self._early.get(event.stream_id)
+                # A stream that is going to be reset gets no larger window.
+                if event.stream_id in self._seen and (early is None or early.then != "reset"):
                     self._h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             case h2.events.StreamEnded():
                 seen = self._seen.pop(event.stream_id)

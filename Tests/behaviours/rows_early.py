@@ -14,12 +14,12 @@ STORED = Becomes(http_status=201, response_body=b"stored", within=30)
 NOT_STORED = Becomes("failed", within=30)
 
 
-def early(answer, then, *others, after=1_000):
+def early(answer, then, *others, after=65_535):
     return {"file": (answer.but(early=Early(then, after)), *others)}
 
 
 def refused(name, what, then, status=413, **more):
-    after = more.pop("after", 1_000)
+    after = more.pop("after", 65_535)
     return Row(name, f"{what}: the task fails with the status", early(Answer(status, {}, b"no"), then, after=after),
                Becomes("failed", "HTTP_STATUS", status, within=30), request=PUT, asked=({"method": "PUT"},), **more)
 

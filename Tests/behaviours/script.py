@@ -35,7 +35,8 @@ class Early:
     #: RST_STREAM with NO_ERROR after the response (RFC 9113, section 8.1), or a reset of the connection of HTTP/1.1
     #: when the client has the response. HTTP/2 has no "close".
     then: str
-    after: int = 1_000
+    #: The window of a stream: none of the body is under way when the server resets the stream.
+    after: int = 65_535
 
 
 @dataclass(frozen=True)
