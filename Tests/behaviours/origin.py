@@ -21,6 +21,14 @@ class Scripts:
         with self._lock:
             return list(self._played[key][2])
 
+    def early(self, seen):
+        """How the next answer comes before the body, or None."""
+        key, _, rest = seen.path.lstrip("/").partition("/")
+        with self._lock:
+            script = self._played.get(key, ({}, {}, []))[0]
+            answers = script.get(rest.partition("?")[0])
+            return getattr(answers[0], "early", None) if answers else None
+
     def answer(self, seen):
         key, _, rest = seen.path.lstrip("/").partition("/")
         path = rest.partition("?")[0]

@@ -1,9 +1,12 @@
 """A scripted HTTP/1.1 server on plain sockets, which decide about every byte."""
 
+import select
 import socket
 import struct
 import threading
 from contextlib import suppress
+
+from servers import sockets
 
 from behaviours.script import Seen
 
@@ -18,6 +21,8 @@ class Origin:
 
     def __enter__(self):
         self._listener = socket.create_server((self._address, 0), backlog=256)
+        # A large body that the server does not read must not fit into the buffers of both ends.
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 256 * 1024)
         self.url = f"http://{self._address}:{self._listener.getsockname()[1]}"
         threading.Thread(target=self._accept, daemon=True).start()
         return self
@@ -39,13 +44,22 @@ class Origin:
         with suppress(OSError, ValueError), connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             reader = connection.makefile("rb")
-            while (seen := _read(reader, connection)) is not None:
+            while (seen := _read_head(reader)) is not None:
+                early = self._scripts.early(seen)
+                if early is None or early.after:
+                    _invite(connection, seen)
+                if early is None:
+                    seen.body = _body(reader, seen.headers)
+                elif not _send_early(connection, reader, seen, early, self._scripts):
+                    break
+                else:
+                    continue
                 if not _send(connection, seen, self._scripts.answer(seen)):
                     break
         self._open.discard(connection)
 
 
-def _read(reader, connection):
+def _read_head(reader):
     line = reader.readline(_BLOCK).decode("latin-1").split()
     if len(line) != 3:
         return None
@@ -54,9 +68,12 @@ def _read(reader, connection):
         name, _, value = field.partition(":")
         name = name.lower()
         headers[name] = f"{headers[name]}, {value.strip()}" if name in headers else value.strip()
-    if headers.get("expect", "").lower() == "100-continue":
+    return Seen(line[0], line[1], headers)
+
+
+def _invite(connection, seen):
+    if seen.headers.get("expect", "").lower() == "100-continue":
         connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-    return Seen(line[0], line[1], headers, _body(reader, headers))
 
 
 def _body(reader, headers):
@@ -68,6 +85,39 @@ def _body(reader, headers):
         reader.readline(_BLOCK)
     reader.readline(_BLOCK)
     return body
+
+
+def _send_early(connection, reader, seen, early, scripts):
+    """Answers before the body is whole. Whether the connection may be used again."""
+    size = int(seen.headers["content-length"])
+    seen.body = reader.read(min(early.after, size))
+    # Set before the log has it.
+    seen.is_arriving = early.then == "read"
+    can_be_used = _send(connection, seen, scripts.answer(seen))
+    match early.then:
+        case "read":
+            try:
+                # Less than all when the client ends the connection.
+                seen.body += reader.read(size - len(seen.body))
+            finally:
+                seen.is_arriving = False
+            return can_be_used and len(seen.body) == size
+        case "close":
+            connection.shutdown(socket.SHUT_WR)
+            # The client's end of the connection, which its unread bytes hide from `recv`.
+            _wait_for_hangup(connection)
+        case "reset":
+            sockets.settled(connection)
+            reset(connection)
+            # The descriptor stays open as long as its reader.
+            reader.close()
+    return False
+
+
+def _wait_for_hangup(connection):
+    poll = select.poll()
+    poll.register(connection, select.POLLHUP | select.POLLERR)
+    poll.poll(60_000)
 
 
 def _send(connection, seen, answer):
@@ -98,6 +148,8 @@ def _send_body(connection, answer):
     for start in range(0, len(body), _BLOCK):
         block = body[start:start + _BLOCK]
         connection.sendall(b"%x\r\n%s\r\n" % (len(block), block) if answer.framing == "chunked" else block)
+    if answer.drip is not None:
+        return _drip(connection, answer)
     if answer.stall_after is not None:
         return _wait(connection)
     if answer.drop_after is not None or answer.length is not None:
@@ -105,6 +157,14 @@ def _send_body(connection, answer):
     if answer.framing == "chunked":
         connection.sendall(b"0\r\n\r\n")
     return answer.framing != "close"
+
+
+def _drip(connection, answer):
+    """Until the client ends the connection."""
+    data = b"." if answer.drip else b"." * _BLOCK
+    while not select.select([connection], [], [], answer.drip)[0]:
+        connection.sendall(b"%x\r\n%s\r\n" % (len(data), data) if answer.framing == "chunked" else data)
+    return False
 
 
 def _wait(connection):

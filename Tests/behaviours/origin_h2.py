@@ -1,5 +1,6 @@
 """A scripted HTTP/2 server over TLS; framing is that of the library h2."""
 
+import select
 import socket
 import threading
 from contextlib import suppress
@@ -8,10 +9,11 @@ import h2.config
 import h2.connection
 import h2.errors
 import h2.events
-import h2.settings
+import h2.exceptions
 
 from behaviours.script import Seen
 
+#: Of a connection. A stream has the 65,535 bytes of RFC 9113, section 6.9.2, and more as they are read.
 _WINDOW = 1 << 24
 #: Connection-specific fields have no place in HTTP/2 (RFC 9113, section 8.2.2).
 _CONNECTION_FIELDS = {"connection", "transfer-encoding", "keep-alive", "upgrade", "proxy-connection"}
@@ -48,7 +50,14 @@ class Origin:
         with suppress(OSError), connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._tls.wrap_socket(connection, server_side=True) as wrapped:
-                _Connection(wrapped, self._scripts).run()
+                made = _Connection(wrapped, self._scripts)
+                try:
+                    made.run()
+                except h2.exceptions.ProtocolError:
+                    # GOAWAY with the reason.
+                    made.flush()
+                finally:
+                    made.ended()
         self._open.discard(connection)
 
 
@@ -59,20 +68,31 @@ class _Connection:
         self._wrapped, self._scripts = wrapped, scripts
         self._h2 = h2.connection.H2Connection(h2.config.H2Configuration(
             client_side=False, header_encoding="utf-8", validate_outbound_headers=False))
-        self._seen, self._waiting = {}, {}
+        self._seen, self._waiting, self._early, self._dripping = {}, {}, {}, {}
 
     def run(self):
         self._h2.initiate_connection()
-        self._h2.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: _WINDOW})
         self._h2.increment_flow_control_window(_WINDOW)
-        self._flush()
-        while (data := self._wrapped.recv(65_536)):
-            for event in self._h2.receive_data(data):
+        self.flush()
+        while (data := self._receive()) != b"":
+            for event in self._h2.receive_data(data) if data else ():
                 self._handle(event)
             self._pump()
-            self._flush()
+            self._drip()
+            self.flush()
 
-    def _flush(self):
+    def ended(self):
+        for seen in self._seen.values():
+            seen.is_arriving = False
+
+    def _receive(self):
+        """What came, or None when it is time for a drop."""
+        pause = min(self._dripping.values(), default=None)
+        if not self._wrapped.pending() and not select.select([self._wrapped], [], [], pause)[0]:
+            return None
+        return self._wrapped.recv(65_536)
+
+    def flush(self):
         if (data := self._h2.data_to_send()):
             self._wrapped.sendall(data)
 
@@ -82,17 +102,45 @@ class _Connection:
                 headers = {}
                 for name, value in event.headers:
                     headers[name] = f"{headers[name]}, {value}" if name in headers else value
-                self._seen[event.stream_id] = Seen(headers.pop(":method"), headers.pop(":path"), headers)
-                if headers.get("expect"):
+                seen = Seen(headers.pop(":method"), headers.pop(":path"), headers)
+                self._seen[event.stream_id] = seen
+                early = self._scripts.early(seen)
+                if early is not None:
+                    self._early[event.stream_id] = early
+                if headers.get("expect") and (early is None or early.after):
                     self._h2.send_headers(event.stream_id, [(":status", "100")])
+                self._begin_early(event.stream_id)
             case h2.events.DataReceived():
                 self._seen[event.stream_id].body += event.data
-                self._h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+                self._begin_early(event.stream_id)
+                early = self._early.get(event.stream_id)
+                # A stream that is going to be reset gets no larger window.
+                if event.stream_id in self._seen and (early is None or early.then != "reset"):
+                    self._h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             case h2.events.StreamEnded():
                 seen = self._seen.pop(event.stream_id)
-                self._begin(event.stream_id, seen, self._scripts.answer(seen))
+                if seen.is_arriving:
+                    seen.is_arriving = False
+                else:
+                    self._begin(event.stream_id, seen, self._scripts.answer(seen))
             case h2.events.StreamReset():
                 self._waiting.pop(event.stream_id, None)
+                self._dripping.pop(event.stream_id, None)
+                if event.stream_id in self._seen:
+                    self._seen.pop(event.stream_id).is_arriving = False
+
+    def _begin_early(self, stream):
+        early = self._early.get(stream)
+        if early is None or len(self._seen[stream].body) < early.after:
+            return
+        del self._early[stream]
+        seen = self._seen[stream]
+        seen.is_arriving = early.then == "read"
+        self._begin(stream, seen, self._scripts.answer(seen))
+        if early.then == "reset":
+            self._pump()
+            self._h2.reset_stream(stream, h2.errors.ErrorCodes.NO_ERROR)
+            del self._seen[stream]
 
     def _begin(self, stream, seen, answer):
         if answer.silent:
@@ -106,7 +154,7 @@ class _Connection:
             headers.append(("content-length", str(len(answer.body) if answer.length is None else answer.length)))
         ends = [end for end in (answer.drop_after, answer.stall_after) if end is not None]
         body = b"" if seen.method == "HEAD" else answer.body[:min(ends)] if ends else answer.body
-        bodiless = not body and not ends
+        bodiless = not body and not ends and answer.drip is None
         self._h2.send_headers(stream, headers, end_stream=bodiless)
         if not bodiless:
             self._waiting[stream] = (memoryview(body), answer)
@@ -124,11 +172,19 @@ class _Connection:
     def _room(self, stream):
         return min(self._h2.local_flow_control_window(stream), self._h2.max_outbound_frame_size)
 
+    def _drip(self):
+        for stream, pause in self._dripping.items():
+            if (room := self._room(stream)):
+                self._h2.send_data(stream, b"." if pause else b"." * room)
+
     def _end(self, stream, answer):
+        if answer.drip is not None:
+            self._dripping[stream] = answer.drip
+            return
         if answer.stall_after is not None:
             return
         if answer.drop_after is not None or answer.length is not None and answer.length > len(answer.body):
-            self._flush()
+            self.flush()
             self._h2.reset_stream(stream, h2.errors.ErrorCodes.INTERNAL_ERROR)
         else:
             self._h2.end_stream(stream)

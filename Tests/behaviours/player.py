@@ -58,8 +58,17 @@ class Player:
         options = self._request(row, key)
         answers = list(row.request.get("answers", ()))
         task = session.enqueue([_request(f"{here}/{row.start}", options)])[0].task_id
-        event = self._end(session, cursor, task, answers, here)
+        event = self._end(session, cursor, task, answers, here, row.becomes.within)
+        if any("body" in wanted for wanted in row.asked or ()):
+            self._wait_for_bodies(key)
         return event, [self._below(seen, key) for seen in self.stage.scripts.seen(key)]
+
+    def _wait_for_bodies(self, key):
+        """Until they have arrived or broken off, which may be after the end of the task."""
+        deadline = time.monotonic() + 20
+        while any(one.is_arriving for one in self.stage.scripts.seen(key)):
+            assert time.monotonic() < deadline, "a body has no end"
+            time.sleep(0.01)
 
     def _session(self, row, carrier):
         name = f"{carrier} {json.dumps(row.session, sort_keys=True)}"
@@ -89,20 +98,23 @@ class Player:
             file = folder.parent / f"{key}.txt"
             file.write_text("text of a")
             given["parts"] = [Part("field", value=b"value"), Part("upload", file=file, file_name="a.txt")]
+        if (size := given.pop("body_size", None)) is not None:
+            given["body_file"] = folder.parent / f"{key}.body"
+            given["body_file"].write_bytes(b"x" * size)
         if given.pop("expired", False):
             given["expires"] = time.time() - 60
         to_file = given.pop("to_file", False)
         if given.get("named_by_server"):
             given["destination"] = folder
-        elif "body" not in given and "parts" not in given or to_file:
+        elif not given.keys() & {"body", "body_file", "parts"} or to_file:
             given["destination"] = folder / "file"
         return given
 
-    def _end(self, session, cursor, task, answers, here):
+    def _end(self, session, cursor, task, answers, here, limit):
         """Answers what is asked, until the task has ended."""
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            for event in session.poll(cursor, timeout=5).items:
+        deadline = time.monotonic() + limit
+        while (left := deadline - time.monotonic()) > 0:
+            for event in session.poll(cursor, timeout=min(5, left)).items:
                 if event.kind is EventKind.CHALLENGE and event.challenge is not None:
                     assert answers, f"nobody was to be asked: {event.challenge}"
                     _respond(session, event.challenge, answers.pop(0), here)
@@ -110,7 +122,10 @@ class Player:
                     session.acknowledge_through(event.id)
                     return event
                 cursor = event.id
-        raise AssertionError(f"for a minute no end: {session.task(task)}")
+        info = session.task(task)
+        # Its slot is needed by the rows that follow.
+        session.cancel(tasks=[task])
+        raise AssertionError(f"for {limit} s no end: {info}")
 
     @staticmethod
     def _below(seen, key):

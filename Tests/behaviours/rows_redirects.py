@@ -4,6 +4,15 @@ from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, redirect
 
 FILE = Content(2_000)
 GOOD = Becomes(file=FILE.data, http_status=200)
+#: Seconds: less than the request time-out of the table's sessions.
+SOON = 10
+_MOVED = redirect("{base}/real").but(body=b"moved")
+#: Bodies of a redirect: name, words, answer.
+UNENDED = (
+    ("drips", "that drips and has no end", _MOVED.but(framing="chunked", drip=0.1)),
+    ("endless", "that has no end", _MOVED.but(framing="chunked", drip=0)),
+    ("stalls", "that is to be 1 KB and does not come", _MOVED.but(length=1_000, stall_after=0)),
+)
 
 
 def to(location, status=302, **more):
@@ -88,6 +97,15 @@ ROWS = [
         source="RFC 9110, 15.4.5"),
     Row("redirect-body", "sends a body with its redirect: it is no part of the file",
         {"file": (redirect("{base}/real").but(body=b"moved" * 1_000),), "real": (whole(FILE),)}, GOOD),
+    *(Row(f"redirect-body-{name}", f"sends with its redirect a body {what}: it is followed at once",
+          {"file": (moved,), "real": (whole(FILE),)}, Becomes(file=FILE.data, http_status=200, within=SOON),
+          asked=({"path": "file"}, {"path": "real"}), carriers=("h1", "h2")) for name, what, moved in UNENDED),
+    *(Row(f"redirect-{method.lower()}-{status}-body-{name}",
+          f"answers {status} to a {method} with a body {what}: it is followed at once",
+          {"file": (moved.but(status=status),), "real": (Answer(200, {}, b"done"),)},
+          Becomes(response_body=b"done", within=SOON), request={"body": b"content", "method": method},
+          asked=({"path": "file", "body": b"content"}, {"path": "real", "method": then}), carriers=("h1", "h2"))
+      for method, status, then in (("PUT", 307, "PUT"), ("POST", 303, "GET")) for name, what, moved in UNENDED),
     Row("redirect-put-307", "answers 307 to a PUT: it is repeated there with its body", upload(307),
         Becomes(response_body=b"done"), request={"body": b"content"},
         asked=({"method": "PUT", "body": b"content"}, {"method": "PUT", "body": b"content", "path": "real"}),

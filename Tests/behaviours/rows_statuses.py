@@ -7,6 +7,11 @@ from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, whole
 
 FILE = Content(2_000)
 GOOD = Becomes(file=FILE.data, http_status=200)
+DRIPPING = Answer(404, {}, b"no", framing="chunked", drip=0.1)
+#: Where a row takes its time.
+DIRECT = ("h1", "h2")
+#: Seconds: less than the request time-out of the table's sessions.
+SOON = 18
 
 
 def then_good(*answers):
@@ -28,6 +33,22 @@ ROWS = [
     *(Row(f"status-{status}-success", f"answers {status}: its body is the file",
           {"file": (whole(FILE).but(status=status),)}, Becomes(file=FILE.data, http_status=status))
       for status in (201, 202, 203, 226, 299)),
+    Row("status-drips", "answers 404 with an error page that drips and has no end: the task fails with the status",
+        {"file": (DRIPPING,)}, Becomes("failed", "HTTP_STATUS", 404, within=SOON), asked=({},), carriers=DIRECT),
+    Row("status-drips-announced", "answers 404 with an error page that drips and is to be 1 MB: the task fails with "
+        "the status", {"file": (DRIPPING.but(framing="length", length=1_000_000),)},
+        Becomes("failed", "HTTP_STATUS", 404, within=SOON), asked=({},), carriers=("h1",)),
+    Row("status-endless", "answers 404 with an error page that has no end: the task fails with the status",
+        {"file": (DRIPPING.but(drip=0),)}, Becomes("failed", "HTTP_STATUS", 404, within=SOON), asked=({},)),
+    Row("status-stalls", "answers 404 and sends no more than the start of its error page: the task fails with the "
+        "status", {"file": (Answer(404, {}, b"no" * 500, stall_after=10),)},
+        Becomes("failed", "HTTP_STATUS", 404, within=SOON), asked=({},), carriers=DIRECT),
+    Row("status-drips-upload", "answers 404 to a PUT with an error page that drips: the task fails with the status",
+        {"file": (DRIPPING,)}, Becomes("failed", "HTTP_STATUS", 404, within=SOON), request={"body": b"content"},
+        asked=({"body": b"content"},), carriers=("h2",)),
+    Row("status-drips-passes", "answers 503 once with an error page that drips: it is tried again",
+        then_good(DRIPPING.but(status=503)), Becomes(file=FILE.data, http_status=200, within=SOON), asked=({}, {}),
+        carriers=("h1",)),
     Row("status-accepted", "answers 404, which the task accepts: its body is the file",
         {"file": (Answer(404, {}, b"nothing here"),)}, Becomes(file=b"nothing here", http_status=404),
         request={"policy": {"accepted_statuses": "200-299,404"}}),

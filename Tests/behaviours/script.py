@@ -16,12 +16,27 @@ class Seen:
     #: Names in lower case; of several fields with one name the values with commas between.
     headers: dict
     body: bytes = b""
+    #: Whether the server still reads the body.
+    is_arriving: bool = False
 
     @property
     def offset(self):
         """Where the asked range begins, or None."""
         found = re.fullmatch(r"bytes=(\d+)-", self.headers.get("range", ""))
         return int(found[1]) if found else None
+
+
+@dataclass(frozen=True)
+class Early:
+    """A final response before the request's body has arrived: after so many bytes of it, or with ``after=0`` in the
+    place of 100 (Continue)."""
+
+    #: "read" (the server reads the rest), "close" (it reads no more and ends its side of the connection) or "reset":
+    #: RST_STREAM with NO_ERROR after the response (RFC 9113, section 8.1), or a reset of the connection of HTTP/1.1
+    #: when the client has the response. HTTP/2 has no "close".
+    then: str
+    #: The window of a stream: none of the body is under way when the server resets the stream.
+    after: int = 65_535
 
 
 @dataclass(frozen=True)
@@ -47,6 +62,11 @@ class Answer:
     raw: bytes | None = None
     #: Nothing at all.
     silent: bool = False
+    #: After the body one byte more each so many seconds, without end; 0: without a pause. Not with a length that the
+    #: body has.
+    drip: float | None = None
+    #: Not from a function of the request.
+    early: Early | None = None
 
     def but(self, **changes):
         return replace(self, **changes)
@@ -104,8 +124,8 @@ def redirect(location, status=302, **headers):
 class Becomes:
     """What the task must be in the end."""
 
-    #: "succeeded", "failed" or "cancelled".
-    state: str = "succeeded"
+    #: "succeeded", "failed" or "cancelled"; None: not looked at.
+    state: str | None = "succeeded"
     #: Name of the status of a task that failed.
     status: str = "OK"
     http_status: int | None = None
@@ -116,6 +136,8 @@ class Becomes:
     #: No part of it.
     says_not: str = ""
     response_body: bytes | None = None
+    #: Seconds within which the task must end. The limit finds tasks that do not end, and measures nothing.
+    within: float = 60
 
 
 H1, H2, FORWARD, TUNNEL = "h1", "h2", "forward", "tunnel"
@@ -136,7 +158,7 @@ class Row:
     #: Answer each.
     script: dict
     becomes: Becomes
-    #: Fields of backhaul.Request, but the URL.
+    #: Fields of backhaul.Request, but the URL; "body_size": of a file to send.
     request: dict = field(default_factory=dict)
     #: Fields of backhaul.SessionConfiguration.
     session: dict = field(default_factory=dict)

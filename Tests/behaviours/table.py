@@ -5,6 +5,7 @@ from behaviours import (
     rows_conditionals,
     rows_cookies,
     rows_curl,
+    rows_early,
     rows_framing,
     rows_hostile,
     rows_ranges,
@@ -17,6 +18,6 @@ from behaviours import (
 
 MODULES = [
     rows_ranges, rows_framing, rows_redirects, rows_statuses, rows_conditionals, rows_authentication, rows_cookies,
-    rows_uploads, rows_hostile, rows_urlsession, rows_wget, rows_curl,
+    rows_uploads, rows_early, rows_hostile, rows_urlsession, rows_wget, rows_curl,
 ]
 ROWS = [row for module in MODULES for row in module.ROWS]

@@ -16,7 +16,7 @@ def test_what_a_task_becomes(player, row, carrier):
     event, seen = player.play(row, carrier)
     becomes = row.becomes
     said = f"{event.status.name}: {event.error_message}; asked {[(one.method, one.path) for one in seen]}"
-    assert event.state.name.lower() == becomes.state, said
+    assert becomes.state in (None, event.state.name.lower()), said
     if becomes.status != "OK":
         assert event.status == Status[becomes.status], said
     if becomes.http_status is not None:
@@ -30,7 +30,7 @@ def test_what_a_task_becomes(player, row, carrier):
 
 
 def _check_file(event, becomes):
-    if becomes.state != "succeeded":
+    if event.state.name != "SUCCEEDED":
         assert event.path is None
     if becomes.file is not None:
         assert Path(event.path).read_bytes() == becomes.file
