@@ -14,8 +14,8 @@ from desync.runs import CHANGED, FORWARD, IDLE, RESUME, TLS12, TLS13, TUNNEL, UP
 from desync.server import Server
 
 #: Seconds in which the tasks that are enqueued together must end.
-LIMIT = 20
-_OPTIONS = {"first_retry_delay_ms": 1, "longest_retry_delay_ms": 2, "request_timeout_ms": 2_000, "maximum_attempts": 8,
+LIMIT = 40
+_OPTIONS = {"first_retry_delay_ms": 1, "longest_retry_delay_ms": 2, "request_timeout_ms": 10_000, "maximum_attempts": 8,
             "sends_launch_events": False}
 
 
@@ -26,8 +26,13 @@ def contexts(certificates):
                              (TUNNEL, ssl.TLSVersion.TLSv1_2)):
         context = certificates.server_context()
         context.minimum_version = version
-        if carrier != TUNNEL:
+        if carrier == TLS12:
             context.maximum_version = version
+        else:
+            # Connections may be asked for a client certificate later, and need none.
+            context.post_handshake_auth = True
+            context.verify_mode = ssl.CERT_OPTIONAL
+            context.load_verify_locations(certificates.authority)
         context.set_alpn_protocols(["http/1.1"])
         made[carrier] = context
     return made

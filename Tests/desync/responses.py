@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from desync.runs import CHANGED, HEAD, RESUME
+_LETTERS = b"abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Response:
 def content_of(task, attempt, size):
     """A body that no other response has."""
     start = f"body of {task}, attempt {attempt}\n".encode()
-    return start + bytes(ord("a") + (len(start) + index) % 26 for index in range(size))
+    return start + (_LETTERS * (size // len(_LETTERS) + 1))[:size]
 
 
 def respond(run, request, attempt):

@@ -1,7 +1,7 @@
 """Runs as plain values: a carrier, tasks in turn, the server's responses, and the junk that it sends beside them."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from desync import junk
 
@@ -24,6 +24,9 @@ FRAMINGS = {
 
 #: Junk in the send call that ends the response; in a call of its own behind it; after the task has ended.
 WITH, BEHIND, IDLE = POINTS = ("with", "behind", "idle")
+
+#: In place of junk, from TLS 1.3 on: a record between two responses that is allowed there.
+QUESTION = "question"
 
 #: Junk when a connection is accepted; with the server's last message of a TLS 1.2 handshake; before and behind the
 #: response to CONNECT, in the same call.
@@ -119,14 +122,9 @@ def generate(seed, number):
     while len(steps) < count:
         steps.append(_step(source, carrier, steps, connections))
     if early is None and all(step.injection is None for step in steps):
-        steps[0] = _replaced(steps[0], _injection(source, carrier))
-    return Run(carrier, tuple(steps), connections, early, alpn=source.random() < 0.3,
-               late_tickets=source.random() < 0.2, number=number)
-
-
-def _replaced(step, injection):
-    return Step(step.method, step.framing, step.size, step.interim, step.pieces, step.late_ms, injection,
-                step.with_next, step.of)
+        steps[0] = replace(steps[0], injection=_injection(source, carrier))
+    alpn = carrier not in (PLAIN, FORWARD) and source.random() < 0.3
+    return Run(carrier, tuple(steps), connections, early, alpn, late_tickets=source.random() < 0.2, number=number)
 
 
 def _early(source, carrier):
@@ -136,6 +134,8 @@ def _early(source, carrier):
 def _injection(source, carrier):
     kind = source.choice(junk.KINDS)
     point = source.choice((WITH, BEHIND, IDLE, IDLE))
+    if carrier in (TLS13, TUNNEL) and source.random() < 0.1:
+        return Injection(point if point != WITH else IDLE, QUESTION)
     is_encrypted = carrier not in (PLAIN, FORWARD)
     return Injection(
         point, kind, is_raw=is_encrypted and source.random() < 0.2,
@@ -144,14 +144,10 @@ def _injection(source, carrier):
 
 
 def _step(source, carrier, before, connections):
-    method = source.choice((GET, GET, GET, HEAD, RESUME, CHANGED, PUT, POST))
-    of = None
+    method, of = source.choice((GET, GET, GET, HEAD, RESUME, CHANGED, PUT, POST)), None
     if method == CHANGED:
         files = [number for number, step in enumerate(before) if step.method == GET and step.framing == "length"]
-        if files:
-            of = source.choice(files)
-        else:
-            method = GET
+        method, of = (CHANGED, source.choice(files)) if files else (GET, None)
     framing = "length" if method == GET and source.random() < 0.3 else source.choice(FRAMINGS[method])
     return Step(
         method, framing, source.choice((1, 10, 100, 1_000, 5_000)), interim=source.choice((0, 0, 0, 1, 2)),

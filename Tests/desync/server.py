@@ -1,4 +1,4 @@
-"""The server of one run, or the proxy before it. It has no thread: whoever plays the run lets it take its turns."""
+"""The server of one run, or the proxy before it. It has no thread: the lane that plays the run gives it turns."""
 
 import heapq
 import select
@@ -10,7 +10,18 @@ from desync.junk import junk
 from desync.record import Answered, Asked, Injected, Record
 from desync.responses import respond
 from desync.runs import (
-    ACCEPT, BEFORE_TUNNEL, BEHIND, BEHIND_TUNNEL, FORWARD, HANDSHAKE, IDLE, PLAIN, TLS12, TUNNEL, WITH,
+    ACCEPT,
+    BEFORE_TUNNEL,
+    BEHIND,
+    BEHIND_TUNNEL,
+    FORWARD,
+    HANDSHAKE,
+    IDLE,
+    PLAIN,
+    QUESTION,
+    TLS12,
+    TUNNEL,
+    WITH,
 )
 from desync.wire import Wire
 
@@ -18,6 +29,7 @@ _CONNECTED = b"HTTP/1.1 200 Connected\r\n\r\n"
 _INTERIM = b"HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n"
 #: How long the responses to tasks that are enqueued together wait for each other's request.
 _TOGETHER = 0.5
+_LIMIT = 10
 
 
 class Server:
@@ -84,7 +96,8 @@ class Server:
 
     def settle(self):
         """Waits until each request is answered and the client's kernel has all that was sent."""
-        while True:
+        deadline = time.monotonic() + _LIMIT
+        while time.monotonic() < deadline:
             while self.turn(0.001 if self._due else 0):
                 pass
             if self._due:
@@ -236,8 +249,12 @@ class Server:
 
     def _inject(self, number, wire, task, injection, before, is_atomic):
         self._injected.add(task)
-        data, mark = self._junk(injection.kind)
-        wire.send(before + (data if injection.is_raw else wire.sealed(data)))
+        if injection.kind == QUESTION:
+            data, mark = wire.question(), QUESTION
+        else:
+            data, mark = self._junk(injection.kind)
+            data = data if injection.is_raw else wire.sealed(data)
+        wire.send(before + data)
         what = f"{injection.kind} {injection.point} {task}" + (" below TLS" if injection.is_raw else "")
         self._note(number, mark, what, is_atomic)
         if injection.closes:

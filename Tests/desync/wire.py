@@ -6,6 +6,7 @@ import ssl
 import struct
 import termios
 import time
+from contextlib import suppress
 
 from desync.responses import Request
 
@@ -14,31 +15,22 @@ _LIMIT = 10
 
 
 class Wire:
-    """A connection, with or without TLS. `opened` in the result of `receive`: the handshake ended with it."""
+    """A connection, with or without TLS."""
 
     def __init__(self, connection):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.settimeout(_LIMIT)
         self.socket = connection
         self.is_open = True
-        self.has_ended = False
         self._tls = None
-        self._is_shaking = False
+        self.is_shaking = False
         self._text = bytearray()
-
-    @property
-    def is_encrypted(self):
-        return self._tls is not None
-
-    @property
-    def is_shaking(self):
-        return self._is_shaking
 
     def encrypt(self, context):
         """The peer's next bytes are the begin of a handshake."""
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
-        self._is_shaking = True
+        self.is_shaking = True
 
     def shake(self):
         """Goes on with the handshake. When it ends, returns its last bytes, which the caller sends; else None."""
@@ -47,7 +39,7 @@ class Wire:
         except ssl.SSLWantReadError:
             self.send(self._outgoing.read())
             return None
-        self._is_shaking = False
+        self.is_shaking = False
         return self._outgoing.read()
 
     def sealed(self, data):
@@ -56,6 +48,13 @@ class Wire:
             return data
         if data:
             self._tls.write(data)
+        return self._outgoing.read()
+
+    def question(self):
+        """A TLS 1.3 record that asks for a client certificate after the handshake, and is no junk."""
+        with suppress(ssl.SSLError):
+            self._tls.verify_client_post_handshake()
+            self._tls.do_handshake()
         return self._outgoing.read()
 
     def send(self, data):
@@ -67,7 +66,6 @@ class Wire:
         """Takes what has arrived. False at the end of the connection."""
         data = self.socket.recv(_BLOCK)
         if not data:
-            self.has_ended = True
             return False
         if self._tls is None:
             self._text += data
@@ -94,7 +92,7 @@ class Wire:
         return Request(method, target, headers, body)
 
     def _decrypt(self):
-        if self._tls is None or self._is_shaking:
+        if self._tls is None or self.is_shaking:
             return
         try:
             while (data := self._tls.read(_BLOCK)):
@@ -107,14 +105,8 @@ class Wire:
     def settle(self):
         """Waits until the peer's kernel has all that was sent. On loopback it then has each byte for its process."""
         deadline = time.monotonic() + _LIMIT
-        while _count(self.socket, termios.TIOCOUTQ) and time.monotonic() < deadline:
+        while _unacknowledged(self.socket) and time.monotonic() < deadline:
             time.sleep(0.0005)
-
-    @property
-    def unread(self):
-        """Whether something has arrived that was not taken as part of a whole request."""
-        pending = self._incoming.pending if self._tls is not None else 0
-        return bool(self._text or pending or _count(self.socket, termios.FIONREAD))
 
     def close(self):
         """No more bytes: an orderly end."""
@@ -128,5 +120,6 @@ class Wire:
         self.socket.close()
 
 
-def _count(connection, request):
-    return struct.unpack("i", fcntl.ioctl(connection, request, bytes(4)))[0]
+def _unacknowledged(connection):
+    """Bytes sent that the peer's kernel has not acknowledged: SIOCOUTQ (tcp(7))."""
+    return struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]
