@@ -46,6 +46,8 @@ class Injection:
     kind: str
     #: Below TLS: as bytes on the socket that are no record.
     is_raw: bool = False
+    #: Of WITH: in one record of TLS with the end of the response, so that no byte of it waits in the socket.
+    shares_record: bool = False
     #: The server closes the connection behind it.
     closes: bool = False
     #: How long the connection is idle before it.
@@ -137,8 +139,9 @@ def _injection(source, carrier):
     if carrier in (TLS13, TUNNEL) and source.random() < 0.1:
         return Injection(point if point != WITH else IDLE, QUESTION)
     is_encrypted = carrier not in (PLAIN, FORWARD)
+    is_raw = is_encrypted and source.random() < 0.2
     return Injection(
-        point, kind, is_raw=is_encrypted and source.random() < 0.2,
+        point, kind, is_raw, shares_record=is_encrypted and not is_raw and point == WITH and source.random() < 0.6,
         closes=kind == "too-late" or source.random() < 0.1,
         pause_ms=source.choice((0, 0, 5, 20)) if point == IDLE else 0)
 

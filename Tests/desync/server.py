@@ -219,7 +219,7 @@ class Server:
             tickets = b""
         injection = step.injection if response.is_final and task not in self._injected else None
         if injection is not None and injection.point == WITH:
-            self._inject(number, wire, task, injection, tickets + wire.sealed(pieces[-1]), True)
+            self._inject(number, wire, task, injection, pieces[-1], True, tickets)
         else:
             wire.send(tickets + wire.sealed(pieces[-1]))
             if injection is not None and injection.point == BEHIND:
@@ -247,18 +247,22 @@ class Server:
         for number, wire in list(self._wires.items()):
             self._guarded(self._inject, number, wire, task, injection, b"", True)
 
-    def _inject(self, number, wire, task, injection, before, is_atomic):
+    def _inject(self, number, wire, task, injection, before, is_atomic, tickets=b""):
         self._injected.add(task)
         if injection.kind == QUESTION:
-            data, mark = wire.question(), QUESTION
+            wire.send(wire.question())
+            return self._note(number, QUESTION, f"{QUESTION} {injection.point} {task}", is_atomic)
+        data, mark = self._junk(injection.kind)
+        if injection.shares_record:
+            data = wire.sealed(before + data)
         else:
-            data, mark = self._junk(injection.kind)
-            data = data if injection.is_raw else wire.sealed(data)
-        wire.send(before + data)
-        what = f"{injection.kind} {injection.point} {task}" + (" below TLS" if injection.is_raw else "")
-        self._note(number, mark, what, is_atomic)
+            data = wire.sealed(before) + (data if injection.is_raw else wire.sealed(data))
+        wire.send(tickets + data)
+        where = " below TLS" if injection.is_raw else " in its record" if injection.shares_record else ""
+        self._note(number, mark, f"{injection.kind} {injection.point} {task}{where}", is_atomic)
         if injection.closes:
             self._forget(wire)
+        return None
 
     def _junk(self, kind):
         self._marks += 1
