@@ -24,7 +24,8 @@ def replay(stage, seed, number):
     print(run)
     record, violations = stage.play(run)
     print("\n".join(described(record)))
-    print(*record.outcomes.values(), sep="\n")
+    for outcome in record.outcomes.values():
+        print(f"{outcome.task}: {outcome.described()}")
     print("\n".join(map(str, violations)) or "no violation")
     return 1 if violations else 0
 

@@ -48,7 +48,7 @@ def _problem(run, number, record):
         return "it did not end"
     if any(_is_outcome(run, step, response, outcome, record) for response in responses if response.is_final):
         return None
-    return f"{_verdict(task, outcome, responses, record)}: {_described(outcome)}; its own responses: " + (
+    return f"{_verdict(task, outcome, responses, record)}: {outcome.described()}; its own responses: " + (
         ", ".join(f"{response.status} of {len(response.content)} bytes" for response in responses) or "none")
 
 
@@ -84,9 +84,3 @@ def _verdict(task, outcome, responses, record):
     if outcome.http_status and outcome.http_status not in [response.status for response in responses]:
         return "it has a status that the server did not send for it"
     return "it has other bytes than its response" if outcome.succeeded else "it failed although its response is good"
-
-
-def _described(outcome):
-    state = "succeeded" if outcome.succeeded else f"failed with {outcome.status}"
-    words = f" ({outcome.message})" if outcome.message else ""
-    return f"{state}, status {outcome.http_status}, {outcome.data[:60]!r}{words}"

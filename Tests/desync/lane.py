@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from backhaul import BackhaulError, EventKind, HTTPVersion, Request, RetryErrors, SessionConfiguration, TaskState
+from backhaul import EventKind, HTTPVersion, Request, RetryErrors, SessionConfiguration, TaskState
 
 from desync.checker import check
 from desync.record import Outcome

@@ -50,6 +50,12 @@ class Outcome:
     message: str = ""
     attempts: int = 0
 
+    def described(self):
+        """In a line."""
+        state = "succeeded" if self.succeeded else f"failed with {self.status}"
+        words = f" ({self.message})" if self.message else ""
+        return f"{state}, status {self.http_status}, {self.data[:60]!r}{words}"
+
 
 @dataclass
 class Record:

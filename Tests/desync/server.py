@@ -46,6 +46,7 @@ class Server:
         #: Tasks that are under way, and those of them whose requests are answered together.
         self.live, self.together = set(), set()
         self._injected = set()
+        self._watched = None
         self._asked = {}
 
     def __enter__(self):
@@ -64,21 +65,20 @@ class Server:
 
     @property
     def url(self):
-        match self._run.carrier:
-            case "plain":
-                return f"http://127.0.0.1:{self.port}"
-            case "forward":
-                return f"http://origin{self._run.number}.test"
-        return f"https://127.0.0.1:{self.port}"
+        if self._run.carrier == FORWARD:
+            return f"http://origin{self._run.number}.test"
+        return f"{'http' if self._run.carrier == PLAIN else 'https'}://127.0.0.1:{self.port}"
 
     def watch(self, descriptor):
         """A turn ends also when this descriptor is readable."""
+        self._watched = descriptor
         self._poll.register(descriptor, select.POLLIN)
 
     # Turns
 
     def turn(self, seconds):
-        """Does what is due. False when nothing was within the time."""
+        """Does what is due on connections. False when nothing was, within the time or until the watched descriptor is
+        readable."""
         if self._due:
             seconds = max(0, min(seconds, self._due[0][0] - time.monotonic()))
         ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1_000)}
@@ -87,7 +87,7 @@ class Server:
         for number, wire in list(self._wires.items()):
             if wire.is_open and wire.socket.fileno() in ready:
                 self._guarded(self._read, number, wire)
-        is_busy = bool(ready)
+        is_busy = bool(ready - {self._watched})
         while self._due and self._due[0][0] <= time.monotonic():
             _, _, action, number, arguments = heapq.heappop(self._due)
             self._guarded(action, number, self._wires[number], *arguments)
@@ -98,12 +98,11 @@ class Server:
         """Waits until each request is answered and the client's kernel has all that was sent."""
         deadline = time.monotonic() + _LIMIT
         while time.monotonic() < deadline:
-            while self.turn(0.001 if self._due else 0):
-                pass
-            if self._due:
+            if self.turn(0.2 if self._due else 0) or self._due:
                 continue
-            for wire in self._open():
-                wire.settle()
+            for wire in self._wires.values():
+                if wire.is_open:
+                    wire.settle()
             if not self.turn(0) and not self._due:
                 return
 
@@ -119,9 +118,6 @@ class Server:
     def _later(self, seconds, action, number, *arguments):
         self._count += 1
         heapq.heappush(self._due, (time.monotonic() + seconds, self._count, action, number, arguments))
-
-    def _open(self):
-        return [wire for wire in self._wires.values() if wire.is_open]
 
     def _forget(self, wire, close=Wire.close):
         with suppress(KeyError, ValueError):

@@ -4,19 +4,19 @@ import pytest
 
 from desync.checker import check
 from desync.record import Answered, Asked, Injected, Outcome, Record
-from desync.responses import Request, respond
-from desync.runs import PLAIN, POST, WITH, Injection, Run, Step, generate
+from desync.responses import Request, Response, respond
+from desync.runs import CHANGED, PLAIN, POST, WITH, Injection, Run, Step, generate
 
 RUN = Run(PLAIN, (Step(injection=Injection(WITH, "ok")), Step(), Step(POST)))
 
 
-def record_of(run, live=True):
+def record_of(run):
     """A good run, in which each task has its own response."""
     record = Record()
     for number in range(len(run.steps)):
         task = run.task(number)
         response = respond(run, Request("GET", f"/{task}", {"x-task": task}), 0)
-        record.entries += [Asked(0, task), Answered(0, task, response, frozenset({task} if live else ()))]
+        record.entries += [Asked(0, task), Answered(0, task, response, frozenset({task}))]
         record.outcomes[task] = Outcome(task, True, "OK", response.status, response.content)
     return record
 
@@ -90,3 +90,13 @@ def test_the_response_of_a_task_that_had_ended_is_junk_for_tasks_that_are_under_
 def test_a_seed_and_a_number_make_the_same_run():
     assert [generate(3, number) for number in range(50)] == [generate(3, number) for number in range(50)]
     assert generate(3, 1) != generate(4, 1)
+
+
+def test_a_version_that_is_unchanged_leaves_the_file_of_the_task_before():
+    run = Run(PLAIN, (Step(), Step(CHANGED, "unchanged", of=0)))
+    record = record_of(run)
+    record.entries[3] = Answered(0, "r0t1", Response(304, framing="none"), frozenset({"r0t1"}))
+    record.outcomes["r0t1"] = Outcome("r0t1", True, "OK", 304, record.outcomes["r0t0"].data)
+    assert problems(run, record) == []
+    record.outcomes["r0t1"].data = b"another file"
+    assert problems(run, record) == [("r0t1", "it has other bytes than its response")]
