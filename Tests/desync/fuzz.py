@@ -1,0 +1,96 @@
+"""Plays many runs in parallel lanes."""
+
+import shutil
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from backhaul import Application, Hosting
+
+from desync.lane import Lane
+from desync.runs import Run, generate
+
+LANES = 24
+
+
+@dataclass(frozen=True)
+class Failure:
+    run: Run
+    record: object
+    violations: tuple
+
+    def described(self, seed=None):
+        """The run, what its server did, and what is wrong."""
+        lines = [f"run {self.run.number} over {self.run.carrier}: {len(self.violations)} violations"]
+        lines += [f"  {violation}" for violation in self.violations]
+        lines += [f"    {entry}" for entry in described(self.record)]
+        if seed is not None:
+            lines.append(f"  again: scripts/in-venv python -m desync --seed {seed} --run {self.run.number}")
+        return "\n".join(lines)
+
+
+def described(record):
+    """What the server did, a line for each step."""
+    for entry in record.entries:
+        words = [f"connection {entry.connection}: {type(entry).__name__.lower()}"]
+        for name in ("task", "what"):
+            words += [str(getattr(entry, name))] if hasattr(entry, name) else []
+        if hasattr(entry, "response"):
+            words.append(f"with {entry.response.status} ({entry.response.framing}, {len(entry.response.body)} bytes)")
+        yield " ".join(words)
+
+
+class Stage:
+    """``with Stage(certificates) as stage: stage.play(run)``: one engine in this process."""
+
+    def __init__(self, certificates, folder=None):
+        self._certificates = certificates
+        # Files of a few bytes, of which each is synced: in memory where that is possible.
+        memory = Path("/dev/shm")
+        self._place = Path(tempfile.mkdtemp(prefix="desync-", dir=folder or (memory if memory.is_dir() else None)))
+
+    def __enter__(self):
+        self._application = Application("org.example.desync", self._place / "store", hosting=Hosting.EMBEDDED)
+        self._first = self.lane("named")
+        return self
+
+    def __exit__(self, *_):
+        self._application.close()
+        shutil.rmtree(self._place, ignore_errors=True)
+
+    def lane(self, name):
+        return Lane(self._application, name, self._place, self._certificates)
+
+    def play(self, run):
+        """One run alone; returns its record and its violations."""
+        return self._first.play(run)
+
+    def fuzz(self, seed, numbers, lanes=LANES, progress=lambda count: None):
+        """Plays the runs of these numbers; returns those that have violations."""
+        remaining, failures, errors = iter(numbers), [], []
+        lock = threading.Lock()
+
+        def work(lane):
+            try:
+                while not errors:
+                    with lock:
+                        number = next(remaining, None)
+                        progress(number)
+                    if number is None:
+                        return
+                    run = generate(seed, number)
+                    record, violations = lane.play(run)
+                    if violations:
+                        failures.append(Failure(run, record, tuple(violations)))
+            except BaseException as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=work, args=(self.lane(f"lane{number}"),)) for number in range(lanes)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if errors:
+            raise errors[0]
+        return failures

@@ -1,0 +1,148 @@
+"""Plays runs one after the other: hands their tasks over, and lets their servers take turns meanwhile."""
+
+import shutil
+import ssl
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from backhaul import EventKind, HTTPVersion, Request, RetryErrors, SessionConfiguration, TaskState
+
+from desync.checker import check
+from desync.record import Outcome
+from desync.runs import CHANGED, FORWARD, IDLE, RESUME, TLS12, TLS13, TUNNEL, UPLOADS
+from desync.server import Server
+
+#: Seconds in which the tasks that are enqueued together must end.
+LIMIT = 40
+_OPTIONS = {"first_retry_delay_ms": 1, "longest_retry_delay_ms": 2, "request_timeout_ms": 10_000, "maximum_attempts": 8,
+            "sends_launch_events": False}
+
+
+def contexts(certificates):
+    """The server's side of TLS for each carrier."""
+    made = {}
+    for carrier, version in ((TLS12, ssl.TLSVersion.TLSv1_2), (TLS13, ssl.TLSVersion.TLSv1_3),
+                             (TUNNEL, ssl.TLSVersion.TLSv1_2)):
+        context = certificates.server_context()
+        context.minimum_version = version
+        if carrier == TLS12:
+            context.maximum_version = version
+        else:
+            # Connections may be asked for a client certificate later, and need none.
+            context.post_handshake_auth = True
+            context.verify_mode = ssl.CERT_OPTIONAL
+            context.load_verify_locations(certificates.authority)
+        context.set_alpn_protocols(["http/1.1"])
+        made[carrier] = context
+    return made
+
+
+class Lane:
+    """One run at a time. Each run has ports of its own, so that no connection is left to the next one."""
+
+    def __init__(self, application, name, folder, certificates):
+        self._application, self._name, self._folder = application, name, Path(folder)
+        self._certificates, self._contexts = certificates, contexts(certificates)
+        self._sessions, self._cursors = {}, {}
+
+    def play(self, run):
+        """Returns the record of the run and its violations."""
+        folder = self._folder / f"{self._name}-{run.number}"
+        folder.mkdir()
+        with Server(run, self._contexts) as server:
+            session = self._session(run, server)
+            server.watch(session.fileno())
+            for group in run.groups():
+                self._play_group(run, group, server, session, folder)
+            record = server.record
+        cursor = self._cursors.get(session.identifier, 0)
+        if cursor:
+            session.acknowledge_through(cursor)
+        shutil.rmtree(folder, ignore_errors=True)
+        return record, check(run, record)
+
+    def _session(self, run, server):
+        """Sessions are for many runs; that of a proxy gets the run's port."""
+        name = f"{self._name}.{run.carrier}.{run.connections}.{int(run.alpn)}.{int(run.early is not None)}"
+        options = dict(_OPTIONS, connections_per_origin=run.connections, ca_file=self._certificates.authority,
+                       proxy="none")
+        if not run.alpn:
+            options["http_version"] = HTTPVersion.HTTP_1_1
+        if run.carrier in (FORWARD, TUNNEL):
+            options["proxy"] = f"http://127.0.0.1:{server.port}"
+        if run.early is not None:
+            # Nothing was sent when the junk came: each task may be tried again.
+            every = RetryErrors(0)
+            for one in RetryErrors:
+                every |= one
+            options.update(retry_errors=every & ~RetryErrors.NOTHING, retries_unsafe_methods=True)
+        if name not in self._sessions:
+            self._sessions[name] = self._application.session(name, **options)
+        elif run.carrier in (FORWARD, TUNNEL):
+            self._sessions[name].update(SessionConfiguration(name, **options))
+        return self._sessions[name]
+
+    def _play_group(self, run, group, server, session, folder):
+        tasks = [run.task(number) for number in group]
+        server.live = set(tasks)
+        server.together = set(tasks) if len(tasks) > 1 else set()
+        requests = [_request(run, number, server.url, folder) for number in group]
+        entries = session.enqueue(requests)
+        under_way = {entry.task_id: task for entry, task in zip(entries, tasks)}
+        deadline = time.monotonic() + LIMIT
+        while under_way and time.monotonic() < deadline:
+            server.turn(0.2)
+            self._collect(session, run, server, under_way, folder)
+        if under_way:
+            session.cancel(list(under_way))
+        server.settle()
+        for task in tasks:
+            injection = run.steps[int(task.rpartition("t")[2])].injection
+            if injection is not None and injection.point == IDLE:
+                pause = time.monotonic() + injection.pause_ms / 1_000
+                while time.monotonic() < pause:
+                    server.turn(pause - time.monotonic())
+                server.inject_idle(task)
+        server.settle()
+
+    def _collect(self, session, run, server, under_way, folder):
+        cursor = self._cursors.get(session.identifier, 0)
+        for event in session.poll(cursor, timeout=0).items:
+            self._cursors[session.identifier] = event.id
+            if event.kind is EventKind.TASK_ENDED and event.task_id in under_way:
+                task = under_way.pop(event.task_id)
+                server.live.discard(task)
+                server.together.discard(task)
+                server.record.outcomes[task] = _outcome(run, task, event, folder)
+
+
+def _request(run, number, url, folder):
+    step, task = run.steps[number], run.task(number)
+    headers = {"X-Task": task}
+    if step.method in UPLOADS:
+        return Request(f"{url}/{task}", body=b"upload of " + task.encode() + bytes(step.size), method=step.method,
+                       headers=headers)
+    if step.method == CHANGED:
+        earlier = run.task(step.of)
+        return Request(f"{url}/{earlier}", folder / earlier, headers=headers, if_exists="replace", if_changed=True)
+    method = None if step.method == RESUME else step.method
+    # A version is remembered where another may be asked for.
+    is_asked_again = any(other.of == number for other in run.steps)
+    return Request(f"{url}/{task}", folder / task, method=method, headers=headers, if_exists="replace",
+                   if_changed=is_asked_again)
+
+
+def _outcome(run, task, event, folder):
+    step = run.steps[int(task.rpartition("t")[2])]
+    succeeded = event.state is TaskState.SUCCEEDED
+    if not succeeded:
+        data = event.error_body
+    elif step.method in UPLOADS:
+        data = event.response_body
+    else:
+        data = b""
+        with suppress(OSError):
+            data = Path(event.path or folder / run.task(step.of)).read_bytes()
+    return Outcome(task, succeeded, event.status.name, event.http_status, data, event.error_message or "",
+                   event.attempts)

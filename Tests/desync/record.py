@@ -1,0 +1,90 @@
+"""What a server did in one run, and what became of the run's tasks."""
+
+from dataclasses import dataclass, field
+
+from desync.responses import Response
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A whole request arrived."""
+
+    connection: int
+    task: str
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A response was sent."""
+
+    connection: int
+    task: str
+    response: Response
+    #: The tasks that were under way then.
+    live: frozenset = frozenset()
+
+
+@dataclass(frozen=True)
+class Injected:
+    """Junk was sent. `is_atomic`: in one send call with bytes that the client needed before it could send another
+    request on this connection, so that no request can have been on its way."""
+
+    connection: int
+    mark: str
+    what: str
+    is_atomic: bool
+    live: frozenset = frozenset()
+
+
+@dataclass
+class Outcome:
+    """The end of a task, as its event says it."""
+
+    task: str
+    succeeded: bool
+    #: Name of the status.
+    status: str
+    http_status: int
+    #: The file, the response body of an upload, or the body of the error.
+    data: bytes
+    message: str = ""
+    attempts: int = 0
+
+    def described(self):
+        """In a line."""
+        state = "succeeded" if self.succeeded else f"failed with {self.status}"
+        words = f" ({self.message})" if self.message else ""
+        return f"{state}, status {self.http_status}, {self.data[:60]!r}{words}"
+
+
+@dataclass
+class Record:
+    """All of one run, in the order of the server."""
+
+    entries: list = field(default_factory=list)
+    outcomes: dict = field(default_factory=dict)
+
+    def responses(self, task):
+        return [entry.response for entry in self.entries if isinstance(entry, Answered) and entry.task == task]
+
+    def racing(self):
+        """Tasks whose request may have been sent before junk arrived on its connection: the client cannot tell such
+        junk from a response, so these tasks may end by it."""
+        exposed, asking, found = {}, {}, set()
+        for entry in self.entries:
+            at = exposed.setdefault(entry.connection, set())
+            match entry:
+                case Asked():
+                    asking[entry.connection] = entry.task
+                    if entry.task in at:
+                        found.add(entry.task)
+                case Answered():
+                    asking.pop(entry.connection, None)
+                    # Its task may have ended before, so that the response is junk for the other tasks.
+                    if entry.task in found or entry.task not in entry.live:
+                        at |= entry.live
+                case Injected(is_atomic=False):
+                    at |= entry.live
+                    if entry.connection in asking:
+                        found.add(asking[entry.connection])
+        return found

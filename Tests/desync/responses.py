@@ -1,0 +1,123 @@
+"""The server's own responses to requests."""
+
+from dataclasses import dataclass
+
+from desync.runs import CHANGED, HEAD, RESUME
+_LETTERS = b"abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True)
+class Request:
+    method: str
+    target: str
+    #: Names in lower case.
+    headers: dict
+    body: bytes = b""
+
+    @property
+    def task(self):
+        """Which task sent it."""
+        return self.headers.get("x-task", "")
+
+    @property
+    def offset(self):
+        """Where the range begins that it asks for."""
+        return int(self.headers.get("range", "bytes=0-").removeprefix("bytes=").partition("-")[0])
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a server sends, and what the task has in the end if this is its last response."""
+
+    status: int
+    #: The file, the body that an upload's event carries, or the body of an error.
+    content: bytes = b""
+    #: The message's own body.
+    body: bytes = b""
+    framing: str = "length"
+    fields: tuple = ()
+    #: The server closes the connection after so many bytes of the body.
+    drop_after: int | None = None
+
+    @property
+    def is_final(self):
+        """False when another attempt follows."""
+        return self.drop_after is None and self.status != 503
+
+    def encoded(self):
+        """Head and body as bytes."""
+        fields = list(self.fields)
+        if self.framing == "chunked" or self.framing == "trailers":
+            fields.append("Transfer-Encoding: chunked")
+        elif self.framing == "length":
+            fields.append(f"Content-Length: {len(self.body)}")
+        head = "\r\n".join([f"HTTP/1.1 {self.status} Because", *fields, "", ""]).encode()
+        if self.drop_after is not None:
+            return head, self.body[:self.drop_after]
+        if self.framing in ("chunked", "trailers"):
+            return head, self._chunks()
+        return head, self.body
+
+    def _chunks(self):
+        middle = len(self.body) // 2
+        parts = [part for part in (self.body[:middle], self.body[middle:]) if part]
+        trailer = b"X-Trailer: one\r\nX-Other: two\r\n" if self.framing == "trailers" else b""
+        return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n" + trailer + b"\r\n"
+
+
+def content_of(task, attempt, size):
+    """A body that no other response has."""
+    start = f"body of {task}, attempt {attempt}\n".encode()
+    return start + (_LETTERS * (size // len(_LETTERS) + 1))[:size]
+
+
+def respond(run, request, attempt):
+    """The response to a request; `attempt`: the number of requests that its task has sent before."""
+    number = int(request.task.rpartition("t")[2])
+    step = run.steps[number]
+    content = content_of(request.task, attempt, step.size)
+    tag = f'ETag: "{request.task}"'
+    if step.method == HEAD:
+        return _head(step, content, tag)
+    if step.method == RESUME:
+        return _part(request, content_of(request.task, 0, step.size), attempt, tag)
+    if step.method == CHANGED and "if-none-match" in request.headers:
+        return _unchanged(run, step, request)
+    match step.framing:
+        case "empty":
+            return Response(200)
+        case "no-content":
+            return Response(204, framing="none")
+        case "missing":
+            return Response(404, content, content)
+        case "missing-chunked":
+            return Response(404, content, content, "chunked")
+        case "unavailable" if attempt == 0:
+            return Response(503, content, content)
+        case "chunked" | "trailers":
+            return Response(200, content, content, step.framing, (tag,))
+    return Response(200, content, content, fields=(tag,))
+
+
+def _head(step, content, tag):
+    length = {"length": f"Content-Length: {len(content)}", "empty": "Content-Length: 0",
+              "chunked": "Transfer-Encoding: chunked"}[step.framing]
+    return Response(200, framing="none", fields=(tag, length))
+
+
+def _part(request, content, attempt, tag):
+    if attempt == 0:
+        return Response(200, content, content, fields=(tag,), drop_after=len(content) // 2)
+    if "range" not in request.headers:
+        return Response(200, content, content, fields=(tag,))
+    rest = content[request.offset:]
+    return Response(206, content, rest, fields=(
+        tag, f"Content-Range: bytes {request.offset}-{len(content) - 1}/{len(content)}"))
+
+
+def _unchanged(run, step, request):
+    """The file stays the one that an earlier task made."""
+    fields = (f"ETag: {request.headers['if-none-match']}",)
+    if step.framing == "unchanged-with-length":
+        fields += (f"Content-Length: {len(content_of(run.task(step.of), 0, run.steps[step.of].size))}",)
+    return Response(304, framing="none", fields=fields)

@@ -1,0 +1,159 @@
+"""Runs as plain values: a carrier, tasks in turn, the server's responses, and the junk that it sends beside them."""
+
+import random
+from dataclasses import dataclass, replace
+
+from desync import junk
+
+#: HTTP/1.1 without TLS; over TLS of two versions; by an HTTP proxy that forwards; over TLS in a proxy's tunnel.
+PLAIN, TLS12, TLS13, FORWARD, TUNNEL = CARRIERS = ("plain", "tls12", "tls13", "forward", "tunnel")
+
+#: Downloads; a download that the server drops and that resumes; a download only of another version; uploads.
+GET, HEAD, RESUME, CHANGED, PUT, POST = METHODS = ("GET", "HEAD", "RESUME", "CHANGED", "PUT", "POST")
+UPLOADS = (PUT, POST)
+
+#: How responses are framed, for each kind of task.
+FRAMINGS = {
+    GET: ("length", "empty", "chunked", "trailers", "no-content", "missing", "missing-chunked", "unavailable"),
+    HEAD: ("length", "empty", "chunked"),
+    RESUME: ("length",),
+    CHANGED: ("unchanged", "unchanged-with-length"),
+    PUT: ("length", "empty", "chunked", "trailers", "no-content", "missing"),
+    POST: ("length", "empty", "chunked", "no-content", "missing"),
+}
+
+#: Junk in the send call that ends the response; in a call of its own behind it; after the task has ended.
+WITH, BEHIND, IDLE = POINTS = ("with", "behind", "idle")
+
+#: In place of junk, from TLS 1.3 on: a record between two responses that is allowed there.
+QUESTION = "question"
+
+#: Junk when a connection is accepted; with the server's last message of a TLS 1.2 handshake; before and behind the
+#: response to CONNECT, in the same call.
+ACCEPT, HANDSHAKE, BEFORE_TUNNEL, BEHIND_TUNNEL = ("accept", "handshake", "before-tunnel", "behind-tunnel")
+EARLY_POINTS = {
+    PLAIN: (ACCEPT,), FORWARD: (ACCEPT,), TLS12: (HANDSHAKE,), TLS13: (HANDSHAKE,),
+    TUNNEL: (BEFORE_TUNNEL, BEHIND_TUNNEL, HANDSHAKE),
+}
+ALWAYS = 1_000
+
+
+@dataclass(frozen=True)
+class Injection:
+    """Junk at one point of a step."""
+
+    point: str
+    kind: str
+    #: Below TLS: as bytes on the socket that are no record.
+    is_raw: bool = False
+    #: Of WITH: in one record of TLS with the end of the response, so that no byte of it waits in the socket.
+    shares_record: bool = False
+    #: The server closes the connection behind it.
+    closes: bool = False
+    #: How long the connection is idle before it.
+    pause_ms: int = 0
+
+
+@dataclass(frozen=True)
+class Early:
+    """Junk on new connections, before their first request."""
+
+    point: str
+    kind: str
+    #: On so many connections of the run.
+    connections: int = 1
+
+
+@dataclass(frozen=True)
+class Step:
+    """One task, and the server's response to it."""
+
+    method: str = GET
+    framing: str = "length"
+    size: int = 100
+    #: 1xx responses before the final one.
+    interim: int = 0
+    #: Send calls of the response.
+    pieces: int = 1
+    #: How long the server takes.
+    late_ms: int = 0
+    injection: Injection | None = None
+    #: Enqueued together with the next step.
+    with_next: bool = False
+    #: Of CHANGED: the number of the step whose file it asks for again.
+    of: int | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    carrier: str
+    steps: tuple
+    connections: int = 1
+    early: Early | None = None
+    #: HTTP/1.1 by ALPN instead of the session's http_version.
+    alpn: bool = False
+    #: Session tickets of TLS 1.3 are sent with the first response instead of after the handshake.
+    late_tickets: bool = False
+    number: int = 0
+
+    def groups(self):
+        """Numbers of the steps that are enqueued together."""
+        group, groups = [], []
+        for number, step in enumerate(self.steps):
+            group.append(number)
+            # A task that asks for another version is enqueued when the first version is there.
+            last = number == len(self.steps) - 1
+            if last or not step.with_next or self.steps[number + 1].method == CHANGED:
+                groups.append(tuple(group))
+                group = []
+        return groups
+
+    def task(self, number):
+        """The name of a step's task: no other task has it."""
+        return f"r{self.number}t{number}"
+
+
+def generate(seed, number):
+    """The same run for the same seed and number."""
+    source = random.Random(f"{seed}:{number}")
+    carrier = source.choice(CARRIERS)
+    connections = source.choice((1, 1, 2))
+    early = _early(source, carrier) if source.random() < 0.15 else None
+    steps = []
+    count = source.randint(2, 5)
+    while len(steps) < count:
+        steps.append(_step(source, carrier, steps, connections))
+    if early is None and all(step.injection is None for step in steps):
+        steps[0] = replace(steps[0], injection=_injection(source, carrier))
+    alpn = carrier not in (PLAIN, FORWARD) and source.random() < 0.3
+    return Run(carrier, tuple(steps), connections, early, alpn, late_tickets=source.random() < 0.2, number=number)
+
+
+def _early(source, carrier):
+    return Early(source.choice(EARLY_POINTS[carrier]), source.choice(junk.KINDS), source.choice((1, 1, 2, ALWAYS)))
+
+
+def _injection(source, carrier):
+    kind = source.choice(junk.KINDS)
+    point = source.choice((WITH, BEHIND, IDLE, IDLE))
+    if carrier in (TLS13, TUNNEL) and source.random() < 0.1:
+        return Injection(point if point != WITH else IDLE, QUESTION)
+    is_encrypted = carrier not in (PLAIN, FORWARD)
+    is_raw = is_encrypted and source.random() < 0.2
+    return Injection(
+        point, kind, is_raw, shares_record=is_encrypted and not is_raw and point == WITH and source.random() < 0.6,
+        closes=kind == "too-late" or source.random() < 0.1,
+        pause_ms=source.choice((0, 0, 5, 20)) if point == IDLE else 0)
+
+
+def _step(source, carrier, before, connections):
+    method, of = source.choice((GET, GET, GET, HEAD, RESUME, CHANGED, PUT, POST)), None
+    if method == CHANGED:
+        files = [number for number, step in enumerate(before) if step.method == GET and step.framing == "length"]
+        method, of = (CHANGED, source.choice(files)) if files else (GET, None)
+    framing = "length" if method == GET and source.random() < 0.3 else source.choice(FRAMINGS[method])
+    return Step(
+        method, framing, source.choice((1, 10, 100, 1_000, 5_000)), interim=source.choice((0, 0, 0, 1, 2)),
+        pieces=source.choice((1, 1, 2, 3)), late_ms=source.choice((0, 0, 0, 3, 15)),
+        injection=_injection(source, carrier) if source.random() < 0.5 else None,
+        with_next=connections == 2 and method != CHANGED and source.random() < 0.3, of=of)

@@ -1,0 +1,269 @@
+"""The server of one run, or the proxy before it. It has no thread: the lane that plays the run gives it turns."""
+
+import heapq
+import select
+import socket
+import time
+from contextlib import suppress
+
+from desync.junk import junk
+from desync.record import Answered, Asked, Injected, Record
+from desync.responses import respond
+from desync.runs import (
+    ACCEPT,
+    BEFORE_TUNNEL,
+    BEHIND,
+    BEHIND_TUNNEL,
+    FORWARD,
+    HANDSHAKE,
+    IDLE,
+    PLAIN,
+    QUESTION,
+    TLS12,
+    TUNNEL,
+    WITH,
+)
+from desync.wire import Wire
+
+_CONNECTED = b"HTTP/1.1 200 Connected\r\n\r\n"
+_INTERIM = b"HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n"
+#: How long the responses to tasks that are enqueued together wait for each other's request.
+_TOGETHER = 0.5
+_LIMIT = 10
+
+
+class Server:
+    """``with Server(run, contexts) as server: server.turn(seconds)``"""
+
+    def __init__(self, run, contexts):
+        self._run, self._contexts = run, contexts
+        self.record = Record()
+        self._wires, self._tickets = {}, {}
+        self._count = self._marks = self._early = 0
+        #: Moments with what is to be done then.
+        self._due = []
+        self._waiting = []
+        #: Tasks that are under way, and those of them whose requests are answered together.
+        self.live, self.together = set(), set()
+        self._injected = set()
+        self._watched = None
+        self._asked = {}
+
+    def __enter__(self):
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = self._listener.getsockname()[1]
+        self._poll = select.poll()
+        self._poll.register(self._listener, select.POLLIN)
+        return self
+
+    def __exit__(self, *_):
+        self._listener.close()
+        for wire in self._wires.values():
+            if wire.is_open:
+                with suppress(OSError):
+                    wire.reset()
+
+    @property
+    def url(self):
+        if self._run.carrier == FORWARD:
+            return f"http://origin{self._run.number}.test"
+        return f"{'http' if self._run.carrier == PLAIN else 'https'}://127.0.0.1:{self.port}"
+
+    def watch(self, descriptor):
+        """A turn ends also when this descriptor is readable."""
+        self._watched = descriptor
+        self._poll.register(descriptor, select.POLLIN)
+
+    # Turns
+
+    def turn(self, seconds):
+        """Does what is due on connections. False when nothing was, within the time or until the watched descriptor is
+        readable."""
+        if self._due:
+            seconds = max(0, min(seconds, self._due[0][0] - time.monotonic()))
+        ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1_000)}
+        if self._listener.fileno() in ready:
+            self._accept()
+        for number, wire in list(self._wires.items()):
+            if wire.is_open and wire.socket.fileno() in ready:
+                self._guarded(self._read, number, wire)
+        is_busy = bool(ready - {self._watched})
+        while self._due and self._due[0][0] <= time.monotonic():
+            _, _, action, number, arguments = heapq.heappop(self._due)
+            self._guarded(action, number, self._wires[number], *arguments)
+            is_busy = True
+        return is_busy
+
+    def settle(self):
+        """Waits until each request is answered and the client's kernel has all that was sent."""
+        deadline = time.monotonic() + _LIMIT
+        while time.monotonic() < deadline:
+            if self.turn(0.2 if self._due else 0) or self._due:
+                continue
+            for wire in self._wires.values():
+                if wire.is_open:
+                    wire.settle()
+            if not self.turn(0) and not self._due:
+                return
+
+    def _guarded(self, action, number, wire, *arguments):
+        """The client may close any connection at any time."""
+        if not wire.is_open:
+            return
+        try:
+            action(number, wire, *arguments)
+        except (OSError, ValueError):
+            self._forget(wire)
+
+    def _later(self, seconds, action, number, *arguments):
+        self._count += 1
+        heapq.heappush(self._due, (time.monotonic() + seconds, self._count, action, number, arguments))
+
+    def _forget(self, wire, close=Wire.close):
+        with suppress(KeyError, ValueError):
+            self._poll.unregister(wire.socket)
+        close(wire)
+
+    # Connections
+
+    def _accept(self):
+        connection, _ = self._listener.accept()
+        number, wire = len(self._wires), Wire(connection)
+        self._wires[number] = wire
+        self._poll.register(connection, select.POLLIN)
+        if self._run.carrier not in (PLAIN, FORWARD, TUNNEL):
+            wire.encrypt(self._contexts[self._run.carrier])
+        if self._takes_early(ACCEPT):
+            self._guarded(self._inject_early, number, wire, b"", False)
+
+    def _takes_early(self, point):
+        early = self._run.early
+        if early is None or early.point != point or self._early >= early.connections:
+            return False
+        self._early += 1
+        return True
+
+    def _inject_early(self, number, wire, before, is_atomic, after=b""):
+        data, mark = self._junk(self._run.early.kind)
+        wire.send(before + wire.sealed(data) + after)
+        self._note(number, mark, f"{self._run.early.kind} at {self._run.early.point}", is_atomic)
+
+    def _read(self, number, wire):
+        if not wire.receive():
+            return self._forget(wire)
+        if wire.is_shaking and not self._shake(number, wire):
+            return None
+        while wire.is_open and (request := wire.next_request()) is not None:
+            if request.method == "CONNECT":
+                self._connect(number, wire)
+            else:
+                self._ask(number, wire, request)
+        return None
+
+    def _connect(self, number, wire):
+        if self._takes_early(BEFORE_TUNNEL):
+            self._inject_early(number, wire, b"", True, _CONNECTED)
+        elif self._takes_early(BEHIND_TUNNEL):
+            self._inject_early(number, wire, _CONNECTED, True)
+        else:
+            wire.send(_CONNECTED)
+        wire.encrypt(self._contexts[self._run.carrier])
+
+    def _shake(self, number, wire):
+        last = wire.shake()
+        if last is None:
+            return False
+        if self._run.late_tickets and self._run.carrier != TLS12:
+            self._tickets[number] = last
+        # Only in a whole handshake of TLS 1.2 the server has the last word.
+        elif last and self._takes_early(HANDSHAKE):
+            self._inject_early(number, wire, last, self._run.carrier == TLS12)
+        else:
+            wire.send(last)
+        return True
+
+    # Requests
+
+    def _ask(self, number, wire, request):
+        self.record.entries.append(Asked(number, request.task))
+        attempt = self._asked.get(request.task, 0)
+        self._asked[request.task] = attempt + 1
+        response = respond(self._run, request, attempt)
+        late = self._step(request.task).late_ms / 1_000
+        self.together.discard(request.task)
+        if self.together:
+            self._waiting.append((number, request.task, response))
+            self._later(_TOGETHER, self._answer, number, request.task, response)
+        else:
+            self._later(late, self._answer, number, request.task, response)
+            for other in self._waiting:
+                self._later(late, self._answer, *other)
+            self._waiting = []
+
+    def _step(self, task):
+        return self._run.steps[int(task.rpartition("t")[2])]
+
+    def _answer(self, number, wire, task, response):
+        if any(isinstance(entry, Answered) and entry.response is response for entry in self.record.entries):
+            return
+        step = self._step(task)
+        self.record.entries.append(Answered(number, task, response, frozenset(self.live)))
+        pieces = self._pieces(step, response)
+        tickets = self._tickets.pop(number, b"")
+        for piece in pieces[:-1]:
+            wire.send(tickets + wire.sealed(piece))
+            tickets = b""
+        injection = step.injection if response.is_final and task not in self._injected else None
+        if injection is not None and injection.point == WITH:
+            self._inject(number, wire, task, injection, pieces[-1], True, tickets)
+        else:
+            wire.send(tickets + wire.sealed(pieces[-1]))
+            if injection is not None and injection.point == BEHIND:
+                self._inject(number, wire, task, injection, b"", False)
+        if response.drop_after is not None and wire.is_open:
+            self._forget(wire)
+
+    @staticmethod
+    def _pieces(step, response):
+        head, body = response.encoded()
+        interim = _INTERIM * step.interim
+        if step.pieces == 1:
+            return [interim + head + body]
+        if step.pieces == 2 or len(body) < 2:
+            return [interim + head, body] if body else [interim, head]
+        return [interim + head, body[:len(body) // 2], body[len(body) // 2:]]
+
+    # Junk
+
+    def inject_idle(self, task):
+        """On all connections, which are idle, when the step says so."""
+        injection = self._step(task).injection
+        if injection is None or injection.point != IDLE or task in self._injected:
+            return
+        for number, wire in list(self._wires.items()):
+            self._guarded(self._inject, number, wire, task, injection, b"", True)
+
+    def _inject(self, number, wire, task, injection, before, is_atomic, tickets=b""):
+        self._injected.add(task)
+        if injection.kind == QUESTION:
+            wire.send(wire.question())
+            return self._note(number, QUESTION, f"{QUESTION} {injection.point} {task}", is_atomic)
+        data, mark = self._junk(injection.kind)
+        if injection.shares_record:
+            data = wire.sealed(before + data)
+        else:
+            data = wire.sealed(before) + (data if injection.is_raw else wire.sealed(data))
+        wire.send(tickets + data)
+        where = " below TLS" if injection.is_raw else " in its record" if injection.shares_record else ""
+        self._note(number, mark, f"{injection.kind} {injection.point} {task}{where}", is_atomic)
+        if injection.closes:
+            self._forget(wire)
+        return None
+
+    def _junk(self, kind):
+        self._marks += 1
+        mark = f"{self._run.number}.{self._marks}"
+        return junk(kind, mark), mark
+
+    def _note(self, number, mark, what, is_atomic):
+        self.record.entries.append(Injected(number, mark, what, is_atomic, frozenset(self.live)))

@@ -1,0 +1,155 @@
+"""Bytes that no request asked for are no task's response."""
+
+import pytest
+
+from desync import junk
+from desync.record import Asked, Injected
+from desync.runs import (
+    ALWAYS,
+    BEFORE_TUNNEL,
+    BEHIND,
+    BEHIND_TUNNEL,
+    CARRIERS,
+    CHANGED,
+    HANDSHAKE,
+    HEAD,
+    IDLE,
+    POINTS,
+    POST,
+    PUT,
+    QUESTION,
+    RESUME,
+    TLS12,
+    TLS13,
+    TUNNEL,
+    WITH,
+    Early,
+    Injection,
+    Run,
+    Step,
+)
+
+GOOD = Step()
+ENCRYPTED = (TLS12, TLS13, TUNNEL)
+
+
+@pytest.fixture
+def play(stage):
+    """Plays steps over a carrier; returns the record when there is no violation."""
+    def run(carrier, *steps, **options):
+        record, violations = stage.play(Run(carrier, steps, **options))
+        assert not violations, "\n".join(map(str, violations))
+        return record
+
+    return run
+
+
+def connections(record):
+    """Those that requests came on, in their order."""
+    return [entry.connection for entry in record.entries if isinstance(entry, Asked)]
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_without_junk_all_tasks_share_a_connection(play, carrier):
+    steps = [GOOD, Step(HEAD), Step(framing="chunked"), Step(framing="no-content"), Step(PUT), Step(framing="missing"),
+             Step(POST), GOOD]
+    assert connections(play(carrier, *steps)) == [0] * len(steps)
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize("point", POINTS)
+def test_a_whole_response_too_many_is_not_that_of_the_next_task(play, carrier, point):
+    record = play(carrier, Step(injection=Injection(point, "ok")), GOOD, GOOD)
+    assert any(isinstance(entry, Injected) for entry in record.entries)
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize("kind", junk.KINDS)
+def test_the_next_task_succeeds_whatever_came_while_the_connection_was_idle(play, carrier, kind):
+    play(carrier, Step(injection=Injection(IDLE, kind)), GOOD, GOOD)
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize("point", [WITH, BEHIND])
+@pytest.mark.parametrize("step", [
+    Step(framing="chunked"), Step(framing="trailers"), Step(framing="empty"), Step(framing="no-content"),
+    Step(framing="missing"), Step(HEAD), Step(HEAD, "chunked"), Step(PUT), Step(POST, "chunked"), Step(RESUME),
+], ids=lambda step: f"{step.method}-{step.framing}")
+def test_bytes_behind_the_end_of_a_response_are_not_that_of_the_next_task(play, carrier, point, step):
+    ended = Step(step.method, step.framing, injection=Injection(point, "ok"))
+    play(carrier, ended, GOOD, GOOD)
+
+
+@pytest.mark.parametrize("carrier", ENCRYPTED)
+@pytest.mark.parametrize("pieces", [1, 2])
+@pytest.mark.parametrize("step", [
+    GOOD, Step(framing="chunked"), Step(framing="empty"), Step(framing="no-content"), Step(HEAD), Step(POST),
+], ids=lambda step: f"{step.method}-{step.framing}")
+def test_bytes_in_the_last_record_of_a_response_are_not_that_of_the_next_task(play, carrier, pieces, step):
+    """Where the head comes first, a client that reads no more than the body leaves them in its TLS library."""
+    injection = Injection(WITH, "ok", shares_record=True)
+    play(carrier, Step(step.method, step.framing, pieces=pieces, injection=injection), GOOD, GOOD)
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize("point", [WITH, BEHIND])
+def test_a_body_behind_304_is_not_that_of_the_next_task(play, carrier, point):
+    unchanged = Step(CHANGED, "unchanged-with-length", of=0, injection=Injection(point, "second-half"))
+    play(carrier, GOOD, unchanged, GOOD)
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_a_stale_404_does_not_fail_an_upload(play, carrier):
+    play(carrier, Step(injection=Injection(IDLE, "missing")), Step(POST))
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_a_post_is_sent_once_when_the_server_ended_the_idle_connection_with_408(play, carrier):
+    record = play(carrier, Step(injection=Injection(IDLE, "too-late", closes=True)), Step(POST))
+    assert [entry.task for entry in record.entries if isinstance(entry, Asked)] == ["r0t0", "r0t1"]
+
+
+@pytest.mark.parametrize("carrier", ENCRYPTED)
+@pytest.mark.parametrize("point", [BEHIND, IDLE])
+@pytest.mark.parametrize("kind", ["ok", "record", "line-end"])
+def test_bytes_that_are_no_tls_do_not_fail_the_next_task(play, carrier, point, kind):
+    play(carrier, Step(injection=Injection(point, kind, is_raw=True)), Step(POST))
+
+
+@pytest.mark.parametrize("carrier", [TLS13, TUNNEL])
+def test_a_record_of_tls_that_is_no_response_fails_no_task(play, carrier):
+    play(carrier, Step(injection=Injection(IDLE, QUESTION)), Step(POST), GOOD)
+
+
+@pytest.mark.parametrize("carrier", [TLS13, TUNNEL])
+def test_late_session_tickets_leave_the_connection_usable(play, carrier):
+    assert connections(play(carrier, GOOD, GOOD, GOOD, late_tickets=True)) == [0, 0, 0]
+
+
+def test_a_response_that_comes_with_the_end_of_the_handshake_is_not_that_of_the_first_task(play):
+    play(TLS12, GOOD, GOOD, early=Early(HANDSHAKE, "ok"))
+
+
+def test_a_server_that_sends_junk_with_each_handshake_makes_no_task_succeed(stage):
+    record, violations = stage.play(Run(TLS12, (GOOD,), early=Early(HANDSHAKE, "ok", ALWAYS)))
+    assert not violations
+    assert not record.outcomes["r0t0"].succeeded
+
+
+@pytest.mark.parametrize("point", [BEFORE_TUNNEL, BEHIND_TUNNEL])
+def test_junk_beside_the_response_to_connect_is_no_response_of_the_origin(play, point):
+    play(TUNNEL, GOOD, GOOD, early=Early(point, "ok"))
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_two_connections_are_kept_apart(play, carrier):
+    first = Step(injection=Injection(WITH, "ok"), with_next=True)
+    play(carrier, first, GOOD, Step(with_next=True), GOOD, connections=2)
+
+
+def test_runs_drawn_from_a_seed(stage, drawn):
+    seed, numbers = drawn
+    failures = stage.fuzz(seed, numbers)
+    failures.sort(key=lambda failure: len(failure.record.entries))
+    shown = "\n".join(failure.described(seed) for failure in failures[:5])
+    assert not failures, f"{len(failures)} of {len(numbers)} runs with seed {seed}; the shortest:\n{shown}"
