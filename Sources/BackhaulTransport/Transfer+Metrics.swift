@@ -31,6 +31,9 @@ struct HopTiming {
         self.tls = tls
     }
 
+    /// libcurl has made another connection since the request began.
+    func isBehind(connections: Int) -> Bool { connections > self.connections }
+
     mutating func bodyEnded() { bodyEnd = Clock.bootMicroseconds - started }
 }
 

@@ -1,4 +1,5 @@
 internal import BackhaulModel
+internal import CCurl
 
 extension Transfer {
     /// For a request that may not be sent twice. Where libcurl has not used a connection again it repeats only what the
@@ -8,6 +9,13 @@ extension Transfer {
         wasNotProcessed()
         rewind()
         return true
+    }
+
+    /// The server has answered over HTTP/2 before it was sent the body, and wants no more of it (RFC 9113, section 8.1).
+    /// libcurl takes the end of the stream for an error of sending, and has no words for it.
+    func hasEarlyResponse(_ result: CURLcode) -> Bool {
+        guard result == CURLE_HTTP2_STREAM, isHTTP2, hasResponse, !isBodySent, let easy else { return false }
+        return easy.reason.isEmpty || easy.reason == String(cString: curl_easy_strerror(result))
     }
 
     /// A body that libcurl has handed to the kernel may be on its way for longer than the request time-out: each byte

@@ -137,6 +137,9 @@ public final class Transfer {
         }
     }
 
+    /// The head of a response has arrived, also one that is held.
+    var hasResponse: Bool { headIsWhole || isHoldingHead }
+
     func end() {
         phase = .over
         delegate = nil
@@ -223,6 +226,8 @@ public final class Transfer {
         guard !socket.isMultiplexed else { return true }
         switch easy.pendingInput(on: socket, isNested: stack.identity.isNested(for: origin)) {
         case .none: return true
+        // Session tickets follow each handshake.
+        case .part: return isNew || leaveConnection()
         // libcurl finds the end itself, and knows whether the request may be repeated.
         case .end: return isNew || leaveConnection()
         case .data:
@@ -242,6 +247,7 @@ public final class Transfer {
         guard violation == nil, !isOver else { return 0 }
         hasHeard = true
         heard()
+        noteRepeat()
         // libcurl has answered the question that is held.
         if case .holdingHead = phase, bytes.starts(with: "HTTP/".utf8) {
             head = HeadCollector()
@@ -268,6 +274,15 @@ public final class Transfer {
             phase = .refused
             return 0
         }
+    }
+
+    /// libcurl repeats a request by itself when a used connection turns out to be closed. The next head is then that of
+    /// the proxy's response to CONNECT for the new connection.
+    private func noteRepeat() {
+        guard timing.isProxied, questions.isRequestSent, case .waitingForHead = phase, let easy,
+            timing.isBehind(connections: easy.connectionCount)
+        else { return }
+        questions.requestIsRepeated()
     }
 
     /// Sees to it that the end of the body will be known, whatever libcurl makes of it. False when the head breaks the

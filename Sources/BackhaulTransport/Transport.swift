@@ -159,6 +159,7 @@ public final class Transport {
 
     /// libcurl is through with a request of the transfer.
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
+        let result = transfer.hasEarlyResponse(result) ? CURLE_OK : result
         // Nothing was repeated: what was held is the answer.
         if result == CURLE_OK { transfer.takeHeldHead() }
         let isWhole = result == CURLE_OK && transfer.headIsWhole

@@ -83,10 +83,10 @@ static inline int bhl_tls_is_closed(const struct bhl_tls *functions, const void 
     return (functions->shutdown_state(session) & 2) != 0;
 }
 
-enum { bhl_input_none, bhl_input_data, bhl_input_end };
+enum { bhl_input_none, bhl_input_part, bhl_input_data, bhl_input_end };
 
-// What waits behind bytes of TLS that were received: application data, the end, or neither (a session ticket, say). The
-// bytes stay. OpenSSL reads the socket itself meanwhile: libcurl's own reader works only while libcurl is being called.
+// What waits behind bytes of TLS that were received: a part of a record, application data, the end, or nothing (after a
+// session ticket, say). The bytes stay. OpenSSL reads the socket itself meanwhile: libcurl's own reader works only while libcurl is being called.
 static inline int bhl_tls_input(const struct bhl_tls *functions, void *session, int socket) {
     void *reader = functions->read_side(session), *writer = functions->write_side(session);
     void *side = reader && writer ? functions->new_side(socket, 0) : NULL;
@@ -105,5 +105,6 @@ static inline int bhl_tls_input(const struct bhl_tls *functions, void *session, 
     functions->set_write_side(session, writer);
     if (result > 0) return bhl_input_data;
     // 2: SSL_ERROR_WANT_READ.
-    return error == 2 ? bhl_input_none : bhl_input_end;
+    if (error != 2) return bhl_input_end;
+    return functions->has_pending(session) ? bhl_input_part : bhl_input_none;
 }

@@ -14,6 +14,9 @@ struct HopQuestions {
 
     mutating func requestBegins() { isRequestSent = true }
 
+    /// Another connection is being made for it.
+    mutating func requestIsRepeated() { isRequestSent = false }
+
     /// Whether another head may follow this one. If none does, this was the answer.
     mutating func mayBeRepeated(after status: Int32) -> Bool {
         guard credentials.mayRepeat(after: status), repeats < Self.repeatLimit else { return false }

@@ -16,6 +16,7 @@ extension EasyHandle {
         // Unsafe: the session lives as long as the connection; it is used no longer than this call.
         return switch Int(bhl_tls_input(&functions, session, socket.descriptor.number)) {
         case Int(bhl_input_none): .none
+        case Int(bhl_input_part): .part
         case Int(bhl_input_end): .end
         default: .data
         }

@@ -94,6 +94,8 @@ final class ConnectionSocket {
 /// What a connection has for its reader.
 enum ConnectionInput {
     case none
+    /// The start of a TLS record: what it brings is not known.
+    case part
     /// Bytes of a response.
     case data
     /// The server has ended the connection.
