@@ -8,7 +8,7 @@ public final class Watch {
     let handler: (Interest) -> Void
     // The loop outlives its watches only by accident: a host's closure may hold one longer.
     private weak var loop: Loop?
-    private(set) var interest: Interest
+    public private(set) var interest: Interest
 
     init(
         _ loop: Loop, _ descriptor: Int32, _ generation: UInt32, _ interest: Interest,

@@ -18,6 +18,13 @@ extension Transfer {
         return easy.reason.isEmpty || easy.reason == String(cString: curl_easy_strerror(result))
     }
 
+    /// The same, but libcurl 7.88.1 has dropped the response unread: it came in one piece with the end of the stream
+    /// (lib/http2.c, cf_h2_recv, "stream->reset").
+    func hasLostEarlyResponse(_ result: CURLcode) -> Bool {
+        guard result == CURLE_HTTP2_STREAM, !hasResponse, !isBodySent, !needsHTTP1, let easy else { return false }
+        return easy.reason.isEmpty || easy.reason == String(cString: curl_easy_strerror(result))
+    }
+
     /// A body that libcurl has handed to the kernel may be on its way for longer than the request time-out: each byte
     /// that the server takes restarts it.
     func noteLeavingBytes(now: Int64) {

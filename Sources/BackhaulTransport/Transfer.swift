@@ -56,6 +56,8 @@ public final class Transfer {
     /// The next request of this hop gets a connection of its own.
     private(set) var needsNewConnection = false
     private var reconnects = 0
+    /// Over HTTP/2 libcurl has lost the response.
+    private(set) var needsHTTP1 = false
     /// A server has said once that the request is none of its.
     private var wasMisdirected = false
     /// How the end of a body is known that ends with its connection.
@@ -178,6 +180,11 @@ public final class Transfer {
     }
 
     func repeatRequest() { beginHop() }
+
+    func repeatOverHTTP1() {
+        needsHTTP1 = true
+        reconnect()
+    }
 
     func reconnect() {
         reconnects += 1

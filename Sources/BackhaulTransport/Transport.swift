@@ -124,13 +124,14 @@ public final class Transport {
             if credentials.belongsToConnection, transfer.questions.tickets == nil {
                 return try fetchTickets(transfer, credentials, route)
             }
-            let stack = try stack(of: ConnectionIdentity(transfer.request, route, credentials))
+            let version = transfer.needsHTTP1 ? .http1 : transfer.request.httpVersion
+            let stack = try stack(of: ConnectionIdentity(transfer.request, version, route, credentials))
             let nonceOwner = credentials.nonceOwner(at: transfer.origin)
             let easy = try stack.handles.take(nonceOwner: nonceOwner)
             // Unsafe: curl hands this pointer back only between `add` and `remove`, and `active` keeps the transfer so
             // long.
             try easy.prepare(
-                url: transfer.url, version: transfer.request.httpVersion,
+                url: transfer.url, version: version,
                 isEncrypted: transfer.origin.scheme == "https",
                 timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds,
                 looksUpAgain: transfer.request.looksUpAgain, needsNewConnection: transfer.needsNewConnection,
@@ -159,6 +160,7 @@ public final class Transport {
 
     /// libcurl is through with a request of the transfer.
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
+        let hasLostResponse = transfer.hasLostEarlyResponse(result)
         let result = transfer.hasEarlyResponse(result) ? CURLE_OK : result
         // Nothing was repeated: what was held is the answer.
         if result == CURLE_OK { transfer.takeHeldHead() }
@@ -178,6 +180,9 @@ public final class Transport {
             begin(transfer)
         case .reconnecting:
             transfer.reconnect()
+            begin(transfer)
+        case .waitingForHead where hasLostResponse && transfer.request.canBeRepeated:
+            transfer.repeatOverHTTP1()
             begin(transfer)
         case .waitingForHead, .holdingHead, .receiving:
             if transfer.takeTunnelRefusal() {

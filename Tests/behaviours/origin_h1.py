@@ -2,6 +2,7 @@
 
 import select
 import socket
+import ssl
 import struct
 import threading
 from contextlib import suppress
@@ -43,20 +44,25 @@ class Origin:
     def _serve(self, connection):
         with suppress(OSError, ValueError), connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            reader = connection.makefile("rb")
-            while (seen := _read_head(reader)) is not None:
-                early = self._scripts.early(seen)
-                if early is None or early.after:
-                    _invite(connection, seen)
-                if early is None:
-                    seen.body = _body(reader, seen.headers)
-                elif not _send_early(connection, reader, seen, early, self._scripts):
-                    break
-                else:
-                    continue
-                if not _send(connection, seen, self._scripts.answer(seen)):
-                    break
+            serve(connection, self._scripts)
         self._open.discard(connection)
+
+
+def serve(connection, scripts):
+    """Answers the requests of a connection, which may be one of TLS."""
+    reader = connection.makefile("rb")
+    while (seen := _read_head(reader)) is not None:
+        early = scripts.early(seen)
+        if early is None or early.after:
+            _invite(connection, seen)
+        if early is None:
+            seen.body = _body(reader, seen.headers)
+        elif not _send_early(connection, reader, seen, early, scripts):
+            break
+        else:
+            continue
+        if not _send(connection, seen, scripts.answer(seen)):
+            break
 
 
 def _read_head(reader):
@@ -94,7 +100,8 @@ def _send_early(connection, reader, seen, early, scripts):
     # Set before the log has it.
     seen.is_arriving = early.then == "read"
     can_be_used = _send(connection, seen, scripts.answer(seen))
-    match early.then:
+    # What HTTP/2 says with RST_STREAM, HTTP/1.1 says over TLS with the end of the connection.
+    match "close" if isinstance(connection, ssl.SSLSocket) and early.then == "reset" else early.then:
         case "read":
             try:
                 # Less than all when the client ends the connection.
@@ -103,7 +110,7 @@ def _send_early(connection, reader, seen, early, scripts):
                 seen.is_arriving = False
             return can_be_used and len(seen.body) == size
         case "close":
-            connection.shutdown(socket.SHUT_WR)
+            _end_sending(connection)
             # The client's end of the connection, which its unread bytes hide from `recv`.
             _wait_for_hangup(connection)
         case "reset":
@@ -112,6 +119,16 @@ def _send_early(connection, reader, seen, early, scripts):
             # The descriptor stays open as long as its reader.
             reader.close()
     return False
+
+
+def _end_sending(connection):
+    if isinstance(connection, ssl.SSLSocket):
+        # close_notify; the client's own may not come.
+        connection.settimeout(0.2)
+        with suppress(OSError):
+            connection.unwrap()
+    else:
+        connection.shutdown(socket.SHUT_WR)
 
 
 def _wait_for_hangup(connection):

@@ -11,6 +11,7 @@ import h2.errors
 import h2.events
 import h2.exceptions
 
+from behaviours import origin_h1
 from behaviours.script import Seen
 
 #: Of a connection. A stream has the 65,535 bytes of RFC 9113, section 6.9.2, and more as they are read.
@@ -25,7 +26,7 @@ class Origin:
     def __init__(self, scripts, certificates, address="127.0.0.1"):
         self._scripts, self._address, self._open = scripts, address, set()
         self._tls = certificates.server_context()
-        self._tls.set_alpn_protocols(["h2"])
+        self._tls.set_alpn_protocols(["h2", "http/1.1"])
 
     def __enter__(self):
         self._listener = socket.create_server((self._address, 0), backlog=256)
@@ -50,6 +51,9 @@ class Origin:
         with suppress(OSError), connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._tls.wrap_socket(connection, server_side=True) as wrapped:
+                if wrapped.selected_alpn_protocol() != "h2":
+                    origin_h1.serve(wrapped, self._scripts)
+                    return
                 made = _Connection(wrapped, self._scripts)
                 try:
                     made.run()
@@ -139,6 +143,8 @@ class _Connection:
         self._begin(stream, seen, self._scripts.answer(seen))
         if early.then == "reset":
             self._pump()
+            if early.is_apart:
+                self.flush()
             self._h2.reset_stream(stream, h2.errors.ErrorCodes.NO_ERROR)
             del self._seen[stream]
 

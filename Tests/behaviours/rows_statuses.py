@@ -21,7 +21,7 @@ def then_good(*answers):
 ROWS = [
     *(Row(f"status-{status}", f"always answers {status}: the task fails with the status, and there is no file",
           {"file": (Answer(status, {}, b"no"),)}, Becomes("failed", "HTTP_STATUS", status), asked=({},))
-      for status in (400, 403, 404, 405, 406, 409, 410, 411, 413, 414, 415, 418, 421, 422, 426, 451)),
+      for status in (400, 403, 404, 405, 406, 409, 410, 411, 413, 414, 415, 418, 422, 426, 451)),
     Row("status-501", "always answers 501: the task fails with the status, for trying again would not help",
         {"file": (Answer(501),)}, Becomes("failed", "HTTP_STATUS", 501), asked=({},), carriers=UNCHANGED),
     *(Row(f"status-{status}-passes", f"answers {status} once: it is tried again", then_good(Answer(status)), GOOD,

@@ -37,6 +37,8 @@ class Early:
     then: str
     #: The window of a stream: none of the body is under way when the server resets the stream.
     after: int = 65_535
+    #: RST_STREAM is in a TLS record of its own, behind the response.
+    is_apart: bool = False
 
 
 @dataclass(frozen=True)

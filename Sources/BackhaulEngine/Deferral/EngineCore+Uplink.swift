@@ -21,9 +21,10 @@ extension EngineCore {
 
     func isUplinkHeld(for task: StoredTask) -> Bool { deferral.uplink.isHeld && reach(of: task) == .uplink }
 
-    /// Beyond the uplink.
+    /// Beyond the uplink, with those that have failed just now: one that is in use and has not failed stands for the
+    /// way.
     private var originsInUse: Int {
-        var origins: Set<Origin> = []
+        var origins = deferral.uplink.failedOrigins
         for runner in runners.values { origins.insert(runner.task.origin) }
         for task in ready.values { origins.insert(task.origin) }
         for id in deferral.waiting.keys { if let lane = lanes[id] { origins.insert(lane.origin) } }

@@ -16,7 +16,7 @@ final class CurlStack {
     init(_ loop: Loop, _ identity: ConnectionIdentity, stir: @escaping () -> Void) throws(Failure) {
         self.identity = identity
         multi = try MultiHandle(loop, stir: stir)
-        handles = EasyHandles(identity)
+        handles = EasyHandles(identity) { [unowned multi] number in multi.watchAgain(number) }
     }
 
     func began() { count += 1 }

@@ -10,7 +10,11 @@ final class EasyHandles {
     /// An unused handle holds 24 KB.
     private static let limit = 32
 
-    init(_ identity: ConnectionIdentity) { self.identity = identity }
+    /// `replaced`: libcurl has closed a socket in silence, and the next one has its number.
+    init(_ identity: ConnectionIdentity, replaced: @escaping (Int32) -> Void) {
+        self.identity = identity
+        sockets.replaced = replaced
+    }
 
     /// `nonceOwner`: whose Digest nonces it may have. libcurl cannot be told to forget them, and they name the user.
     func take(nonceOwner: String?) throws(Failure) -> EasyHandle {

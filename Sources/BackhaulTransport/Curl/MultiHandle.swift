@@ -151,6 +151,15 @@ final class MultiHandle {
         }
     }
 
+    /// The number belongs to another socket than before. libcurl, which does not look at that, would not ask again.
+    func watchAgain(_ socket: Int32) {
+        guard let before = watches.removeValue(forKey: socket) else { return }
+        let interest = before.interest
+        before.cancel()
+        let what = (interest.contains(.readable) ? CURL_POLL_IN : 0) | (interest.contains(.writable) ? CURL_POLL_OUT : 0)
+        _ = watch(socket, what)
+    }
+
     fileprivate func setTimer(_ milliseconds: Int) {
         isDue = milliseconds == 0
         if milliseconds > 0 {

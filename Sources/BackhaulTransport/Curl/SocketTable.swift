@@ -13,16 +13,21 @@ final class SocketTable {
     /// The others: they connect, shake hands, or were closed by libcurl without a word.
     private var unconnected: [Int32: ConnectionSocket] = [:]
 
+    /// libcurl has closed a socket in silence, and the next one has its number.
+    var replaced: (Int32) -> Void = { _ in }
+
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     func open(_ family: Int32, _ type: Int32, _ networkProtocol: Int32) -> Int32 {
         let number = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), networkProtocol)
         guard number >= 0 else { return number }
         // libcurl closes a socket that has lost against another address without CURLOPT_CLOSESOCKETFUNCTION (7.88.1).
+        let isReplaced = sockets[number] != nil
         forget(number)
         let socket = ConnectionSocket(Descriptor(owning: number))
         sockets[number] = socket
         unconnected[number] = socket
+        if isReplaced { replaced(number) }
         return number
     }
 

@@ -18,13 +18,15 @@ extension ConnectionIdentity {
         origin.scheme == "https" && proxy?.url.utf8.starts(with: "https://".utf8) == true
     }
 
-    init(_ request: TransferRequest, _ route: ProxyRoute?, _ credentials: HopCredentials) {
+    init(
+        _ request: TransferRequest, _ version: HTTPVersion, _ route: ProxyRoute?, _ credentials: HopCredentials
+    ) {
         var proxy = route
         proxy?.user = credentials.proxyUser
         proxy?.password = credentials.proxyPassword
         self.init(
             caFile: request.caFile, tls: request.tls,
-            httpVersion: credentials.belongsToConnection ? .http1 : request.httpVersion, proxy: proxy,
+            httpVersion: credentials.belongsToConnection ? .http1 : version, proxy: proxy,
             proxyLines: route == nil ? [] : credentials.proxyLines)
     }
 }

@@ -132,6 +132,9 @@ public struct UplinkWatch: Sendable {
         return changes
     }
 
+    /// In a row, as far as they are remembered.
+    public var failedOrigins: Set<Origin> { Set(signs.keys) }
+
     /// All origins beyond the uplink are held, and may be tried.
     public var isHeld: Bool { state != .open || !isProven && (system == .portal || system == .limited) }
 

@@ -45,8 +45,8 @@ public enum RetryDecision: Equatable, Sendable {
 
     /// Tries at once in a row: a server that refuses more than so many streams is one that fails.
     static let immediateLimit: UInt32 = 5
-    /// Tries in a row whose body ended without close_notify.
-    static let truncatedLimit: UInt32 = 3
+    /// Tries in a row that failed by what is mostly the way of a server.
+    static let lastingLimit: UInt32 = 3
     /// The longest that a server may make a task wait.
     static let retryAfterLimit: Int64 = 86_400
     /// A disk does not get empty at once.
@@ -70,7 +70,7 @@ public enum RetryDecision: Equatable, Sendable {
         if attempt.hasNoWay { return .whenConnected }
         if attempt.isOfUplink { return .whenUplinkLeads }
         // A server that does so once more does so always.
-        if attempt.failure.status == .tlsTruncated, fruitless >= truncatedLimit { return .end }
+        if attempt.failure.isLasting, fruitless >= lastingLimit { return .end }
         if let maximum = policy.maximumAttempts, fruitless >= maximum { return .end }
         return .later(milliseconds: min(delay, remaining), fruitless: fruitless)
     }
@@ -142,6 +142,9 @@ extension TransferPolicy {
 extension Failure {
     /// 511 Network Authentication Required, which no server gives but one that stands in its way (RFC 6585, section 6).
     var isOfPortal: Bool { status == .httpStatus && domain == .http && detail == 511 }
+
+    /// A body that ended without close_notify, or a response of success that came before the request's body.
+    fileprivate var isLasting: Bool { status == .tlsTruncated || status == .connectionLost && domain == .http }
 
     /// That no server has acted on the request can be told from the failure alone: there was no connection to send it
     /// over, or the status says so. 408: it had not come whole (RFC 9110, section 15.5.9); 421: the server is not the

@@ -83,12 +83,13 @@ extension UploadMachine {
     /// A response of success that came before the body says nothing of what the server has of it.
     private mutating func accept(_ bodyIsSent: Bool) -> [Action] {
         guard !bodyIsSent, !policy.tolerances.contains(.earlyResponse) else { return conclude(.succeeded) }
+        let status = head?.status ?? 0
         let failure = Failure(
-            .badResponse,
-            "the server answered \(head?.status ?? 0) before the whole body was sent, so it may not have all of it; if it "
-                + "always does that, let the session tolerate it (early-response)",
-            domain: .http, detail: Int64(head?.status ?? 0))
-        return conclude(policy.retriesLasting(failure) ? .retry(failure, retryAfterSeconds: nil) : .failed(failure))
+            .connectionLost,
+            "the server answered \(status) and took no more of the body, so it may not have all of it; if it always does "
+                + "that, let the session tolerate it (early-response)",
+            domain: .http, detail: Int64(status))
+        return conclude(.retry(failure, retryAfterSeconds: nil))
     }
 
     private mutating func refuse() -> [Action] {
