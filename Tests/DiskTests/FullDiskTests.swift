@@ -60,6 +60,29 @@ import Testing
         #expect(disk.scratch.names() == ["ballast"])
     }
 
+    @Test("a file larger than the whole file system is too large, however little of it is missing")
+    func impossibleSpace() async throws {
+        let part = threads.partFile(try disk.scratch.location("file"))
+        func check(_ bytes: UInt64, of size: UInt64?) async -> Result<Void, Failure> {
+            await answer { part.checkSpace(for: bytes, ofFileOf: size, then: $0) }
+        }
+        let total: UInt64 = 1 << 20
+        for (missing, size) in [(UInt64(Int64.max), UInt64(Int64.max)), (total + 1, total + 1), (10, total + 1)] {
+            guard case .failure(let failure) = await check(missing, of: size) else {
+                Issue.record("\(size) bytes fit into \(total)")
+                continue
+            }
+            #expect(failure.status == .tooLarge)
+            #expect(failure.message.contains("announced \(size) bytes"))
+            #expect(failure.message.contains("has \(total);"))
+        }
+        // Fits once the file system is empty, or its size is not known: there is hope.
+        #expect(await status { try await check(total, of: total).get() } == .diskFull)
+        #expect(await status { try await check(.max, of: nil).get() } == .diskFull)
+        #expect(await status { try await check(100_000, of: 100_000).get() } == nil)
+        #expect(disk.scratch.names().isEmpty)
+    }
+
     @Test("idle threads keep no descriptor that would hold the disk")
     func unmount() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))

@@ -36,6 +36,9 @@ ROWS = [
     Row("body-length-huge", "announces more bytes than a file can have: it is too large",
         {"file": (Answer(200, {"Content-Length": "99999999999999999999"}, b"abc"),)},
         Becomes("failed"), session={"maximum_attempts": 1}, carriers=("h1",)),
+    Row("body-length-huge-for-disk", "announces more bytes than the file system has: it is too large, at once",
+        {"file": (Answer(200, {"Content-Length": str(2**63 - 1)}, b"abc"),)}, Becomes("failed", "TOO_LARGE"),
+        carriers=("h1",)),
     Row("body-chunked-and-length", "sends chunks and a length: the chunks hold",
         {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 99\r\nConnection: close"
                              b"\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),)}, Becomes(file=b"abc"), carriers=("h1",),
