@@ -83,6 +83,29 @@ import Testing
         #expect(disk.scratch.names().isEmpty)
     }
 
+    @Test("a body that the store's file system has no room for is not begun to be copied")
+    func bodyWithoutRoom() async throws {
+        let source = try Scratch()
+        let path = source.path("body")
+        try write([UInt8](repeating: 1, count: 2 << 20), to: path)
+        let file = try BodyCheck.check(path: path)
+        let before = try FreeSpace.available(at: disk.scratch.path)
+        for kind in [BodySource.snapshot, .consume] {
+            let body = HandedOverBody(file, kind, name: "kept")
+            let kept = await answer { threads.keep([body], in: disk.scratch.path, forbidden: [], then: $0) }
+            guard case .failure(let failure) = kept else {
+                Issue.record("a body of 2 MiB fits into 1 MiB")
+                continue
+            }
+            #expect(failure.status == .storeFull)
+            #expect(failure.message.contains("\(file.size) bytes"))
+            #expect(failure.message.contains("\(before)"))
+        }
+        threads.close()
+        #expect(disk.scratch.names().isEmpty)
+        #expect(contents(path)?.count == 2 << 20)
+    }
+
     @Test("idle threads keep no descriptor that would hold the disk")
     func unmount() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))
