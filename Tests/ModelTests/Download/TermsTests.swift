@@ -152,7 +152,8 @@ struct TermsTests {
     func maximum() {
         let wanted = terms { $0.maximumSize = 900 }
         var attempt = Attempt(terms: wanted)
-        attempt.after(.start, .head(whole), .transferComplete)
+        attempt.after(.start)
+        attempt.when(.head(whole), .stopTransfer, .releaseTurn, .discardPart)
         guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
             Issue.record("it does not fail")
             return

@@ -202,6 +202,8 @@ extension DownloadMachine {
             return []
         case .fail(let failure):
             refusal = .final(failure)
+            // The body is the file itself and may never end; it does not explain the failure.
+            guard failure.status != .tooLarge else { return refuse() }
             phase = .receivingErrorBody
             return []
         }
