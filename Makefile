@@ -72,7 +72,7 @@ test: ## everything that must hold, under 15 minutes
 	@$(MAKE) --no-print-directory all $(EXAMPLES)
 	@scripts/test
 
-soak: ## the long runs: random kills, hosts that exit in mid-transfer
+soak: ## the long runs: random kills, hosts that exit in mid-transfer, valgrind
 	@scripts/setup build test
 	@$(MAKE) --no-print-directory all
 	@scripts/test soak

@@ -89,7 +89,8 @@ let package = Package(
             swiftSettings: strict),
         // The command line, written against the C API like any other host.
         .executableTarget(
-            name: "backhaul", dependencies: ["CBackhaul", "CLinux", "BackhaulABI", "BackhaulUserManager"],
+            name: "backhaul",
+            dependencies: ["CBackhaul", "CLinux", "BackhaulPlatform", "BackhaulABI", "BackhaulUserManager"],
             swiftSettings: strict),
         // The daemon: an engine without a host.
         .executableTarget(

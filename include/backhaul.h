@@ -1057,7 +1057,8 @@ enum {
     BH_REASON_STALLED = 5,   /* the server sends nothing */
     BH_REASON_FINISHING = 6, /* all bytes are here and being made durable */
     BH_REASON_DISK_FULL = 7, /* until there is space for the rest of the file and for a reserve, 32 MiB or a hundredth
-                                of the file system, whichever is less; looked at again at next_attempt_ms */
+                                of the file system, whichever is less; looked at again at next_attempt_ms. A file
+                                larger than the whole file system is BH_TOO_LARGE at once */
     BH_REASON_CREDENTIAL = 8, /* until its challenge is answered: bh_session_challenges */
     BH_REASON_CONNECTIVITY = 9, /* until there is a route to the server: woken by changes of the network */
     BH_REASON_RATE = 10,     /* its bytes per second are used up for the moment */

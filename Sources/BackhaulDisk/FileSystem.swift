@@ -153,20 +153,6 @@ struct FileSystem: Sendable {
         }
     }
 
-    /// None when the directory cannot be read.
-    func names(in path: String) -> [String] {
-        guard let stream = opendir(path) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
-
     /// Another name for a file, in this directory. A symbolic link is not followed.
     func link(_ path: String, to name: String, in directory: Int32) throws(SystemError) {
         _ = try call(.link) { linkat(AT_FDCWD, path, directory, name, 0) }

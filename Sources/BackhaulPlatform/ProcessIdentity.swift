@@ -62,12 +62,21 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
     }
 }
 
-/// The start of a file of /proc, or nil.
+/// A file of /proc or of control groups, whole. Nil when it cannot be read, or is larger than 64 KiB: half a path or
+/// half a number would be another one.
 func readSmallFile(_ path: String) -> String? {
+    let largest = 64 << 10
     let number = bhl_open(path, O_RDONLY, 0)
     guard number >= 0 else { return nil }
     defer { close(number) }
+    var content: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
-    let count = read(number, &buffer, buffer.count)
-    return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
+    while content.count <= largest {
+        let count = read(number, &buffer, buffer.count)
+        if count < 0, bhl_errno() == EINTR { continue }
+        guard count >= 0 else { return nil }
+        if count == 0 { return String(decoding: content, as: UTF8.self) }
+        content += buffer[..<count]
+    }
+    return nil
 }

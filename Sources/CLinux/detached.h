@@ -61,7 +61,7 @@ BHL_UNWATCHED static inline void bhl_close_from(int first) {
         for (int number = first; number < end; number++) close(number);
         return;
     }
-    char entries[4096];
+    char entries[4096] __attribute__((aligned(8))); // as the records in it are
     long size;
     while ((size = syscall(SYS_getdents64, list, entries, sizeof entries)) > 0) {
         // struct linux_dirent64 (getdents(2)): the record's size at 16, its name at 19.

@@ -1,4 +1,5 @@
 import BackhaulModel
+import BackhaulPlatform
 import Glibc
 import Testing
 
@@ -157,13 +158,8 @@ import Testing
 
     /// How often each thread of a watch has gone to sleep so far.
     private static func wakes() -> [String: Int] {
-        guard let directory = opendir("/proc/self/task") else { return [:] }
-        defer { closedir(directory) }
         var found: [String: Int] = [:]
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+        for name in (try? DirectoryReader.textNames(in: "/proc/self/task")) ?? [] {
             let status = contents("/proc/self/task/\(name)/status")
             guard status.hasPrefix("Name:\tbackhaul-bus\n") else { continue }
             let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches") }

@@ -1,3 +1,4 @@
+import BackhaulPlatform
 import Glibc
 
 /// A folder that stands in for /sys or /proc, removed with its last reference.
@@ -43,15 +44,7 @@ final class FakeTree: Sendable {
 
     private static func remove(_ path: String) {
         if unlink(path) == 0 { return }
-        guard let stream = opendir(path) else { return }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        closedir(stream)
+        guard let names = try? DirectoryReader.textNames(in: path) else { return }
         for name in names { remove("\(path)/\(name)") }
         rmdir(path)
     }

@@ -60,6 +60,52 @@ import Testing
         #expect(disk.scratch.names() == ["ballast"])
     }
 
+    @Test("a file larger than the whole file system is too large, however little of it is missing")
+    func impossibleSpace() async throws {
+        let part = threads.partFile(try disk.scratch.location("file"))
+        func check(_ bytes: UInt64, of size: UInt64?) async -> Result<Void, Failure> {
+            await answer { part.checkSpace(for: bytes, ofFileOf: size, then: $0) }
+        }
+        let total: UInt64 = 1 << 20
+        for (missing, size) in [(UInt64(Int64.max), UInt64(Int64.max)), (total + 1, total + 1), (10, total + 1)] {
+            guard case .failure(let failure) = await check(missing, of: size) else {
+                Issue.record("\(size) bytes fit into \(total)")
+                continue
+            }
+            #expect(failure.status == .tooLarge)
+            #expect(failure.message.contains("announced \(size) bytes"))
+            #expect(failure.message.contains("has \(total);"))
+        }
+        // Fits once the file system is empty, or its size is not known: there is hope.
+        #expect(await status { try await check(total, of: total).get() } == .diskFull)
+        #expect(await status { try await check(.max, of: nil).get() } == .diskFull)
+        #expect(await status { try await check(100_000, of: 100_000).get() } == nil)
+        #expect(disk.scratch.names().isEmpty)
+    }
+
+    @Test("a body that the store's file system has no room for is not begun to be copied")
+    func bodyWithoutRoom() async throws {
+        let source = try Scratch()
+        let path = source.path("body")
+        try write([UInt8](repeating: 1, count: 2 << 20), to: path)
+        let file = try BodyCheck.check(path: path)
+        let before = try FreeSpace.available(at: disk.scratch.path)
+        for kind in [BodySource.snapshot, .consume] {
+            let body = HandedOverBody(file, kind, name: "kept")
+            let kept = await answer { threads.keep([body], in: disk.scratch.path, forbidden: [], then: $0) }
+            guard case .failure(let failure) = kept else {
+                Issue.record("a body of 2 MiB fits into 1 MiB")
+                continue
+            }
+            #expect(failure.status == .storeFull)
+            #expect(failure.message.contains("\(file.size) bytes"))
+            #expect(failure.message.contains("\(before)"))
+        }
+        threads.close()
+        #expect(disk.scratch.names().isEmpty)
+        #expect(contents(path)?.count == 2 << 20)
+    }
+
     @Test("idle threads keep no descriptor that would hold the disk")
     func unmount() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))

@@ -1,5 +1,6 @@
 import BackhaulDisk
 import BackhaulModel
+import BackhaulPlatform
 import Glibc
 import Testing
 
@@ -30,16 +31,7 @@ final class Scratch {
 }
 
 func directoryNames(_ path: String) -> [String] {
-    guard let directory = opendir(path) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) {
-            $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
-        if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
+    ((try? DirectoryReader.textNames(in: path)) ?? []).sorted()
 }
 
 private func removeTree(_ path: String) {

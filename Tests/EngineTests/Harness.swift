@@ -25,16 +25,7 @@ final class TestStore: Sendable {
     }
 
     func names(in directory: String) -> [String] {
-        guard let stream = opendir(directory) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
+        ((try? DirectoryReader.textNames(in: directory)) ?? []).sorted()
     }
 
     func bytes(of path: String) -> [UInt8]? {

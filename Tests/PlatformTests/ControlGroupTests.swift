@@ -75,4 +75,29 @@ import Testing
         #expect(ControlGroup.of(processID: getpid()) != nil)
         #expect(!ControlGroup.isFrozen(processID: getpid()))
     }
+
+    @Test("a listing of many long hierarchies is read to its end, where version 2 is")
+    func longListing() throws {
+        var template = Array("/tmp/backhaul-groups-XXXXXX".utf8CString)
+        let path = String(cString: try #require(mkdtemp(&template)))
+        defer { system("rm -rf '\(path)'") }
+        system("mkdir -p '\(path)/proc/7' '\(path)/groups/a.service'")
+        func write(_ text: String, to name: String) throws {
+            let file = try #require(fopen("\(path)/\(name)", "w"))
+            defer { fclose(file) }
+            try #require(fputs(text, file) >= 0)
+        }
+        let pod = "/kubelet.slice/pod-" + String(repeating: "0123456789abcdef", count: 40)
+        let old = (2...14).reversed().map { "\($0):controller\($0):\(pod)\n" }.joined()
+        try write(old + "1:name=systemd:\(pod)\n0::/a.service\n", to: "proc/7/cgroup")
+        let processes = (1...2_000).map { Int32(30_000 + $0) }
+        try write(processes.map { "\($0)\n" }.joined(), to: "groups/a.service/cgroup.procs")
+        let root = ControlGroup.Root(processes: path + "/proc", groups: path + "/groups")
+        let group = try #require(ControlGroup.of(processID: 7, in: root))
+        #expect(group.path == "/a.service")
+        #expect(group.processes(in: root) == processes)
+        // Cut anywhere, the last number would be another process's.
+        try write((1...20_000).map { "\($0)\n" }.joined(), to: "groups/a.service/cgroup.procs")
+        #expect(group.processes(in: root).isEmpty)
+    }
 }

@@ -146,6 +146,24 @@ struct DatabaseTests {
         }
     }
 
+    @Test("forgets every statement when memory is given back, and asks none that was freed")
+    func memoryGivenBack() async throws {
+        await #expect(processExitsWith: .success) { [path = scratch.path as String, file = file as String] in
+            _ = try StoreDirectory.open(path: path).openFile(Schema.fileName)
+            let connection = try Connection(path: file, files: "unix")
+            let queries = (0..<200).map { Query("SELECT \($0)") }
+            for query in queries { try connection.run(query) }
+            #expect(connection.preparedTexts.count == 200)
+            // Freed memory is filled with twos (M_PERTURB of mallopt(3)), the state of a statement that is being read.
+            typealias Option = @convention(c) (Int32, Int32) -> Int32
+            let setOption = unsafeBitCast(try #require(dlsym(nil, "mallopt")), to: Option.self)
+            _ = setOption(-6, 2)
+            connection.giveMemoryBack()
+            #expect(connection.preparedTexts.isEmpty)
+            for query in queries { try connection.run(query) }
+        }
+    }
+
     @Test("keeps other programs out, the shell of SQLite for one, while it is open")
     func othersAreKeptOut() async throws {
         let session = try makeStore(tasks: 1)

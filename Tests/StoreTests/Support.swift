@@ -17,17 +17,11 @@ final class Scratch: Sendable {
     deinit { remove(path) }
 
     private func remove(_ path: String) {
-        guard let listing = opendir(path) else {
+        guard let names = try? DirectoryReader.textNames(in: path) else {
             unlink(path)
             return
         }
-        while let entry = readdir(listing) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { remove("\(path)/\(name)") }
-        }
-        closedir(listing)
+        for name in names { remove("\(path)/\(name)") }
         rmdir(path)
     }
 }

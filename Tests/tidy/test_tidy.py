@@ -109,6 +109,16 @@ def test_nothing_in_the_library_ends_the_host():
     expect_none(wrong)
 
 
+def test_entries_of_directories_are_read_in_one_place():
+    """Swift copies the name of a dirent in its declared size, past the end of the entry."""
+    wrong = [(source, number, "use BackhaulPlatform's DirectoryReader")
+             for source in swift("Sources", "bindings/swift/Sources", "Tests")
+             for number in source.matches(r"\b(opendir|fdopendir|readdir|scandir)\(|\bd_name\b")
+             if not source.name.endswith("/DirectoryReader.swift")
+             and not source.name.endswith("/DirectoryReaderTests.swift")]
+    expect_none(wrong)
+
+
 def test_nothing_that_was_built_is_kept():
     wrong = [name for name in kept() if BUILT & set(name.split("/"))
              or (PROJECT / name).is_file() and (PROJECT / name).stat().st_size > LARGEST_FILE]

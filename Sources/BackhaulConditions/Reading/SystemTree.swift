@@ -41,17 +41,12 @@ struct SystemTree: Sendable {
     /// The first ones that the kernel lists and that are wanted, by name: machines with hundreds of processors have as
     /// many cooling devices beside their few zones.
     func entries(_ path: String, where isWanted: (String) -> Bool = { _ in true }) throws(SystemError) -> [String] {
-        guard let stream = opendir(full(path)) else { throw SystemError.last("cannot read \(full(path))") }
-        defer { closedir(stream) }
         var names: [String] = []
-        var seen = 0
-        while names.count < SystemTree.mostEntries, seen < SystemTree.mostSeen, let entry = readdir(stream) {
-            seen += 1
-            // Unsafe: the entry is readdir's until the next call; its name ends with a zero.
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        try DirectoryReader.read(full(path), limit: SystemTree.mostSeen) { bytes in
+            if let name = String(validating: bytes, as: UTF8.self), !name.hasPrefix("."), isWanted(name) {
+                names.append(name)
             }
-            if !name.hasPrefix("."), isWanted(name) { names.append(name) }
+            return names.count < SystemTree.mostEntries
         }
         return names.sorted()
     }

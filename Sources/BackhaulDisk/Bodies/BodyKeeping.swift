@@ -13,6 +13,8 @@ final class BodyKeeping {
     private var source: Descriptor?
     private var copy: Descriptor?
     private var copied: UInt64 = 0
+    /// Of the store's file system before the copy.
+    private var space: Space?
     private var result: BodyFile
     private var path: String { body.file.path }
 
@@ -36,7 +38,9 @@ final class BodyKeeping {
 
     private func failure(_ error: SystemError) -> Failure {
         guard [ENOSPC, EDQUOT].contains(error.code) else { return OpenBody.failure(error, path) }
-        return .system(.storeFull, code: error.code, "the store has no space for the body's file \(path); free some")
+        let numbers = space.map { ", \(body.file.size) bytes: \($0.available) of \($0.total) are left" } ?? ""
+        return .system(
+            .storeFull, code: error.code, "the store has no space for the body's file \(path)\(numbers); free some")
     }
 
     /// `then`: the file as it is to be read, once it is on the disk.
@@ -85,7 +89,12 @@ final class BodyKeeping {
         let directory = try files.openDirectory(folder)
         let copy = try files.create(in: directory.number, body.name)
         self.copy = copy
-        return try files.clone(source.number, to: copy.number) ? endCopy(source, copy) : false
+        if files.clone(source.number, to: copy.number) { return try endCopy(source, copy) }
+        // Before the first byte: a copy that fails after it has filled the disk harms every program that writes there.
+        let space = try files.space(copy.number)
+        self.space = space
+        guard space.holds(body.file.size) else { throw SystemError(code: ENOSPC, attempt: "Cannot copy") }
+        return false
     }
 
     private func continueCopy() throws(SystemError) -> Bool {

@@ -108,9 +108,9 @@ extension DiskThreads {
         }
     }
 
-    /// Names in a folder; none when it cannot be read.
+    /// Names in a folder, without those that are not UTF-8; none when it cannot be read.
     public func names(in folder: String, then: @escaping @Sendable ([String]) -> Void) {
-        worker(for: folder).post { context in then(context.files.names(in: folder)) }
+        worker(for: folder).post { _ in then((try? DirectoryReader.textNames(in: folder)) ?? []) }
     }
 }
 

@@ -19,6 +19,8 @@ struct Space {
     private static let largestReserve: UInt64 = 32 << 20
     private static let reservedPart: UInt64 = 100
 
+    /// Bytes of all files that it can hold; 0 where the file system does not tell.
+    let total: UInt64
     /// Bytes that this user may still write. Quotas are not counted.
     let available: UInt64
     let reserve: UInt64
@@ -28,9 +30,13 @@ struct Space {
             let (bytes, overflow) = blocks.multipliedReportingOverflow(by: UInt64(status.f_frsize))
             return overflow ? .max : bytes
         }
+        total = bytes(UInt64(status.f_blocks))
         available = bytes(UInt64(status.f_bavail))
-        reserve = min(Self.largestReserve, bytes(UInt64(status.f_blocks)) / Self.reservedPart)
+        reserve = min(Self.largestReserve, total / Self.reservedPart)
     }
+
+    /// False when a file of this size fits into no part of it, whatever is removed.
+    func canEverHold(_ size: UInt64) -> Bool { total == 0 || size <= total }
 
     /// Whether so many bytes fit in, and the reserve stays.
     func holds(_ count: UInt64) -> Bool {

@@ -99,13 +99,20 @@ final class OpenPart {
         return digested + UInt64(count) >= length
     }
 
-    /// Whether so many bytes can be written, and some are left then for others.
-    func checkSpace(_ bytes: UInt64, _ directories: inout Directories) throws(Failure) {
-        try checkSpace(bytes, on: directories.directory(of: location.destination).number)
+    /// Whether so many bytes can be written, and some are left then for others. `size`: of the whole file, as the
+    /// server announced it.
+    func checkSpace(_ bytes: UInt64, ofFileOf size: UInt64?, _ directories: inout Directories) throws(Failure) {
+        try checkSpace(bytes, ofFileOf: size, on: directories.directory(of: location.destination).number)
     }
 
-    private func checkSpace(_ bytes: UInt64, on descriptor: Int32) throws(Failure) {
+    private func checkSpace(_ bytes: UInt64, ofFileOf size: UInt64? = nil, on descriptor: Int32) throws(Failure) {
         let space = try reporting { () throws(SystemError) in try files.space(descriptor) }
+        if let size, !space.canEverHold(size) {
+            throw Failure(
+                .tooLarge,
+                "The server announced \(size) bytes for \(path), and its whole file system has \(space.total); use a "
+                    + "destination on a larger one.")
+        }
         guard !space.holds(bytes) else { return }
         throw .system(
             .diskFull, code: ENOSPC,

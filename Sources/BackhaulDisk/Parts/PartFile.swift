@@ -62,11 +62,14 @@ public final class PartFile: Sendable {
         worker.post { [self] context in catchUp(in: context) }
     }
 
-    /// Whether the file system has room for so many bytes. Fails with `diskFull`.
-    public func checkSpace(for bytes: UInt64, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
+    /// Whether the file system has room for so many bytes more, of a file that the server announced with `size`. Fails
+    /// with `tooLarge` when the whole file system is smaller than the file, else with `diskFull`.
+    public func checkSpace(
+        for bytes: UInt64, ofFileOf size: UInt64? = nil, then: @escaping @Sendable (Result<Void, Failure>) -> Void
+    ) {
         worker.post { [id, location] context in
             let part = context.part(id, location)
-            then(Result { () throws(Failure) in try part.checkSpace(bytes, &context.directories) })
+            then(Result { () throws(Failure) in try part.checkSpace(bytes, ofFileOf: size, &context.directories) })
         }
     }
 

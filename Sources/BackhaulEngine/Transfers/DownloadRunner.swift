@@ -72,7 +72,8 @@ final class DownloadRunner: TaskRunner {
         case .openPart(let isSameBoot, let syncedOffset):
             let trusted: TrustedLength = isSameBoot ? .allWritten(atLeastSynced: syncedOffset) : .synced(syncedOffset)
             part.openResuming(trusting: trusted, then: disk { .opened(length: $0) })
-        case .checkSpace(let bytes): part.checkSpace(for: bytes, then: disk { _ in .spaceChecked })
+        case .checkSpace(let missing, let size):
+            part.checkSpace(for: missing, ofFileOf: size, then: disk { _ in .spaceChecked })
         case .lookForFile(let size, let algorithm):
             core.services.disk.find(location.destination, size: size, algorithm, then: disk { .lookedForFile($0) })
         case .lookForVersion: lookForVersion()

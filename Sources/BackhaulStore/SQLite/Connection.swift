@@ -204,10 +204,11 @@ final class Connection {
 
     /// All that can be had again: cached pages and prepared statements.
     func giveMemoryBack() {
-        for prepared in statements.values where sqlite3_stmt_busy(prepared.statement) == 0 {
+        // A statement is asked once, before it is freed.
+        for (query, prepared) in statements where sqlite3_stmt_busy(prepared.statement) == 0 {
+            statements[query] = nil
             sqlite3_finalize(prepared.statement)
         }
-        statements = statements.filter { sqlite3_stmt_busy($0.value.statement) != 0 }
         sqlite3_db_release_memory(database)
     }
 

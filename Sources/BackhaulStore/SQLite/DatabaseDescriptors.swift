@@ -18,12 +18,9 @@ struct DatabaseDescriptors {
             var status = stat()
             return fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 ? File(status) : nil
         }
-        guard !wanted.isEmpty, let listing = opendir("/proc/self/fd") else { return }
-        defer { closedir(listing) }
-        while let entry = readdir(listing) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+        guard !wanted.isEmpty else { return }
+        // Without a limit: the kernel bounds how many descriptors there are.
+        for name in (try? DirectoryReader.textNames(in: "/proc/self/fd", limit: .max)) ?? [] {
             guard let number = Int32(name), let file = Self.file(number), wanted.contains(file) else { continue }
             files[number] = file
             ForkGuard.add(number)

@@ -1,3 +1,4 @@
+import BackhaulPlatform
 import BackhaulUserManager
 import CLinux
 import Glibc
@@ -64,15 +65,10 @@ struct DoctorStore {
     /// Bytes of all files in it.
     private var size: UInt64 { DoctorStore.size(path, depth: 4) }
 
+    /// Without what cannot be read, and without names that are not UTF-8: the store makes none.
     private static func size(_ path: String, depth: Int) -> UInt64 {
-        guard let directory = opendir(path) else { return 0 }
-        defer { closedir(directory) }
         var sum: UInt64 = 0
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name == "." || name == ".." { continue }
+        for name in (try? DirectoryReader.textNames(in: path)) ?? [] {
             var status = stat()
             guard lstat(Paths.join(path, name), &status) == 0 else { continue }
             sum &+= UInt64(max(0, status.st_blocks)) &* 512

@@ -152,7 +152,8 @@ struct TermsTests {
     func maximum() {
         let wanted = terms { $0.maximumSize = 900 }
         var attempt = Attempt(terms: wanted)
-        attempt.after(.start, .head(whole), .transferComplete)
+        attempt.after(.start)
+        attempt.when(.head(whole), .stopTransfer, .releaseTurn, .discardPart)
         guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
             Issue.record("it does not fail")
             return
@@ -247,13 +248,28 @@ struct TermsTests {
         limits.spaceCheck = 500
         var attempt = Attempt(limits: limits)
         attempt.after(.start)
-        attempt.when(.head(whole), .checkSpace(1_000))
+        attempt.when(.head(whole), .checkSpace(missing: 1_000, size: 1_000))
         attempt.when(.spaceChecked)
         attempt = Attempt(terms: terms { $0.neededSpace = 1_000 })
-        attempt.when(.start, .checkSpace(1_000))
+        attempt.when(.start, .checkSpace(missing: 1_000, size: nil))
         attempt.when(.spaceChecked, .startTransfer(offset: 0, ifRange: nil))
         attempt = Attempt(terms: terms { $0.neededSpace = 1_000 })
         attempt.after(.start)
         attempt.when(.diskFailed(.full), .releaseTurn, .conclude(.again(.full, reason: .diskFull), nil))
+    }
+
+    @Test("the whole file is judged beside what is missing of it, and one that no disk can hold ends the task")
+    func impossibleSpace() {
+        var limits = DownloadMachine.BufferLimits.small
+        limits.spaceCheck = 500
+        let tooLarge = Failure(.tooLarge, "larger than the file system")
+        var attempt = Attempt(limits: limits)
+        attempt.after(.start, .head(whole))
+        attempt.when(.diskFailed(tooLarge), .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.discarded, .conclude(.failed(tooLarge), nil))
+        attempt = Attempt(from: .kept(500), terms: terms { $0.neededSpace = 500 })
+        attempt.when(.start, .checkSpace(missing: 500, size: 1_000))
+        attempt.when(.diskFailed(tooLarge), .releaseTurn, .discardPart)
+        attempt.when(.discarded, .conclude(.failed(tooLarge), nil))
     }
 }

@@ -19,7 +19,7 @@ extension DownloadMachine {
         if let space = terms.neededSpace, !hasSpace {
             hasSpace = true
             phase = .checkingSpace
-            return [.checkSpace(space)]
+            return [.checkSpace(missing: space, size: checkpoint?.size)]
         }
         if let checkpoint {
             phase = .opening
@@ -131,7 +131,9 @@ extension DownloadMachine {
     /// Of a body that begins now.
     private func look() -> [Action] {
         var actions: [Action] = []
-        if let size, size - min(offset, size) >= limits.spaceCheck { actions.append(.checkSpace(size - offset)) }
+        if let size, size - min(offset, size) >= limits.spaceCheck {
+            actions.append(.checkSpace(missing: size - offset, size: size))
+        }
         if terms.refusesTakenName, let name = fileName { actions.append(.checkName(name)) }
         return actions + hash()
     }
@@ -206,6 +208,8 @@ extension DownloadMachine {
             return actions
         case .fail(let failure):
             refusal = .final(failure)
+            // The body is the file itself and may never end; it does not explain the failure.
+            guard failure.status != .tooLarge else { return refuse() }
             phase = .receivingErrorBody
             return []
         }

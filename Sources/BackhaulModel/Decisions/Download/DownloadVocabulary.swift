@@ -95,9 +95,10 @@ extension DownloadMachine {
     public enum Action: Equatable, Sendable {
         /// Answered by `lookedForSealed`.
         case lookForSealed(FinishIntent)
-        /// Is there room for so many bytes? Answered by `spaceChecked` or `diskFailed`; nobody waits for the
-        /// first while a transfer runs.
-        case checkSpace(UInt64)
+        /// Whether the file system has room for `missing` bytes, and can hold a file of `size` at all, when the server
+        /// announced it. Answered by `spaceChecked` or `diskFailed`; while a transfer runs, the first of these changes
+        /// nothing.
+        case checkSpace(missing: UInt64, size: UInt64?)
         /// Look for a file at the destination and compute its digest, when it has the size. Answered by
         /// `lookedForFile`.
         case lookForFile(size: UInt64?, Checksum.Algorithm?)

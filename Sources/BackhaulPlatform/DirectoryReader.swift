@@ -1,0 +1,71 @@
+internal import CLinux
+internal import Glibc
+
+// Unsafe: an entry is readdir's until its next call; the name is copied before that, in its own length.
+
+/// Reads the names in directories (readdir(3)) for all modules: elsewhere no `dirent` is touched.
+public enum DirectoryReader {
+    /// Entries that a call reads at most when it states no limit.
+    public static let standardLimit = 1 << 20
+
+    /// The names in the order of the file system, without "." and "..". They are bytes, not always UTF-8. An entry that
+    /// is made or removed meanwhile may be among them or not.
+    public static func names(in path: String, limit: Int = standardLimit) throws(SystemError) -> [[UInt8]] {
+        var names: [[UInt8]] = []
+        try read(path, limit: limit) { name in
+            names.append(name)
+            return true
+        }
+        return names
+    }
+
+    /// Those of the names that are UTF-8.
+    public static func textNames(in path: String, limit: Int = standardLimit) throws(SystemError) -> [String] {
+        try names(in: path, limit: limit).compactMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// Calls `body` with each name until it returns false, or until `limit` names were read.
+    public static func read(
+        _ path: String, limit: Int = standardLimit, _ body: ([UInt8]) -> Bool
+    ) throws(SystemError) {
+        let directory = try open(path)
+        let number = dirfd(directory)
+        ForkGuard.add(number)
+        defer {
+            // First: after the close another thread may have the number.
+            ForkGuard.remove(number)
+            closedir(directory)
+        }
+        var count = 0
+        while count < limit {
+            guard let entry = bhl_next_entry(directory) else {
+                let code = bhl_errno()
+                if code == EINTR { continue }
+                guard code == 0 else { throw SystemError(code: code, attempt: "cannot read \(path)") }
+                return
+            }
+            let name = name(of: entry)
+            if isDots(name) { continue }
+            count += 1
+            guard body(name) else { return }
+        }
+    }
+
+    /// Without the zero behind it. Only the bytes of the entry's record are read.
+    static func name(of entry: UnsafePointer<dirent>) -> [UInt8] {
+        let name = bhl_entry_name(entry)
+        return [UInt8](UnsafeRawBufferPointer(start: name.bytes, count: name.size))
+    }
+
+    private static func open(_ path: String) throws(SystemError) -> OpaquePointer {
+        while true {
+            if let directory = opendir(path) { return directory }
+            let code = bhl_errno()
+            guard code == EINTR else { throw SystemError(code: code, attempt: "cannot read \(path)") }
+        }
+    }
+
+    private static func isDots(_ name: [UInt8]) -> Bool {
+        name.count <= 2 && name.allSatisfy { $0 == UInt8(ascii: ".") }
+    }
+}

@@ -1,0 +1,134 @@
+import Glibc
+import Testing
+
+@testable import BackhaulPlatform
+
+@Suite final class DirectoryReaderTests {
+    private let path: String
+
+    init() throws {
+        var template = Array("/tmp/backhaul-names-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        for name in (try? DirectoryReader.names(in: path)) ?? [] { remove(name) }
+        rmdir(path)
+    }
+
+    /// The path of an entry, ended with a zero.
+    private func entry(_ name: [UInt8]) -> [CChar] {
+        (Array(path.utf8) + [UInt8(ascii: "/")] + name + [0]).map { CChar(bitPattern: $0) }
+    }
+
+    private func make(_ name: [UInt8]) throws {
+        let number = open(entry(name), O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        try #require(number >= 0)
+        close(number)
+    }
+
+    private func remove(_ name: [UInt8]) { unlink(entry(name)) }
+
+    private func sorted(_ names: [[UInt8]]) -> [[UInt8]] { names.sorted { $0.lexicographicallyPrecedes($1) } }
+
+    @Test("names of each length that a name can have are read whole")
+    func lengths() throws {
+        let names = (1...255).map { [UInt8](repeating: UInt8(ascii: "n"), count: $0) }
+        for name in names { try make(name) }
+        #expect(sorted(try DirectoryReader.names(in: path)) == sorted(names))
+    }
+
+    @Test("names that are not UTF-8 are the bytes that they are, and no texts")
+    func bytes() throws {
+        let names: [[UInt8]] = [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80, 0x61], Array("ä".utf8), Array("...".utf8)]
+        for name in names { try make(name) }
+        #expect(sorted(try DirectoryReader.names(in: path)) == sorted(names))
+        #expect(Set(try DirectoryReader.textNames(in: path)) == ["ä", "..."])
+    }
+
+    @Test("thousands of names are read, more than fit into one buffer of the C library")
+    func many() throws {
+        let names = (0..<5_000).map { Array("entry-\($0)".utf8) }
+        for name in names { try make(name) }
+        #expect(Set(try DirectoryReader.names(in: path)) == Set(names))
+        #expect(try DirectoryReader.names(in: path, limit: 100).count == 100)
+        #expect(try DirectoryReader.names(in: path, limit: 0).isEmpty)
+        var seen = 0
+        try DirectoryReader.read(path) { _ in
+            seen += 1
+            return seen < 7
+        }
+        #expect(seen == 7)
+    }
+
+    @Test("an empty directory has no names: its own and its parent's are left out")
+    func empty() throws {
+        #expect(try DirectoryReader.names(in: path).isEmpty)
+    }
+
+    @Test("what is no directory, or is not there, is an error that names the path and the reason")
+    func errors() throws {
+        let missing = #expect(throws: SystemError.self) { try DirectoryReader.names(in: self.path + "/none") }
+        #expect(missing?.code == ENOENT)
+        #expect(missing?.description == "cannot read \(path)/none: No such file or directory")
+        try make(Array("file".utf8))
+        let file = #expect(throws: SystemError.self) { try DirectoryReader.names(in: self.path + "/file") }
+        #expect(file?.code == ENOTDIR)
+    }
+
+    @Test("entries that vanish while they are read are no error")
+    func vanishing() throws {
+        for number in 0..<2_000 { try make(Array("entry-\(number)".utf8)) }
+        var read = Set<[UInt8]>()
+        try DirectoryReader.read(path) { name in
+            // The first one takes the others with it.
+            if read.isEmpty { for number in 0..<2_000 { remove(Array("entry-\(number)".utf8)) } }
+            return read.insert(name).inserted
+        }
+        #expect(!read.isEmpty)
+        #expect(try DirectoryReader.names(in: path).isEmpty)
+        // The directory itself, too, and those of a process that has ended.
+        #expect(rmdir(path) == 0)
+        #expect(throws: SystemError.self) { try DirectoryReader.names(in: self.path) }
+    }
+
+    @Test("no descriptor is left, however the reading ends")
+    func descriptors() throws {
+        for name in ["a", "b"] { try make(Array(name.utf8)) }
+        func stillOpen() -> [String] {
+            (try? DirectoryReader.textNames(in: "/proc/self/fd"))?.filter { number in
+                var target = [CChar](repeating: 0, count: 4_096)
+                let count = readlink("/proc/self/fd/\(number)", &target, target.count)
+                return count > 0 && target[..<count].map { UInt8(bitPattern: $0) } == Array(self.path.utf8)
+            } ?? []
+        }
+        _ = try DirectoryReader.names(in: path)
+        _ = try DirectoryReader.names(in: path, limit: 1)
+        try DirectoryReader.read(path) { _ in false }
+        #expect(stillOpen().isEmpty)
+        try DirectoryReader.read(path) { _ in
+            #expect(stillOpen().count == 1)
+            return false
+        }
+    }
+
+    @Test("no byte behind an entry's record is read, whether a zero ends its name or not", arguments: [1, 4, 5, 255])
+    func bounds(length: Int) throws {
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let room = try #require(mmap(nil, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+        defer { munmap(room, 2 * page) }
+        // A read behind the first page ends this process.
+        try #require(mprotect(room + page, page, PROT_NONE) == 0)
+        let start = try #require(MemoryLayout<dirent>.offset(of: \.d_name))
+        let lengthPlace = try #require(MemoryLayout<dirent>.offset(of: \.d_reclen))
+        for ending in [[UInt8(0)], []] {
+            let record = start + length + ending.count
+            let entry = room + page - record
+            let name = [UInt8](repeating: UInt8(ascii: "x"), count: length)
+            (entry + lengthPlace).copyMemory(from: [UInt16(record)], byteCount: 2)
+            (entry + start).copyMemory(from: name + ending, byteCount: length + ending.count)
+            #expect(DirectoryReader.name(of: UnsafePointer(entry.assumingMemoryBound(to: dirent.self))) == name)
+        }
+    }
+}

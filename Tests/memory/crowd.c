@@ -1,0 +1,109 @@
+/*
+ * A host with many open descriptors and a store with many kept request bodies.
+ *
+ *   crowd fill|use STORE FOLDER URL DESCRIPTORS BODIES [DAEMON]
+ *
+ * `fill` enqueues BODIES suspended uploads of a file that the store copies. `use` opens the store again, which makes
+ * the engine list its bodies, downloads URL, cancels the uploads and acknowledges every event. With DAEMON the engine
+ * is that program, else this process. Ends with 0 when every call did what it should.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <backhaul.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT_ONCE 500
+#define PATIENCE 300000
+
+static bh_error error = BH_ERROR_INIT;
+
+static void check(bh_status status, const char *what) {
+    if (status == BH_OK) return;
+    fprintf(stderr, "crowd: %s: %s (%s)\n", what, error.message, bh_status_name(status));
+    exit(1);
+}
+
+static void expect(int is_true, const char *what) {
+    if (is_true) return;
+    fprintf(stderr, "crowd: %s\n", what);
+    exit(1);
+}
+
+static void enqueue_uploads(bh_session *session, const char *url, const char *file, int count) {
+    bh_request requests[AT_ONCE];
+    for (int done = 0; done < count; done += AT_ONCE) {
+        int some = count - done < AT_ONCE ? count - done : AT_ONCE;
+        for (int i = 0; i < some; i++) {
+            requests[i] = (bh_request)BH_REQUEST_INIT;
+            requests[i].url = url;
+            requests[i].body_file = file;
+            requests[i].body_source = BH_BODY_SNAPSHOT;
+            requests[i].flags = BH_REQUEST_STARTS_SUSPENDED;
+        }
+        check(bh_session_enqueue(session, requests, (size_t)some, sizeof *requests, PATIENCE, NULL, NULL, &error),
+              "enqueue uploads");
+    }
+}
+
+static void enqueue_download(bh_session *session, const char *url, const char *folder) {
+    char destination[4096];
+    bh_request request = BH_REQUEST_INIT;
+    snprintf(destination, sizeof destination, "%s/file", folder);
+    request.url = url;
+    request.destination = destination;
+    check(bh_session_enqueue(session, &request, 1, sizeof request, PATIENCE, NULL, NULL, &error), "enqueue a download");
+}
+
+/* Reads events until the tasks have ended; returns how many of them succeeded. */
+static int read_events(bh_session *session, int tasks) {
+    int succeeded = 0;
+    uint64_t last = 0;
+    while (tasks > 0) {
+        bh_batch *batch = NULL;
+        check(bh_session_poll(session, 0, AT_ONCE, PATIENCE, &batch, &error), "poll");
+        size_t count = bh_batch_count(batch);
+        expect(count > 0, "no event came");
+        for (size_t i = 0; i < count; i++) {
+            const bh_event *event = bh_batch_event_at(batch, i);
+            last = event->id;
+            if (event->kind != BH_EVENT_TASK_ENDED) continue;
+            tasks--;
+            succeeded += event->task_state == BH_TASK_SUCCEEDED;
+        }
+        check(bh_session_acknowledge_through(session, last, PATIENCE, NULL, &error), "acknowledge");
+        bh_batch_release(batch);
+    }
+    return succeeded;
+}
+
+int main(int argc, char **argv) {
+    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
+    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    bh_application *application = NULL;
+    bh_session *session = NULL;
+    if (argc != 7 && argc != 8) return 2;
+    int bodies = atoi(argv[6]);
+    for (int i = 0; i < atoi(argv[5]); i++) expect(open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0, "no descriptor");
+    options.identifier = "org.example.crowd";
+    options.store = argv[2];
+    options.hosting = argc == 8 ? BH_HOSTING_DAEMON : BH_HOSTING_EMBEDDED;
+    options.daemon = argc == 8 ? argv[7] : NULL;
+    check(bh_application_open(&options, PATIENCE, &application, &error), "open");
+    configuration.identifier = "crowd";
+    check(bh_session_create(application, &configuration, BH_ROLE_CONSUME, PATIENCE, &session, NULL, &error), "create");
+    if (strcmp(argv[1], "fill") == 0) {
+        char file[4096];
+        snprintf(file, sizeof file, "%s/body", argv[3]);
+        enqueue_uploads(session, argv[4], file, bodies);
+    } else {
+        enqueue_download(session, argv[4], argv[3]);
+        expect(read_events(session, 1) == 1, "the download failed");
+        check(bh_tasks_cancel(session, NULL, PATIENCE, NULL, &error), "cancel");
+        expect(read_events(session, bodies) == 0, "a cancelled upload succeeded");
+    }
+    bh_session_close(session);
+    bh_application_close(application);
+    return 0;
+}
