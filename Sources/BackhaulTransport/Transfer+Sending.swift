@@ -25,6 +25,10 @@ extension Transfer {
         return easy.reason.isEmpty || easy.reason == String(cString: curl_easy_strerror(result))
     }
 
+    /// The server has answered over HTTP/2 and takes no more of the body. libcurl 7.88.1 does not notice when the stream
+    /// has ended meanwhile, and after a response of success goes on trying to send.
+    var hasStoppedAfterResponse: Bool { headIsWhole && isHTTP2 && !isBodySent }
+
     /// A body that libcurl has handed to the kernel may be on its way for longer than the request time-out: each byte
     /// that the server takes restarts it.
     func noteLeavingBytes(now: Int64) {

@@ -277,8 +277,15 @@ public final class Transport {
                 continue
             }
             transfer.takeMetrics()
+            if transfer.hasStoppedAfterResponse {
+                end(transfer, .complete)
+                continue
+            }
             let limit = transfer.request.requestTimeoutMilliseconds
-            let message = "\(transfer.origin.text) sent nothing for \(limit) ms; try again later"
+            let message =
+                transfer.timing.isConnected
+                ? "\(transfer.origin.text) sent nothing for \(limit) ms; try again later"
+                : "no connection to \(transfer.origin.text) could be made within \(limit) ms; try again later"
             end(transfer, .failed(Failure(.requestTimeout, message), isTransient: true))
         }
         return isClosed ? nil : next

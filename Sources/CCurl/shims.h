@@ -69,6 +69,13 @@ static inline CURLcode bhl_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t
     return (curl_easy_getinfo)(easy, info, value);
 }
 
+// Deprecated because it looks at all transfers, which is what it is called for here.
+static inline CURLMcode bhl_multi_act_on_all(CURLM *multi, int *running) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return curl_multi_socket_all(multi, running);
+#pragma GCC diagnostic pop
+}
 static inline CURLMcode bhl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return (curl_multi_setopt)(multi, option, value);
 }

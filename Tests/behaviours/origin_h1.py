@@ -110,7 +110,7 @@ def _send_early(connection, reader, seen, early, scripts):
                 seen.is_arriving = False
             return can_be_used and len(seen.body) == size
         case "close":
-            _end_sending(connection)
+            connection.shutdown(socket.SHUT_WR)
             # The client's end of the connection, which its unread bytes hide from `recv`.
             _wait_for_hangup(connection)
         case "reset":
@@ -119,16 +119,6 @@ def _send_early(connection, reader, seen, early, scripts):
             # The descriptor stays open as long as its reader.
             reader.close()
     return False
-
-
-def _end_sending(connection):
-    if isinstance(connection, ssl.SSLSocket):
-        # close_notify; the client's own may not come.
-        connection.settimeout(0.2)
-        with suppress(OSError):
-            connection.unwrap()
-    else:
-        connection.shutdown(socket.SHUT_WR)
 
 
 def _wait_for_hangup(connection):

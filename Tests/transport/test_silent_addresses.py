@@ -111,10 +111,10 @@ def test_a_file_arrives_from_the_address_that_answers(one, network, server, down
     assert len(server.log("/a")) == 1
 
 
-def test_without_an_address_that_answers_the_connection_has_failed(one, network, downloads):
+def test_without_an_address_that_answers_no_connection_is_made_in_time(one, network, downloads):
     network.name(*SILENT)
     one.session(request_timeout_ms=4_000, **ONE_TRY)
     one.download(f"http://{NAME}:8080/a", downloads / "a")
     [event] = [event for event in one.wait_for() if event.task_id]
-    assert (event.state, event.status) == (TaskState.FAILED, Status.CONNECTION_FAILED), event.error_message
+    assert (event.state, event.status) == (TaskState.FAILED, Status.REQUEST_TIMEOUT), event.error_message
     assert NAME in event.error_message and "connect" in event.error_message

@@ -16,6 +16,8 @@ final class MultiHandle {
     private var connectionLimit = 64
     private var sweeper: ConnectionSweeper?
 
+    /// A socket is not watched any more.
+    private var hasRemoved = false
     /// libcurl asked to be called at once.
     private(set) var isDue = false
     /// libcurl is being called: nothing else of it may be, from its call-backs.
@@ -87,7 +89,14 @@ final class MultiHandle {
     /// Does what is due in libcurl's own time.
     func act() {
         isDue = false
+        hasRemoved = false
         act(on: bhl_socket_timeout, 0)
+        guard hasRemoved, error == CURLM_OK else { return }
+        // libcurl 7.88.1 gives up an address that does not answer and opens the next one's socket when it is called
+        // again, for which it asks only when that one's time is over, too (lib/connect.c, baller_start_next).
+        var running: Int32 = 0
+        let result = inside { bhl_multi_act_on_all(handle, &running) }
+        if result != CURLM_OK { error = result }
     }
 
     private func act(on socket: Int32, _ ready: Int32) {
@@ -130,6 +139,7 @@ final class MultiHandle {
     /// False ends all transfers: without the watch they would hang.
     fileprivate func watch(_ socket: Int32, _ what: Int32) -> Bool {
         if what == CURL_POLL_REMOVE {
+            hasRemoved = true
             watches.removeValue(forKey: socket)?.cancel()
             return true
         }
