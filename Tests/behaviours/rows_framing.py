@@ -1,10 +1,13 @@
 """Where a body ends: RFC 9112, section 6; RFC 9113, section 8.1."""
 
+import gzip
+
 from behaviours.script import Answer, Becomes, Content, Row, whole
 
 FILE = Content()
 EMPTY = Content(0)
 GOOD = Becomes(file=FILE.data)
+GZIPPED = gzip.compress(FILE.data)
 #: A task that waits for the rest of a body does not end before its test does.
 PATIENT = {"request_timeout_ms": 300_000}
 
@@ -52,6 +55,35 @@ ROWS = [
     Row("body-too-much", "sends more than it announced: what was announced is the file",
         {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef"),)}, Becomes(file=b"abc"),
         carriers=("h1",)),
+    *(Row(f"transfer-coding-{name}", f"sends the transfer coding {coding!r}: the response breaks the rules",
+          {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: " + coding.encode() + b"\r\n\r\n" + body),)},
+          Becomes("failed", "BAD_RESPONSE", says="Transfer-Encoding"), asked=({},), carriers=("h1",),
+          source="RFC 9112, 6.1")
+      for name, coding, body in (
+          ("gzip", "gzip", GZIPPED), ("x-gzip", "x-gzip", GZIPPED), ("deflate", "deflate", b"abc"), ("br", "br", b"abc"),
+          ("gzip-chunked", "gzip, chunked", b"3\r\nabc\r\n0\r\n\r\n"),
+          ("twice", "chunked, chunked", b"3\r\nabc\r\n0\r\n\r\n"),
+          ("chunked-first", "chunked, gzip", b"3\r\nabc\r\n0\r\n\r\n"), ("identity", "identity", b"abc"),
+          ("none", "", b"abc"))),
+    Row("transfer-coding-two-fields", "sends chunked in two fields: the response breaks the rules",
+        {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"
+                             b"3\r\nabc\r\n0\r\n\r\n"),)},
+        Becomes("failed", "BAD_RESPONSE"), asked=({},), carriers=("h1",), source="RFC 9112, 6.1"),
+    *(Row(f"folded-{name.lower()}", f"folds {name} over two lines: the response breaks the rules",
+          {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\n" + name.encode() + b":\r\n " + value + b"\r\n\r\n"
+                               b"3\r\nabc\r\n0\r\n\r\n"),)},
+          Becomes("failed", "BAD_RESPONSE"), asked=({},), carriers=("h1",), source="RFC 9112, 5.2")
+      for name, value in (("Transfer-Encoding", b"chunked"), ("Content-Length", b"3"))),
+    Row("transfer-coding-case", "writes the transfer coding as CHUNKED: the file is what the chunks hold",
+        {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: CHUNKED\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),)},
+        Becomes(file=b"abc"), carriers=("h1",), source="RFC 9112, 7"),
+    Row("body-chunk-syntax", "sends chunks whose sizes are none: the response breaks the rules, and is not asked for "
+        "again", {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nxyz\r\n"),)},
+        Becomes("failed", "BAD_RESPONSE"), asked=({},), carriers=("h1",), source="RFC 9112, 7.1"),
+    Row("body-205", "sends a body with 205: the message says that there is none",
+        {"file": (Answer(raw=b"HTTP/1.1 205 Reset Content\r\nContent-Length: 6\r\n\r\nabcdef"),)},
+        Becomes("failed", "BAD_RESPONSE", says="which has none"), session={"maximum_attempts": 2}, carriers=("h1",),
+        source="RFC 9110, 15.3.6"),
     Row("body-coded", "sends a Content-Encoding: the file is the bytes as sent, so that no bomb can burst",
         {"file": (Answer(200, {"Content-Encoding": "gzip"}, b"not even gzip"),)}, Becomes(file=b"not even gzip"),
         asked=({"accept-encoding": None},), carriers=("h1", "h2", "tunnel")),

@@ -22,6 +22,13 @@ RESUMED = ({"range": None, "if-range": None}, {"range": goes_on, "if-range": FIL
 AGAIN = (*RESUMED, {"range": None, "if-range": None})
 ANEW = ({"range": None}, {"range": None, "if-range": None})
 
+EMPTIED = Answer(200, {"ETag": FILE.etag})
+
+
+def TAIL(seen):
+    return Answer(200, {"ETag": FILE.etag}, FILE.data[seen.offset:])
+
+
 ROWS = [
     Row("range-entity-tag", "drops the connection and has a strong ETag: the rest is asked for with If-Range",
         first(rest(FILE)), GOOD, asked=RESUMED, source="RFC 9110, 13.1.5"),
@@ -104,6 +111,31 @@ ROWS = [
     Row("range-coded", "answers the range in another Content-Encoding than the whole: it begins again",
         first(rest(FILE, headers={"Content-Encoding": "gzip"}), whole(FILE)), GOOD, asked=AGAIN,
         source="RFC 9110, 8.8.3.3: codings are other representations"),
+    Row("range-same-tag-empty", "answers the range with an empty 200 under the same strong ETag: it begins again",
+        first(EMPTIED, whole(FILE)), GOOD, asked=AGAIN, carriers=UNCHANGED, source="RFC 9110, 8.8.1"),
+    Row("range-same-tag-tail", "answers the range with the rest as a 200 under the same strong ETag: it begins again",
+        first(TAIL, whole(FILE)), GOOD, asked=AGAIN, carriers=UNCHANGED, source="RFC 9110, 8.8.1"),
+    Row("range-same-tag-empty-always", "has an empty file under the same strong ETag from then on: that is not the file",
+        first(EMPTIED), Becomes("failed", "BAD_RESPONSE", says="under the entity tag"), asked=AGAIN,
+        carriers=UNCHANGED, source="RFC 9110, 8.8.1"),
+    Row("range-same-tag-short-chunks", "has less in chunks under the same strong ETag from then on: that is not the file",
+        first(EMPTIED.but(body=FILE.data[:9], framing="chunked")), Becomes("failed"), session={"maximum_attempts": 3},
+        carriers=("h1",), source="RFC 9110, 8.8.1"),
+    *(Row(f"range-{status}", f"answers the range with {status}: it begins again",
+          first(Answer(status, {"ETag": FILE.etag}), whole(FILE)), GOOD, asked=AGAIN, carriers=UNCHANGED)
+      for status in (201, 202, 204, 205)),
+    Row("range-204-always", "answers the range, and the whole, with 204: that is not the file", first(Answer(204)),
+        Becomes("failed", "BAD_RESPONSE"), asked=AGAIN, carriers=UNCHANGED),
+    Row("range-two-content-ranges", "answers 206 with two Content-Range fields that differ: it begins again",
+        first(lambda seen: Answer(206, {"ETag": FILE.etag, "Content-Range": [
+            f"bytes {seen.offset}-{len(FILE) - 1}/{len(FILE)}", f"bytes 0-{len(FILE) - 1}/{len(FILE)}"]},
+            FILE.data[seen.offset:]), whole(FILE)), GOOD, asked=AGAIN, carriers=("h1", "h2")),
+    Row("range-control-characters", "has an ETag with a control character, then another: it is no validator",
+        {"file": (whole(FILE, drop_after=CUT, etag='"a\x01"'), whole(OTHER, etag='"a\x02"'))},
+        Becomes(file=OTHER.data), asked=ANEW, carriers=("h1",), source="RFC 9110, 8.8.3"),
+    Row("range-tag-bytes", "has an ETag with bytes that are no text, then another: it is no validator",
+        {"file": (whole(FILE, drop_after=CUT, etag='"\udce9"'), whole(OTHER, etag='"\udce8"'))},
+        Becomes(file=OTHER.data), asked=ANEW, carriers=("h1",), source="RFC 9110, 8.8.3"),
     Row("range-post", "drops the answer to a POST: it begins anew, without a range",
         {"file": (DROPPED, whole(FILE))}, GOOD, request={"method": "POST", "body": b"query", "to_file": True,
         "retries": True},

@@ -35,7 +35,7 @@ struct Redirect: Equatable {
             next = try WebAddress.resolve(location, against: url)
         } catch {
             let text = ResponseField("Location", secrets.redacted(location)).plainText
-            let target = WebAddress.withoutUser(text).prefix(200)
+            let target = PlainText.of(WebAddress.withoutUser(text), atMost: 200)
             let reason = secrets.redacted(error.message)
             throw refused("\(origin.text) redirects to \(target), which is not followed: \(reason)")
         }

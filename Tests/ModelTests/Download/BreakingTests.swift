@@ -89,6 +89,15 @@ struct BreakingTests {
         attempt.when(.discarded, .conclude(.failed(failure), nil))
     }
 
+    @Test("An error page that drips is read for a few seconds")
+    func drippingErrorBody() {
+        var limits = DownloadMachine.BufferLimits.small
+        limits.errorTicks = 2
+        var attempt = Attempt(limits: limits)
+        attempt.after(.start, .head(head(404)), .received(count: 1), .tick)
+        attempt.when(.tick, .stopTransfer, .releaseTurn, .discardPart)
+    }
+
     @Test("No more of it is read than is kept")
     func endlessErrorBody() {
         var attempt = Attempt()

@@ -20,6 +20,28 @@ struct ContinuingTests {
         attempt.when(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
     }
 
+    @Test("When the same entity tag comes with another length it starts over, and remembers what was said of the file")
+    func contradiction() {
+        var attempt = Attempt(from: .kept(400))
+        attempt.after(.start, .opened(length: 500))
+        attempt.when(
+            .head(head(200, "Content-Length: 0", "ETag: \"a\"")), .stopTransfer, .releaseTurn, .discardPart)
+        guard case .conclude(.retry(_, _, _, fromZero: true), let promise)? = attempt.handle(.discarded).first else {
+            Issue.record("it is not tried again")
+            return
+        }
+        #expect(promise == .kept(0, boot: ""))
+    }
+
+    @Test("What was said of a file without its bytes asks for the whole file, and goes when that comes")
+    func promise() {
+        var attempt = Attempt(from: .kept(0, boot: ""))
+        attempt.when(.start, .openPart(isSameBoot: false, syncedOffset: 0))
+        attempt.when(.opened(length: 0), .startTransfer(offset: 0, ifRange: nil))
+        attempt.when(.head(head(200, "Content-Length: 1000", "ETag: \"a\"")), .forgetCheckpoint)
+        attempt.when(.forgotten, .restartPart, .resumeTransfer)
+    }
+
     @Test("A boot that cannot be told is no boot that can be trusted")
     func unknownBoot() {
         var attempt = Attempt(from: .kept(500, boot: ""), boot: "")

@@ -23,6 +23,21 @@ struct SeamTests {
         #expect(!attempt.machine.madeProgress)
     }
 
+    @Test("Bytes that have waited are written, and the validators of a small file that takes so long are recorded")
+    func aged() {
+        var limits = Self.limits
+        limits.aged = 50
+        limits.firstCheckpoint = 50
+        var attempt = Attempt(limits: limits)
+        attempt.after(.start, .head(head(200, "Content-Length: 900", "ETag: \"a\"")), .received(count: 49))
+        #expect(!attempt.machine.holdsMuch)
+        attempt.when(.received(count: 1))
+        #expect(attempt.machine.holdsMuch)
+        attempt.when(.aged, .flush)
+        attempt.when(.appended(length: 50), .recordCheckpoint(.kept(0, of: 900)))
+        attempt.when(.aged)
+    }
+
     @Test("Only so many bytes are taken until that is done")
     func backPressure() {
         var attempt = Attempt(limits: Self.limits)

@@ -5,6 +5,7 @@ private let name = Failure(.nameNotResolved, "no such name")
 private let connection = Failure(.connectionFailed, "refused")
 private let lost = Failure(.connectionLost, "broken")
 private let truncated = Failure(.tlsTruncated, "no close_notify")
+private let early = Failure(.connectionLost, "201 before the body", domain: .http, detail: 201)
 private let silence = Failure(.requestTimeout, "silent")
 private let handshake = Failure(.tlsFailed, "broken off")
 private let nonsense = Failure(.badResponse, "no HTTP")
@@ -46,6 +47,32 @@ struct RetryDecisionTests {
         #expect(TransferPolicy(session).tolerances == [])
         session.tolerances = .earlyResponse
         #expect(TransferPolicy(session).tolerances == .earlyResponse)
+    }
+
+    @Test("What a server mostly does always is tried again a few times only", arguments: [
+        RetryRow("truncated, the second time", truncated, becomes: .later(milliseconds: 2_000, fruitless: 2)) {
+            $0.fruitless = 1
+        },
+        RetryRow("truncated, the third time", truncated, becomes: refusal) { $0.fruitless = 2 },
+        RetryRow("early response, the third time", early, becomes: refusal) { $0.fruitless = 2 },
+        RetryRow("lost, the third time", lost, becomes: .later(milliseconds: 4_000, fruitless: 3)) { $0.fruitless = 2 },
+        RetryRow("early response to a POST", early, becomes: refusal) { $0.method = "POST" },
+    ])
+    func lasting(_ row: RetryRow) {
+        #expect(RetryDecision.decide(row.attempt, row.policy, jitter: 1) == row.decision)
+    }
+
+    @Test("413 is temporary with Retry-After", arguments: [
+        RetryRow("413", status(413), becomes: refusal),
+        RetryRow("413 with Retry-After", status(413), becomes: .later(milliseconds: 5_000, fruitless: 1)) {
+            $0.retryAfterSeconds = 5
+        },
+        RetryRow("413 with Retry-After, without the bit of statuses", status(413), becomes: refusal) {
+            $0.retryAfterSeconds = 5
+        } policy: { $0.retryErrors.remove(.status) },
+    ])
+    func contentTooLarge(_ row: RetryRow) {
+        #expect(RetryDecision.decide(row.attempt, row.policy, jitter: 1) == row.decision)
     }
 
     @Test("Each error has its bit of retry_errors", arguments: [

@@ -62,6 +62,30 @@ struct UploadMachineTests {
         #expect(machine.handle(.transferComplete()) == [.releaseTurn, .conclude(.succeeded)])
     }
 
+    @Test("is no success by a response that came before its body was sent, unless the session tolerates that")
+    func earlyResponse() {
+        for isTolerated in [false, true] {
+            var machine = Self.machine { if isTolerated { $0.tolerances = .earlyResponse } }
+            _ = Self.actions(&machine, [.start, .opened, .head(Self.head(201), nil)])
+            let actions = machine.handle(.transferComplete(bodyIsSent: false))
+            if isTolerated {
+                #expect(actions == [.releaseTurn, .conclude(.succeeded)])
+            } else if case .conclude(.retry(let failure, _))? = actions.last {
+                #expect(failure.status == .connectionLost && failure.detail == 201)
+            } else {
+                Issue.record("\(actions)")
+            }
+        }
+    }
+
+    @Test("reads the page of a refusal for a few seconds only")
+    func drippingErrorBody() {
+        var machine = Self.machine()
+        _ = Self.actions(&machine, [.start, .opened, .head(Self.head(404), nil), .received(count: 1)])
+        for _ in 1..<UploadMachine.AnswerLimits().errorTicks { #expect(machine.handle(.tick()) == []) }
+        #expect(machine.handle(.tick()).first == .stopTransfer)
+    }
+
     @Test("waits for the credential that is asked for")
     func credential() throws {
         let question = try #require(Self.question)
