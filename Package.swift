@@ -8,7 +8,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// For modules that work a few times a minute at the most: they may as well be small.
+/// For modules that work seldom, or once for a call of the host: they may as well be small.
 let small: [SwiftSetting] = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 let package = Package(
@@ -79,7 +79,7 @@ let package = Package(
                 "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulDisk",
                 "BackhaulEngine", "BackhaulUserManager",
             ],
-            swiftSettings: strict),
+            swiftSettings: small),
         // One function per declaration of include/backhaul.h.
         .target(
             name: "BackhaulABI",

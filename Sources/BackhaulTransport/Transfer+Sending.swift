@@ -11,8 +11,8 @@ extension Transfer {
         return true
     }
 
-    /// The server has answered over HTTP/2 before it was sent the body, and wants no more of it (RFC 9113, section 8.1).
-    /// libcurl takes the end of the stream for an error of sending, and has no words for it.
+    /// The server has answered over HTTP/2 before it was sent the body, and wants no more of it (RFC 9113, section
+    /// 8.1). libcurl takes the end of the stream for an error of sending, and has no words for it.
     func hasEarlyResponse(_ result: CURLcode) -> Bool {
         guard result == CURLE_HTTP2_STREAM, isHTTP2, hasResponse, !isBodySent, let easy else { return false }
         return easy.reason.isEmpty || easy.reason == String(cString: curl_easy_strerror(result))
@@ -25,8 +25,8 @@ extension Transfer {
         return easy.reason.isEmpty || easy.reason == String(cString: curl_easy_strerror(result))
     }
 
-    /// The server has answered over HTTP/2 and takes no more of the body. libcurl 7.88.1 does not notice when the stream
-    /// has ended meanwhile, and after a response of success goes on trying to send.
+    /// The server has answered over HTTP/2 and takes no more of the body. libcurl 7.88.1 does not notice when the
+    /// stream has ended meanwhile, and after a response of success goes on trying to send.
     var hasStoppedAfterResponse: Bool { headIsWhole && isHTTP2 && !isBodySent }
 
     /// A body that libcurl has handed to the kernel may be on its way for longer than the request time-out: each byte

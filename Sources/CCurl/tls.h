@@ -32,7 +32,8 @@ static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_na
     if (!library) return 0;
     int found = 1;
 // dlsym(3) looks into the libraries that this one needs, too: libcrypto has the BIO functions.
-#define BHL_LOAD(member, name) found &= (functions->member = (__typeof__(functions->member))dlsym(library, name)) != NULL
+#define BHL_LOAD(member, name) \
+    found &= (functions->member = (__typeof__(functions->member))dlsym(library, name)) != NULL
     BHL_LOAD(version, "SSL_get_version");
     BHL_LOAD(cipher, "SSL_get_current_cipher");
     BHL_LOAD(cipher_name, "SSL_CIPHER_get_name");
@@ -86,7 +87,8 @@ static inline int bhl_tls_is_closed(const struct bhl_tls *functions, const void 
 enum { bhl_input_none, bhl_input_part, bhl_input_data, bhl_input_end };
 
 // What waits behind bytes of TLS that were received: a part of a record, application data, the end, or nothing (after a
-// session ticket, say). The bytes stay. OpenSSL reads the socket itself meanwhile: libcurl's own reader works only while libcurl is being called.
+// session ticket, say). The bytes stay. OpenSSL reads the socket itself meanwhile: libcurl's own reader works only while
+// libcurl is being called.
 static inline int bhl_tls_input(const struct bhl_tls *functions, void *session, int socket) {
     void *reader = functions->read_side(session), *writer = functions->write_side(session);
     void *side = reader && writer ? functions->new_side(socket, 0) : NULL;

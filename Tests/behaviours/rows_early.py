@@ -62,10 +62,11 @@ ROWS = [
         carriers=OVER_2),
     Row("early-201-put-closes", "answers 201 to a PUT in mid-body and reads no more, always: that is no success",
         early(DONE, "close"), NOT_STORED, request=PUT, session=QUICK, carriers=("h1",)),
-    Row("early-201-put-reset-apart", "answers 201 to a PUT in mid-body and resets the stream, always: that is no success",
+    Row("early-201-put-reset-apart", "answers 201 to a PUT in mid-body and resets the stream, always: that is no "
+        "success",
         early(DONE, "reset", is_apart=True), NOT_STORED, request=PUT, session=QUICK, carriers=OVER_2),
-    Row("early-201-put-reset-tolerated", "answers 201 to a PUT in mid-body and resets the stream: a session that tolerates "
-        "early responses takes it", early(DONE, "reset", is_apart=True), STORED, request=PUT,
+    Row("early-201-put-reset-tolerated", "answers 201 to a PUT in mid-body and resets the stream: a session that "
+        "tolerates early responses takes it", early(DONE, "reset", is_apart=True), STORED, request=PUT,
         session={**QUICK, "tolerances": 2}, asked=({},), carriers=OVER_2),
     Row("early-201-post-reset-apart", "answers 201 to a POST in mid-body and resets the stream: it is not sent again",
         early(DONE, "reset", DONE, is_apart=True), NOT_STORED, request=POST, session=QUICK,

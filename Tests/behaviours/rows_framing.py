@@ -60,7 +60,8 @@ ROWS = [
           Becomes("failed", "BAD_RESPONSE", says="Transfer-Encoding"), asked=({},), carriers=("h1",),
           source="RFC 9112, 6.1")
       for name, coding, body in (
-          ("gzip", "gzip", GZIPPED), ("x-gzip", "x-gzip", GZIPPED), ("deflate", "deflate", b"abc"), ("br", "br", b"abc"),
+          ("gzip", "gzip", GZIPPED), ("x-gzip", "x-gzip", GZIPPED), ("deflate", "deflate", b"abc"),
+          ("br", "br", b"abc"),
           ("gzip-chunked", "gzip, chunked", b"3\r\nabc\r\n0\r\n\r\n"),
           ("twice", "chunked, chunked", b"3\r\nabc\r\n0\r\n\r\n"),
           ("chunked-first", "chunked, gzip", b"3\r\nabc\r\n0\r\n\r\n"), ("identity", "identity", b"abc"),

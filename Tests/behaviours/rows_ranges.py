@@ -115,10 +115,12 @@ ROWS = [
         first(EMPTIED, whole(FILE)), GOOD, asked=AGAIN, carriers=UNCHANGED, source="RFC 9110, 8.8.1"),
     Row("range-same-tag-tail", "answers the range with the rest as a 200 under the same strong ETag: it begins again",
         first(TAIL, whole(FILE)), GOOD, asked=AGAIN, carriers=UNCHANGED, source="RFC 9110, 8.8.1"),
-    Row("range-same-tag-empty-always", "has an empty file under the same strong ETag from then on: that is not the file",
+    Row("range-same-tag-empty-always", "has an empty file under the same strong ETag from then on: that is not the "
+        "file",
         first(EMPTIED), Becomes("failed", "BAD_RESPONSE", says="under the entity tag"), asked=AGAIN,
         carriers=UNCHANGED, source="RFC 9110, 8.8.1"),
-    Row("range-same-tag-short-chunks", "has less in chunks under the same strong ETag from then on: that is not the file",
+    Row("range-same-tag-short-chunks", "has less in chunks under the same strong ETag from then on: that is not the "
+        "file",
         first(EMPTIED.but(body=FILE.data[:9], framing="chunked")), Becomes("failed"), session={"maximum_attempts": 3},
         carriers=("h1",), source="RFC 9110, 8.8.1"),
     *(Row(f"range-{status}", f"answers the range with {status}: it begins again",

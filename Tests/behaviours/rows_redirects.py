@@ -117,7 +117,8 @@ ROWS = [
     Row("redirect-two-places", "has two Location fields that differ: neither is followed",
         {"file": (redirect(["{base}/real", "{base}/other"]),), "real": (whole(FILE),)},
         Becomes("failed", "REDIRECT_REFUSED", says="two places"), asked=({},), carriers=("h1", "h2")),
-    Row("redirect-name", "redirects to a server whose name has letters outside of ASCII: the message is about the server",
+    Row("redirect-name", "redirects to a server whose name has letters outside of ASCII: the message is about the "
+        "server",
         {"file": (redirect("http://b\u00fccher.example/"),)},
         Becomes("failed", "REDIRECT_REFUSED", says="letters outside of ASCII", says_not="write"), asked=({},),
         carriers=("h1",)),

@@ -19,8 +19,8 @@ PROGRAMS = ("Sources/backhaul/", "Sources/backhauld/")
 
 LONGEST_LINE = 120
 LARGEST_FILE = 200_000
-LONGEST_FILE = 300
-LONGEST_TEST = 400
+LONGEST_FILE = 500
+LONGEST_TEST = 500
 LONGEST_WITH_REASON = {
     "include/backhaul.h": "the API and its manual, read by chapter",
 }

@@ -1,6 +1,7 @@
 internal import CCurl
 
-/// A request that looks for a connection, finds none and may open none: on its way libcurl closes those that were ended.
+/// A request that looks for a connection, finds none and may open none: on its way libcurl closes those that were
+/// ended.
 ///
 /// Unsafe: the handle lives until `deinit`, when no multi handle has it any more.
 final class ConnectionSweeper {

@@ -44,7 +44,8 @@ final class MultiHandle {
     /// Closes idle connections that their servers have ended. libcurl looks for them only when a request looks for a
     /// connection, and at most once a second. `thoseIdleToo`: also those that have been idle for more than a second.
     func closeEndedConnections(thoseIdleToo: Bool) {
-        guard sweeper == nil, let sweeper = ConnectionSweeper(longestIdleSeconds: thoseIdleToo ? 1 : nil) else { return }
+        let seconds = thoseIdleToo ? 1 : nil
+        guard sweeper == nil, let sweeper = ConnectionSweeper(longestIdleSeconds: seconds) else { return }
         if inside({ curl_multi_add_handle(handle, sweeper.handle) }) == CURLM_OK { self.sweeper = sweeper }
     }
 
@@ -166,8 +167,9 @@ final class MultiHandle {
         guard let before = watches.removeValue(forKey: socket) else { return }
         let interest = before.interest
         before.cancel()
-        let what = (interest.contains(.readable) ? CURL_POLL_IN : 0) | (interest.contains(.writable) ? CURL_POLL_OUT : 0)
-        _ = watch(socket, what)
+        let reads = interest.contains(.readable) ? CURL_POLL_IN : 0
+        let writes = interest.contains(.writable) ? CURL_POLL_OUT : 0
+        _ = watch(socket, reads | writes)
     }
 
     fileprivate func setTimer(_ milliseconds: Int) {

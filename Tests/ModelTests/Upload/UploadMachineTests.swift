@@ -32,7 +32,8 @@ struct UploadMachineTests {
     func succeeds() {
         var machine = Self.machine()
         let actions = Self.actions(
-            &machine, [.start, .opened, .head(Self.head(201), nil), .received(count: 5), .transferComplete(), .concluded])
+            &machine,
+            [.start, .opened, .head(Self.head(201), nil), .received(count: 5), .transferComplete(), .concluded])
         #expect(actions == [
             [.openBody], [.startTransfer], [], [], [.releaseTurn, .conclude(.succeeded)], [.close],
         ])

@@ -10,7 +10,8 @@ extension Validator {
         if let bytes = head.bytes("ETag") {
             guard !head.isContradictory("ETag"), Self.isStrong(bytes) else { return }
             entityTag = String(decoding: bytes, as: UTF8.self)
-        } else if !head.isContradictory("Last-Modified"), let modified = head.value("Last-Modified"), let changed = HTTPDate(modified),
+        } else if !head.isContradictory("Last-Modified"), let modified = head.value("Last-Modified"),
+            let changed = HTTPDate(modified),
             let answered = head.value("Date").flatMap(HTTPDate.init), changed < answered
         {
             lastModified = modified

@@ -86,8 +86,8 @@ extension UploadMachine {
         let status = head?.status ?? 0
         let failure = Failure(
             .connectionLost,
-            "the server answered \(status) and took no more of the body, so it may not have all of it; if it always does "
-                + "that, let the session tolerate it (early-response)",
+            "the server answered \(status) and took no more of the body, so it may not have all of it; if it always "
+                + "does that, let the session tolerate it (early-response)",
             domain: .http, detail: Int64(status))
         return conclude(.retry(failure, retryAfterSeconds: nil))
     }
