@@ -86,7 +86,7 @@ let package = Package(
             dependencies: [
                 "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulClient",
             ],
-            swiftSettings: strict),
+            swiftSettings: small),
         // The command line, written against the C API like any other host.
         .executableTarget(
             name: "backhaul",

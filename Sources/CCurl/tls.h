@@ -86,9 +86,9 @@ static inline int bhl_tls_is_closed(const struct bhl_tls *functions, const void 
 
 enum { bhl_input_none, bhl_input_part, bhl_input_data, bhl_input_end };
 
-// What waits behind bytes of TLS that were received: a part of a record, application data, the end, or nothing (after a
-// session ticket, say). The bytes stay. OpenSSL reads the socket itself meanwhile: libcurl's own reader works only while
-// libcurl is being called.
+// What waits behind bytes of TLS that were received: a part of a record, application data, the end, or nothing (after
+// a session ticket, say). The bytes stay. OpenSSL reads the socket itself meanwhile: libcurl's own reader works only
+// while libcurl is being called.
 static inline int bhl_tls_input(const struct bhl_tls *functions, void *session, int socket) {
     void *reader = functions->read_side(session), *writer = functions->write_side(session);
     void *side = reader && writer ? functions->new_side(socket, 0) : NULL;
