@@ -16,8 +16,9 @@ struct HeadCollector {
     private(set) var status: Int32 = 0
     private(set) var isHTTP2 = false
     private(set) var fields: [ResponseField] = []
-    /// A field that says where the body ends goes on in a further line, which libcurl does not read as a part of it.
-    private(set) var hasFoldedFraming = false
+    /// A field that says where the body ends is written in a way in which libcurl does not find it: folded, or with a
+    /// blank before its colon (RFC 9112, sections 5.1 and 5.2).
+    private(set) var hasOddFraming = false
     /// libcurl takes any version for one that it knows.
     private var hasKnownVersion = true
     private var isOver = false
@@ -45,7 +46,10 @@ struct HeadCollector {
             unfold(content)
         } else if let colon = content.firstIndex(of: 0x3A) {
             let value = HeadCollector.trim(content[content.index(after: colon)...])
-            fields.append(ResponseField(String(decoding: content[..<colon], as: UTF8.self), value))
+            let field = ResponseField(String(decoding: content[..<colon], as: UTF8.self), value)
+            let name = ResponseField(String(field.name.prefix { $0 != " " && $0 != "\t" }), [])
+            if name.name.utf8.count < field.name.utf8.count, name.isFraming { hasOddFraming = true }
+            fields.append(field)
         }
         return .more
     }
@@ -61,7 +65,7 @@ struct HeadCollector {
         hasKnownVersion = words.first.map { HeadCollector.isVersion($0) } ?? false
         status = words.count > 1 ? Int32(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
         fields.removeAll(keepingCapacity: true)
-        hasFoldedFraming = false
+        hasOddFraming = false
     }
 
     /// RFC 9112, section 2.3, or as libcurl names the later ones.
@@ -78,6 +82,8 @@ struct HeadCollector {
             return .broken(Failure(.badResponse, "the server switched to another protocol, which was not asked for"))
         case 100..<200:
             return .more
+        case ..<100, 1_000...:
+            return broken("a status that is not a number of three digits")
         default:
             isOver = true
             return .complete
@@ -87,7 +93,7 @@ struct HeadCollector {
     /// A line that begins with a blank goes on with the field before (RFC 9112, section 5.2).
     private mutating func unfold(_ line: some BidirectionalCollection<UInt8>) {
         guard let last = fields.last else { return }
-        if last.isNamed("Content-Length") || last.isNamed("Transfer-Encoding") { hasFoldedFraming = true }
+        if last.isFraming { hasOddFraming = true }
         fields[fields.count - 1].value += [0x20] + HeadCollector.trim(line)
     }
 
@@ -100,6 +106,11 @@ struct HeadCollector {
     private func broken(_ what: String) -> Step {
         .broken(Failure(.badResponse, "the server sent \(what)"))
     }
+}
+
+extension ResponseField {
+    /// It says where the body ends.
+    fileprivate var isFraming: Bool { isNamed("Content-Length") || isNamed("Transfer-Encoding") }
 }
 
 extension HeadCollector {

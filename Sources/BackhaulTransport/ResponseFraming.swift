@@ -13,8 +13,8 @@ enum ResponseFraming: Equatable {
 
     init(_ head: HeadCollector, method: String) {
         let codings = head.transferCodings
-        if head.hasFoldedFraming {
-            self = .invalid("folded Content-Length or Transfer-Encoding over two lines")
+        if head.hasOddFraming {
+            self = .invalid("wrote Content-Length or Transfer-Encoding over two lines or with a blank before the colon")
         } else if let codings, codings != ["chunked"] {
             // libcurl 7.88.1 decodes gzip and others that were not asked for, without a bound.
             let names = codings.isEmpty ? "none" : codings.joined(separator: ", ")

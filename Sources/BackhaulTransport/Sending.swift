@@ -94,8 +94,8 @@ extension Transfer {
     public var bodySent: UInt64 { sending.sent }
     /// The same over all requests, redirected ones included.
     public var bytesSent: UInt64 { sending.total }
-    /// The whole body was handed over for sending.
-    public var isBodySent: Bool { sending.isComplete }
+    /// The whole body was handed over for sending, and over HTTP/1.x the server has taken it from the kernel.
+    public var isBodySent: Bool { sending.isComplete && !leftUntaken }
 
     func rewind() {
         sending.begin()

@@ -29,6 +29,12 @@ extension Transfer {
     /// stream has ended meanwhile, and after a response of success goes on trying to send.
     var hasStoppedAfterResponse: Bool { headIsWhole && isHTTP2 && !isBodySent }
 
+    /// The server answered over HTTP/1.x while the kernel still had bytes of the body that it had not taken.
+    func noteUntakenBody() {
+        guard !head.isHTTP2, sending.sent > 0, let unsent = socket?.unsent else { return }
+        leftUntaken = unsent > 0
+    }
+
     /// A body that libcurl has handed to the kernel may be on its way for longer than the request time-out: each byte
     /// that the server takes restarts it.
     func noteLeavingBytes(now: Int64) {

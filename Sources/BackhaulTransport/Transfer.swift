@@ -53,6 +53,10 @@ public final class Transfer {
     private(set) var socket: ConnectionSocket?
     /// Bytes in the socket's queue when it was last looked at.
     var lastUnsent: Int32?
+    /// Bytes of the body were in the kernel when the response came, or ended.
+    var leftUntaken = false
+    /// HTTP/2 was agreed for the connection.
+    private(set) var isOverHTTP2 = false
     /// The next request of this hop gets a connection of its own.
     private(set) var needsNewConnection = false
     private var reconnects = 0
@@ -70,7 +74,7 @@ public final class Transfer {
     private(set) var mayHaveBeenSent = false
     private weak var delegate: (any TransferDelegate)?
     private weak var transport: Transport?
-    private var head = HeadCollector()
+    private(set) var head = HeadCollector()
     /// What a proxy said that refuses a tunnel for want of a credential.
     private(set) var tunnelRefusal: [ResponseField]?
     /// In challenges: of the HTTP proxy of this hop, if any.
@@ -195,6 +199,8 @@ public final class Transfer {
     private func beginHop() {
         needsNewConnection = false
         hasHeard = false
+        leftUntaken = false
+        isOverHTTP2 = false
         bodyEnd = .no
         head = HeadCollector()
         questions = HopQuestions()
@@ -212,6 +218,7 @@ public final class Transfer {
         timing.requestBegan(easy?.tlsAgreement, connections: easy?.connectionCount ?? 0)
         use(stack?.handles.socket(ends))
         guard isConnectionUsable() else { return false }
+        if isOverHTTP2, timing.isFirstOnConnection, let socket { stack?.guardTurns(easy, socket) }
         mayHaveBeenSent = true
         questions.requestBegins()
         return true
@@ -227,7 +234,11 @@ public final class Transfer {
     /// Bytes that come before the request cannot be its response (RFC 9112, section 6.3). libcurl 7.88.1 would take
     /// them for it.
     private func isConnectionUsable() -> Bool {
-        guard let stack, let easy, stack.identity.httpVersion != .http2PriorKnowledge else { return true }
+        guard let stack, let easy, stack.identity.httpVersion != .http2PriorKnowledge else {
+            isOverHTTP2 = true
+            return true
+        }
+        isOverHTTP2 = easy.speaksHTTP2
         let isNew = timing.isFirstOnConnection
         guard let socket else { return isNew || leaveConnection() }
         guard !socket.isMultiplexed else { return true }
@@ -297,6 +308,8 @@ public final class Transfer {
     private func watchBody() -> Bool {
         guard !head.isHTTP2 else {
             socket?.isMultiplexed = true
+            let mayAskAgain = request.canBeRepeated || sending.body == nil
+            if mayAskAgain, ResponseFraming(head, method: sending.method) == .untilClose { bodyEnd = .unmarked }
             return true
         }
         switch ResponseFraming(head, method: sending.method) {
@@ -315,6 +328,12 @@ public final class Transfer {
     func noteTLSEnd() {
         guard case .notSeen = bodyEnd, easy?.hasTLSEnd == true else { return }
         bodyEnd = .seen
+    }
+
+    /// libcurl 7.88.1 takes the end of a connection on which the server broke the rules of HTTP/2 for the end of each
+    /// body without a length (lib/http2.c, h2_process_pending_input). A stream that has ended leaves it open.
+    var hasUnmarkedEnd: Bool {
+        if case .unmarked = bodyEnd { headIsWhole && socket?.isClosed == true } else { false }
     }
 
     /// The body ended with a TLS connection that the server has not closed as TLS demands: it may have been cut.
@@ -369,6 +388,7 @@ public final class Transfer {
             return true
         }
         phase = .receiving
+        noteUntakenBody()
         let response = ResponseHead(
             status: head.status, finalURL: url, isHTTP2: head.isHTTP2, fields: head.fields,
             retryAfterSeconds: easy?.retryAfterSeconds ?? head.uncountableRetryAfter, origin: origin.text, proxy: proxy)
@@ -408,6 +428,11 @@ public final class Transfer {
         default:
             return 0
         }
+        // Others get their turn: libcurl reads on for as long as bytes come.
+        if stack?.multi.hasTakenLong == true {
+            transport?.resume(self)
+            return Int(bhl_pause)
+        }
         guard let delegate else { return 0 }
         let flow = delegate.transfer(self, received: bytes.bytes)
         if isOver { return 0 }
@@ -429,6 +454,8 @@ enum ConnectionEndedBody {
     /// There is no such body.
     case no
     case notSeen
+    /// Over HTTP/2: it is the stream that ends.
+    case unmarked
     /// The server has sent close_notify (RFC 8446, section 6.1).
     case seen
 }

@@ -1,9 +1,13 @@
 internal import BackhaulLoop
 internal import BackhaulModel
+internal import BackhaulPlatform
 internal import CCurl
 
 /// What a turn of the loop leaves to be done when its call-backs are through.
 extension Transport {
+    /// How long libcurl is called again and again in one turn of the loop.
+    private static let turnMilliseconds: Int64 = 20
+
     /// What was asked for while libcurl was being called.
     enum Postponed {
         case begin(Transfer)
@@ -29,7 +33,8 @@ extension Transport {
 
     private func settled() -> Bool {
         // Bounded, so that other call-backs get their turn.
-        for _ in 0..<64 {
+        let end = Clock.bootMilliseconds + Self.turnMilliseconds
+        for _ in 0..<64 where Clock.bootMilliseconds <= end {
             guard !loop.isBroken, !isClosed else { return true }
             var isQuiet = true
             for stack in Array(stacks.values) where !settled(stack) { isQuiet = false }

@@ -16,6 +16,9 @@ public final class Transport {
     private var watchdog: Watchdog?
     private var origins = OriginReader()
     var isClosed = false
+    /// Origins whose HTTP/2 connections ended in place of the response. They are asked over HTTP/1.1.
+    private var distrusted: Set<Origin> = []
+    private static let distrustedLimit = 1_000
     /// Open at a time within each identity, idle ones included: those are closed when a new one needs the room.
     public var maximumConnections = 1_024 {
         didSet {
@@ -124,7 +127,8 @@ public final class Transport {
             if credentials.belongsToConnection, transfer.questions.tickets == nil {
                 return try fetchTickets(transfer, credentials, route)
             }
-            let version = transfer.needsHTTP1 ? .http1 : transfer.request.httpVersion
+            let isDistrusted = distrusted.contains(transfer.origin) && transfer.request.httpVersion == .standard
+            let version = transfer.needsHTTP1 || isDistrusted ? .http1 : transfer.request.httpVersion
             let stack = try stack(of: ConnectionIdentity(transfer.request, version, route, credentials))
             let nonceOwner = credentials.nonceOwner(at: transfer.origin)
             let easy = try stack.handles.take(nonceOwner: nonceOwner)
@@ -160,6 +164,7 @@ public final class Transport {
 
     /// libcurl is through with a request of the transfer.
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
+        transfer.noteUntakenBody()
         let hasLostResponse = transfer.hasLostEarlyResponse(result)
         let result = transfer.hasEarlyResponse(result) ? CURLE_OK : result
         // Nothing was repeated: what was held is the answer.
@@ -189,6 +194,9 @@ public final class Transport {
                 end(transfer, .complete)
             } else if let violation = transfer.violation {
                 end(transfer, .failed(violation, isTransient: false))
+            } else if failure == nil, transfer.hasUnmarkedEnd {
+                distrust(transfer.origin)
+                end(transfer, .failed(TransferFailure.unmarkedEnd(transfer.origin.text), isTransient: true))
             } else if failure == nil, transfer.isTruncated, !transfer.request.toleratesMissingCloseNotify {
                 end(transfer, .failed(TransferFailure.truncated(transfer.origin.text), isTransient: true))
             } else {
@@ -197,15 +205,22 @@ public final class Transport {
         }
     }
 
+    /// HTTP/1.1 marks the ends of bodies that its HTTP/2 has not marked.
+    private func distrust(_ origin: Origin) {
+        if distrusted.count >= Self.distrustedLimit { distrusted.removeAll() }
+        distrusted.insert(origin)
+    }
+
     /// Asked before libcurl's handle is given back.
     private func failure(of transfer: Transfer, _ result: CURLcode) -> TransferEnd {
         var report = FailureReport(result == CURLE_OK ? CURLE_GOT_NOTHING : result)
         if let easy = transfer.easy, let stack = transfer.stack {
             report = easy.report(report.code, stack.identity)
             report.reason = transfer.secrets.redacted(report.reason)
+            report.isOverHTTP2 = transfer.isOverHTTP2
         }
         let circumstances = FailureCircumstances(
-            surelyNotProcessed: !transfer.mayHaveBeenSent, systemError: transfer.easy?.systemError ?? 0,
+            surelyNotProcessed: !transfer.mayHaveBeenSent && !transfer.hasResponse, systemError: transfer.easy?.systemError ?? 0,
             wentAway: report.code == CURLE_HTTP2 && !transfer.headIsWhole)
         let (failure, isTransient) = TransferFailure.failure(
             report, server: transfer.origin.text, headIsWhole: transfer.headIsWhole, hasHeard: transfer.hasHeard)

@@ -24,7 +24,12 @@ struct bhl_tls {
     void *(*new_side)(int socket, int closes);
     int (*retain_side)(void *side);
     void (*clear_errors)(void);
+    void (*set_record_function)(void *session, void *function);
+    long (*control)(void *session, int command, long number, void *pointer);
 };
+
+typedef void (*bhl_tls_record)(
+    int is_written, int version, int type, const void *bytes, size_t size, void *session, void *receiver);
 
 // Fills every member and returns 1; 0 when no library of this name is loaded, or a function is missing.
 static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_name) {
@@ -50,6 +55,8 @@ static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_na
     BHL_LOAD(new_side, "BIO_new_socket");
     BHL_LOAD(retain_side, "BIO_up_ref");
     BHL_LOAD(clear_errors, "ERR_clear_error");
+    BHL_LOAD(set_record_function, "SSL_set_msg_callback");
+    BHL_LOAD(control, "SSL_ctrl");
 #undef BHL_LOAD
     return found;
 }
@@ -82,6 +89,14 @@ static inline int bhl_tls_is_http2(const struct bhl_tls *functions, const void *
 // Whether the server has sent close_notify. 2: SSL_RECEIVED_SHUTDOWN.
 static inline int bhl_tls_is_closed(const struct bhl_tls *functions, const void *session) {
     return (functions->shutdown_state(session) & 2) != 0;
+}
+
+// Calls the function at each record of the session, with the receiver. 16: SSL_CTRL_SET_MSG_CALLBACK_ARG.
+static inline void bhl_tls_report_records(
+    const struct bhl_tls *functions, void *session, bhl_tls_record function, void *receiver
+) {
+    functions->set_record_function(session, (void *)function);
+    functions->control(session, 16, 0, receiver);
 }
 
 enum { bhl_input_none, bhl_input_part, bhl_input_data, bhl_input_end };

@@ -19,6 +19,11 @@ final class CurlStack {
         handles = EasyHandles(identity) { [unowned multi] number in multi.watchAgain(number) }
     }
 
+    /// A new connection of HTTP/2: no flood of frames on it may occupy the loop.
+    func guardTurns(_ easy: EasyHandle?, _ socket: ConnectionSocket) {
+        easy?.reportRecords(to: multi.turns, socket)
+    }
+
     func began() { count += 1 }
 
     func ended(now: Int64) {

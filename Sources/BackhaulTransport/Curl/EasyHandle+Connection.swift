@@ -22,6 +22,12 @@ extension EasyHandle {
         }
     }
 
+    /// HTTP/2 was agreed in the handshake.
+    var speaksHTTP2: Bool {
+        guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return false }
+        return bhl_tls_is_http2(&functions, session) == 1
+    }
+
     /// Nil without TLS, and with another library than OpenSSL.
     var hasTLSEnd: Bool? {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return nil }

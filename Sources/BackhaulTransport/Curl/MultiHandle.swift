@@ -16,6 +16,9 @@ final class MultiHandle {
     private var connectionLimit = 64
     private var sweeper: ConnectionSweeper?
 
+    /// Boot-clock milliseconds of the last call that makes libcurl read.
+    private var began: Int64 = 0
+    let turns = TurnGuard()
     /// A socket is not watched any more.
     private var hasRemoved = false
     /// libcurl asked to be called at once.
@@ -71,6 +74,7 @@ final class MultiHandle {
 
     /// What is not to pause goes on: the call-back for the body may be called before this returns.
     func pause(_ easy: EasyHandle, receiving: Bool, sending: Bool) -> CURLcode {
+        began = Clock.bootMilliseconds
         let mask = (receiving ? CURLPAUSE_RECV : 0) | (sending ? CURLPAUSE_SEND : 0)
         return inside { curl_easy_pause(easy.handle, mask) }
     }
@@ -100,8 +104,15 @@ final class MultiHandle {
         if result != CURLM_OK { error = result }
     }
 
+    /// The call of libcurl that is under way began so long ago that others should get their turn.
+    var hasTakenLong: Bool { Clock.bootMilliseconds - began > Self.longMilliseconds }
+
+    private static let longMilliseconds: Int64 = 50
+
     private func act(on socket: Int32, _ ready: Int32) {
         guard error == CURLM_OK else { return }
+        began = Clock.bootMilliseconds
+        turns.begin()
         var running: Int32 = 0
         let result = inside { curl_multi_socket_action(handle, socket, ready, &running) }
         if result != CURLM_OK { error = result }

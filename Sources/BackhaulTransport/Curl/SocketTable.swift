@@ -56,6 +56,7 @@ final class SocketTable {
 
     private func forget(_ number: Int32) {
         guard let socket = sockets.removeValue(forKey: number) else { return }
+        socket.isClosed = true
         unconnected[number] = nil
         guard let ports = socket.ends?.ports else { return }
         connected[ports]?.removeAll { $0 === socket }
@@ -69,6 +70,8 @@ final class ConnectionSocket {
     fileprivate(set) var ends: ConnectionEnds?
     /// HTTP/2 was spoken over it: frames may come at any time.
     var isMultiplexed = false
+    /// By libcurl.
+    fileprivate(set) var isClosed = false
     /// Requests that it carries.
     var users = 0
 

@@ -12,6 +12,7 @@ struct FailureReport {
     /// Of the proxy's answer to CONNECT, or 0.
     var connectStatus: Int32 = 0
     var proxy: String?
+    var isOverHTTP2 = false
     var caFile: String?
     var tls = TLSConfiguration()
 
@@ -29,6 +30,8 @@ struct FailureReport {
             // RFC 9113, section 7: PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR,
             // COMPRESSION_ERROR.
             [1, 3, 5, 6, 9].contains { reason.has("(err \($0))") }
+        // The server did send something: a connection that only ends is PARTIAL_FILE there.
+        case CURLE_GOT_NOTHING: isOverHTTP2
         default: false
         }
     }

@@ -35,6 +35,8 @@ public enum WebAddress {
         guard location.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw invalid("it contains a control character")
         }
+        // libcurl 7.88.1 resolves a fragment alone to the directory of the base (RFC 3986, section 5.2.2).
+        if location.first == UInt8(ascii: "#") { return (base, try origin(of: base)) }
         return try read(
             location, relativeTo: base, flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE)
         ) { (handle, origin) throws(Failure) in

@@ -154,6 +154,8 @@ public enum ResponsePlan: Equatable, Sendable {
             guard isSame(head, "Last-Modified", modified, ifAbsent: true) else {
                 return "with another Last-Modified than before"
             }
+            // The whole would have had it, too (RFC 9110, section 15.3.7).
+            guard !bodyIsPart || head.bytes("ETag") == nil else { return "with an entity tag that it did not have" }
         } else {
             return "for bytes that have no validator"
         }
@@ -198,6 +200,14 @@ public enum ResponsePlan: Equatable, Sendable {
 }
 
 extension ResponseHead {
+    /// Of a 416 that says that no more bytes follow: what it tells of the file and not of its own page.
+    var withoutPage: ResponseHead {
+        var head = self
+        head.status = 206
+        head.fields.removeAll { field in !["ETag", "Last-Modified", "Date"].contains { field.isNamed($0) } }
+        return head
+    }
+
     /// 413 with Retry-After is temporary (RFC 9110, section 15.5.14).
     var asksForLaterRequest: Bool { status == 413 && retryAfterSeconds != nil }
 }

@@ -188,6 +188,7 @@ extension DownloadMachine {
             isPaused = true
             return forget()
         case .whole:
+            self.head = head.withoutPage
             return hash() + seal()
         case .unchanged:
             guard let version = condition, ResponsePlan.isSameAddress(head.finalURL, version.finalURL) else {

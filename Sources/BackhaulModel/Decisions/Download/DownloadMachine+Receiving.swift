@@ -10,7 +10,12 @@ extension DownloadMachine {
             offset = offset.adding(count)
             buffered = buffered.adding(count)
             if let bodyEnd, offset > bodyEnd {
-                return retry(tooMuch(bodyEnd), fromZero: true)
+                let failure = tooMuch(bodyEnd)
+                // A status that has no body has none the next time either.
+                if bodyEnd == 0, let head, terms.hasNoBody(head.status) {
+                    return endTransfer() + discard(.failed(failure))
+                }
+                return retry(failure, fromZero: true)
             }
             if let refusal = terms.refusal(ofAtLeast: offset) { return refuse(refusal) }
             return phase == .receiving ? flushWhenDue() : []
