@@ -13,27 +13,31 @@ extension Transfer {
 
     /// The server has answered over HTTP/2 before it was sent the body, and wants no more of it (RFC 9113, section
     /// 8.1). libcurl takes the end of the stream for an error of sending, and has no words for it.
-    func hasEarlyResponse(_ result: CURLcode) -> Bool {
-        guard result == CURLE_HTTP2_STREAM, isHTTP2, hasResponse, !isBodySent, let easy else { return false }
-        return easy.reason.isEmpty || easy.reason == String(cString: curl_easy_strerror(result))
-    }
+    func hasEarlyResponse(_ result: CURLcode) -> Bool { isHTTP2 && hasResponse && endedWithoutReason(result) }
 
     /// The same, but libcurl 7.88.1 has dropped the response unread: it came in one piece with the end of the stream
     /// (lib/http2.c, cf_h2_recv, "stream->reset").
     func hasLostEarlyResponse(_ result: CURLcode) -> Bool {
-        guard result == CURLE_HTTP2_STREAM, !hasResponse, !isBodySent, !needsHTTP1, let easy else { return false }
+        !hasResponse && !needsHTTP1 && request.httpVersion != .http2PriorKnowledge && endedWithoutReason(result)
+    }
+
+    private func endedWithoutReason(_ result: CURLcode) -> Bool {
+        guard result == CURLE_HTTP2_STREAM, !isBodySent, let easy else { return false }
         return easy.reason.isEmpty || easy.reason == String(cString: curl_easy_strerror(result))
     }
 
-    /// The server has answered over HTTP/2 and takes no more of the body. libcurl 7.88.1 does not notice when the
+    /// The server has answered over HTTP/2 and takes no more of the body. libcurl 7.88.1 does not show whether the
     /// stream has ended meanwhile, and after a response of success goes on trying to send.
     var hasStoppedAfterResponse: Bool { headIsWhole && isHTTP2 && !isBodySent }
 
-    /// The server answered over HTTP/1.x while the kernel still had bytes of the body that it had not taken.
-    func noteUntakenBody() {
+    /// The server answered over HTTP/1.x while the kernel still had more than so many bytes that it had not taken.
+    func noteUntakenBody(moreThan size: Int32) {
         guard !head.isHTTP2, sending.sent > 0, let unsent = socket?.unsent else { return }
-        leftUntaken = unsent > 0
+        leftUntaken = unsent > size
     }
+
+    /// What TLS itself may have sent since.
+    static let untakenRecord: Int32 = 16 << 10
 
     /// A body that libcurl has handed to the kernel may be on its way for longer than the request time-out: each byte
     /// that the server takes restarts it.

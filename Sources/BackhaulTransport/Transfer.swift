@@ -55,16 +55,18 @@ public final class Transfer {
     var lastUnsent: Int32?
     /// Bytes of the body were in the kernel when the response came, or ended.
     var leftUntaken = false
+    /// The response is whole, and the server may take the rest of the body until then, by the boot clock.
+    var awaitsTaking: (socket: ConnectionSocket, until: Int64)?
     /// HTTP/2 was agreed for the connection.
     private(set) var isOverHTTP2 = false
     /// The next request of this hop gets a connection of its own.
     private(set) var needsNewConnection = false
     private var reconnects = 0
-    /// Over HTTP/2 libcurl has lost the response.
+    /// libcurl lost the response over HTTP/2, so the request is repeated over HTTP/1.1.
     private(set) var needsHTTP1 = false
-    /// A server has said once that the request is none of its.
+    /// A response had status 421 (Misdirected Request).
     private var wasMisdirected = false
-    /// How the end of a body is known that ends with its connection.
+    /// Whether the end of a body was marked that has no length.
     private var bodyEnd = ConnectionEndedBody.no
     /// Method and body.
     var sending: Sending
@@ -87,7 +89,7 @@ public final class Transfer {
 
     private static let skippedBodyLimit = 64 * 1024
     private static let skippedBodyMilliseconds: Int64 = 250
-    /// A server that sends before it is asked on so many connections in a row does so on each.
+    /// After so many reconnects in a row, early bytes are an error of the server.
     private static let reconnectLimit = 3
 
     init(
@@ -131,7 +133,7 @@ public final class Transfer {
     var isOver: Bool { if case .over = phase { true } else { false } }
 
     /// Paused by us, in one direction at least.
-    var isWaiting: Bool { isPaused || sending.isPaused }
+    public var isWaiting: Bool { isPaused || sending.isPaused }
 
     /// When the server has been silent for too long, in boot-clock milliseconds.
     var silentAt: Int64 { lastHeardAt + Int64(request.requestTimeoutMilliseconds) }
@@ -242,15 +244,15 @@ public final class Transfer {
         let isNew = timing.isFirstOnConnection
         guard let socket else { return isNew || leaveConnection() }
         guard !socket.isMultiplexed else { return true }
-        switch easy.pendingInput(on: socket, isNested: stack.identity.isNested(for: origin)) {
+        switch easy.pendingInput(
+            on: socket, isEncrypted: origin.scheme == "https" || stack.identity.isProxyEncrypted,
+            isNested: stack.identity.isNested(for: origin)) {
         case .none: return true
-        // Session tickets follow each handshake.
-        case .part: return isNew || leaveConnection()
-        // libcurl finds the end itself, and knows whether the request may be repeated.
-        case .end: return isNew || leaveConnection()
+        // On a new connection: session tickets follow each handshake, and libcurl reports the end itself.
+        case .part, .end: return isNew || leaveConnection()
         case .data:
             guard isNew, reconnects >= Transfer.reconnectLimit else { return leaveConnection() }
-            violation = Failure(.badResponse, "\(origin.text) sent a response before it was sent the request")
+            violation = Failure(.badResponse, "\(origin.text) sent a response before the request")
             return false
         }
     }
@@ -306,7 +308,13 @@ public final class Transfer {
     /// Sees to it that the end of the body will be known, whatever libcurl makes of it. False when the head breaks the
     /// rules.
     private func watchBody() -> Bool {
+        bodyEnd = .no
         guard !head.isHTTP2 else {
+            // libcurl believes the status line, and so would everything here that is for HTTP/1.x alone.
+            guard maySpeakHTTP2 else {
+                violation = Failure(.badResponse, "\(origin.text) sent a response of HTTP/2 over HTTP/1.1")
+                return false
+            }
             socket?.isMultiplexed = true
             let mayAskAgain = request.canBeRepeated || sending.body == nil
             if mayAskAgain, ResponseFraming(head, method: sending.method) == .untilClose { bodyEnd = .unmarked }
@@ -323,6 +331,12 @@ public final class Transfer {
         case .length, .untilClose: break
         }
         return true
+    }
+
+    /// It was agreed, or may have been: without TLS by an upgrade, and with another TLS library than OpenSSL.
+    private var maySpeakHTTP2: Bool {
+        if isOverHTTP2 || CurlLibrary.openSSL == nil { return true }
+        return stack?.identity.httpVersion == .http2 && origin.scheme == "http"
     }
 
     func noteTLSEnd() {
@@ -372,6 +386,7 @@ public final class Transfer {
         // RFC 9110, section 15.5.20: another connection may lead to the right server.
         if head.status == 421, !wasMisdirected {
             wasMisdirected = true
+            wasNotProcessed()
             phase = .reconnecting
             return false
         }
@@ -388,7 +403,7 @@ public final class Transfer {
             return true
         }
         phase = .receiving
-        noteUntakenBody()
+        noteUntakenBody(moreThan: Transfer.untakenRecord)
         let response = ResponseHead(
             status: head.status, finalURL: url, isHTTP2: head.isHTTP2, fields: head.fields,
             retryAfterSeconds: easy?.retryAfterSeconds ?? head.uncountableRetryAfter, origin: origin.text, proxy: proxy)
@@ -429,7 +444,7 @@ public final class Transfer {
             return 0
         }
         // Others get their turn: libcurl reads on for as long as bytes come.
-        if stack?.multi.hasTakenLong == true {
+        if stack?.multi.notePiece() == true {
             transport?.resume(self)
             return Int(bhl_pause)
         }

@@ -29,6 +29,8 @@ public final class Transport {
 
     /// How long connections are kept when no transfer runs.
     private static let idleMilliseconds: Int64 = 30_000
+    /// Between two looks at whether a server has taken the rest of a body.
+    private static let takingMilliseconds: Int64 = 20
     /// With transfers under way the loop turns at least once a second, and so finds out when its descriptors are gone.
     private static let watchMilliseconds: Int64 = 1_000
 
@@ -164,7 +166,7 @@ public final class Transport {
 
     /// libcurl is through with a request of the transfer.
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
-        transfer.noteUntakenBody()
+        transfer.noteUntakenBody(moreThan: 0)
         let hasLostResponse = transfer.hasLostEarlyResponse(result)
         let result = transfer.hasEarlyResponse(result) ? CURLE_OK : result
         // Nothing was repeated: what was held is the answer.
@@ -172,6 +174,7 @@ public final class Transport {
         let isWhole = result == CURLE_OK && transfer.headIsWhole
         let failure = isWhole ? nil : failure(of: transfer, result)
         transfer.takeMetrics()
+        let socket = transfer.socket
         detach(transfer)
         switch transfer.phase {
         case .over:
@@ -199,6 +202,9 @@ public final class Transport {
                 end(transfer, .failed(TransferFailure.unmarkedEnd(transfer.origin.text), isTransient: true))
             } else if failure == nil, transfer.isTruncated, !transfer.request.toleratesMissingCloseNotify {
                 end(transfer, .failed(TransferFailure.truncated(transfer.origin.text), isTransient: true))
+            } else if failure == nil, transfer.leftUntaken, let socket, !socket.isClosed {
+                transfer.awaitsTaking = (socket, loop.now + Int64(transfer.request.requestTimeoutMilliseconds))
+                lookAgain(at: loop.now + Transport.takingMilliseconds)
             } else {
                 end(transfer, failure ?? .complete)
             }
@@ -266,14 +272,15 @@ public final class Transport {
     /// Ends the transfers whose servers are silent for too long, and says when to look again. libcurl's own limits are
     /// not all of them, and count time in which it only waits for a connection.
     func endSilent() -> Int64? {
-        var next = closeIdle() ?? .max
-        if active.isEmpty { return next == .max ? nil : next }
+        // First: what is not ours must not be looked at or closed.
         for stack in stacks.values where !stack.handles.socketsAreOurs {
             startAnew(stack, Failure(.connectionLost, "the host has closed connections that are not its own"))
         }
         for stack in stacks.values { stack.closeEndedConnections() }
+        var next = closeIdle() ?? .max
+        if active.isEmpty { return next == .max ? nil : next }
         next = min(next, loop.now + Transport.watchMilliseconds)
-        for transfer in Array(active.values) where !transfer.isWaiting && !transfer.isOver {
+        for transfer in Array(active.values) where !transfer.isOver {
             if case .redirecting(let location, _, let until) = transfer.phase {
                 guard until <= loop.now else {
                     next = min(next, until)
@@ -285,6 +292,16 @@ public final class Transport {
                 follow(location, transfer)
                 continue
             }
+            if let (socket, until) = transfer.awaitsTaking {
+                transfer.leftUntaken = socket.unsent != 0
+                if !transfer.leftUntaken || socket.isClosed || until <= loop.now {
+                    end(transfer, .complete)
+                } else {
+                    next = min(next, loop.now + Transport.takingMilliseconds)
+                }
+                continue
+            }
+            if transfer.isWaiting { continue }
             transfer.noteLeavingBytes(now: loop.now)
             let due = transfer.silentAt
             if due > loop.now {
@@ -314,7 +331,6 @@ public final class Transport {
             if due > loop.now {
                 // With an event of its own each idle connection would cost a descriptor in the loop's set.
                 let look = stack.handles.haveConnections ? min(due, loop.now + Transport.watchMilliseconds) : due
-                stack.closeEndedConnections()
                 next = min(next ?? look, look)
             } else {
                 stacks[stack.identity] = nil

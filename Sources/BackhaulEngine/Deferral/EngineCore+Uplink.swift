@@ -21,8 +21,8 @@ extension EngineCore {
 
     func isUplinkHeld(for task: StoredTask) -> Bool { deferral.uplink.isHeld && reach(of: task) == .uplink }
 
-    /// Beyond the uplink, with those that have failed just now: one that is in use and has not failed stands for the
-    /// way.
+    /// Origins beyond the uplink, including those that failed recently. An origin in use that has not failed shows that
+    /// the uplink works.
     private var originsInUse: Int {
         var origins = deferral.uplink.failedOrigins
         for runner in runners.values { origins.insert(runner.task.origin) }

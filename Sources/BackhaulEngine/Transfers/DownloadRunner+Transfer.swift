@@ -28,13 +28,19 @@ extension DownloadRunner: TransferDelegate {
         lastByte = core.loop.now
         rate.add(bytes.byteCount)
         if buffer.isEmpty {
+            bufferedSince = core.loop.now
             let rest = machine.size.map { $0 - min($0, machine.offset) } ?? UInt64(bytes.byteCount)
             buffer.reserveCapacity(Int(clamping: min(rest, 320 << 10)))
         }
         bytes.withUnsafeBytes { buffer.append(contentsOf: $0) }
         handle(.received(count: bytes.byteCount))
-        if machine.holdsMuch { core.flushTimer.add(self) }
+        if machine.mustFlushSoon { flushAged() }
         return .go
+    }
+
+    private func flushAged() {
+        let age = core.loop.now - bufferedSince
+        if age >= DownloadMachine.BufferLimits.agedMilliseconds { handle(.aged) } else { core.flushTimer.add(self) }
     }
 
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) { take(ended(transfer, end)) }

@@ -11,6 +11,8 @@ final class DownloadRunner: TaskRunner {
     let location: PartLocation
     var machine: DownloadMachine
     var buffer: [UInt8] = []
+    /// When its first byte came, by the loop's clock.
+    var bufferedSince: Int64 = 0
     /// What lies at the destination as an earlier task has left it.
     var known: StoredVersion?
     /// What this one has put there.

@@ -17,7 +17,7 @@ final class FlushTimer {
 
     /// Bytes that came just now wait in the runner's buffer.
     func add(_ runner: DownloadRunner) {
-        if waiting.isEmpty { timer?.start(milliseconds: DownloadMachine.BufferLimits().agedMilliseconds) }
+        if waiting.isEmpty { timer?.start(milliseconds: DownloadMachine.BufferLimits.agedMilliseconds) }
         waiting[ObjectIdentifier(runner)] = Weak(runner: runner)
     }
 

@@ -30,7 +30,7 @@ extension TaskRunner {
         case .refresh: sentAnswer = task.refreshed?.challenge.rawValue
         }
         demand = asked
-        demand?.wasAnswered = sentAnswer != nil
+        demand?.credentialWasRejected = sentAnswer != nil
         core.met(asked, task)
     }
 

@@ -8,7 +8,7 @@ internal import BackhaulTransport
 final class UploadRunner: TaskRunner {
     var machine: UploadMachine
     var responseBody: [UInt8] = []
-    /// When the transfer ended.
+    /// Whether the request's body had been sent when the transfer ended.
     private var bodyIsSent = true
 
     override init(task: StoredTask, configuration: SessionConfiguration, core: EngineCore, holdsTurn: Bool) {
@@ -32,6 +32,8 @@ final class UploadRunner: TaskRunner {
         case .cancel: handle(.cancel)
         case .leave: handle(.leave)
         case .expire(let failure): handle(.expire(failure))
+        // While the transfer waits for us, its server is not slow.
+        case .tick where transfer?.isWaiting == true: break
         case .tick: handle(.tick(bodyIsSent: transfer?.isBodySent ?? true))
         case .transferComplete: handle(.transferComplete(bodyIsSent: bodyIsSent))
         case .transferFailed(let failure, let isTransient): handle(.transferFailed(failure, isTransient: isTransient))

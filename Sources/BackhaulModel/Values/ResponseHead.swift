@@ -29,19 +29,19 @@ public struct ResponseHead: Equatable, Sendable {
     /// The value of the first field of this name, names compared without case (RFC 9110, section 5.1).
     public func bytes(_ name: String) -> [UInt8]? { fields.first { $0.isNamed(name) }?.value }
 
-    /// The same to be interpreted; nil when it is no text, too.
+    /// The value as text to interpret; nil also when it is not text.
     public func value(_ name: String) -> String? { fields.first { $0.isNamed(name) }?.text }
 
-    /// The same to be stored and shown.
+    /// The value as text to store and show.
     public func plainText(_ name: String) -> String? { fields.first { $0.isNamed(name) }?.plainText }
 
     /// The values of all fields of this name.
     public func allBytes(_ name: String) -> [[UInt8]] { fields.filter { $0.isNamed(name) }.map(\.value) }
 
-    /// The same, to be shown and read leniently.
+    /// The values of all fields of this name, as repaired text.
     func texts(_ name: String) -> [String] { fields.filter { $0.isNamed(name) }.map(\.plainText) }
 
-    /// Several fields of this name disagree. Of a field that may stand only once none can be believed then.
+    /// Fields of this name have different values. If the field may occur only once, none of them is used.
     public func isContradictory(_ name: String) -> Bool {
         let values = fields.lazy.filter { $0.isNamed(name) }.map(\.value)
         guard let first = values.first else { return false }

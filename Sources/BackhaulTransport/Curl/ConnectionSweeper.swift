@@ -1,7 +1,6 @@
 internal import CCurl
 
-/// A request that looks for a connection, finds none and may open none: on its way libcurl closes those that were
-/// ended.
+/// A request that makes libcurl close ended connections. It may neither reuse nor open one, so it always fails.
 ///
 /// Unsafe: the handle lives until `deinit`, when no multi handle has it any more.
 final class ConnectionSweeper {

@@ -31,16 +31,16 @@ final class CurlStack {
         idleSince = now
     }
 
-    /// Closes idle connections that their servers have ended: each would keep a descriptor here. Costs one
-    /// system call for each connection.
+    /// Closes idle connections that their servers have ended: each would keep a descriptor here. Makes one
+    /// poll(2) call for each connection.
     func closeEndedConnections() {
         guard handles.haveEndedConnections else {
             hasSwept = false
             return
         }
-        // libcurl 7.88.1 takes a TLS connection for alive when its last word has not been read (vtls/openssl.c,
-        // ossl_check_cxn). What a first look has left is closed with all that is as old.
-        multi.closeEndedConnections(thoseIdleToo: hasSwept)
+        // libcurl 7.88.1 takes a TLS connection for alive while close_notify is unread (ossl_check_cxn). A second sweep
+        // therefore closes all connections that are idle for more than a second.
+        multi.closeEndedConnections(includingIdle: hasSwept)
         hasSwept = true
     }
 

@@ -3,11 +3,14 @@ internal import CCurl
 
 /// What is known of the connection of a request. Only in call-backs, while the request has one.
 extension EasyHandle {
-    /// What was received before the request is sent. `isNested`: TLS inside the TLS of a proxy, which cannot be looked
-    /// into: there any byte counts as one of a response.
-    func pendingInput(on socket: ConnectionSocket, isNested: Bool) -> ConnectionInput {
-        guard let session = bhl_tls_session(handle) else { return socket.input }
-        guard var functions = CurlLibrary.openSSL else { return socket.input }
+    /// What was received before the request is sent. `isEncrypted`: with the server or its proxy. `isNested`: TLS
+    /// inside the TLS of a proxy, which cannot be looked into: there any byte counts as one of a response.
+    func pendingInput(on socket: ConnectionSocket, isEncrypted: Bool, isNested: Bool) -> ConnectionInput {
+        guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else {
+            // Another TLS library than OpenSSL tells nothing.
+            let found = socket.input
+            return isEncrypted && found == .data ? .part : found
+        }
         if bhl_tls_is_http2(&functions, session) == 1 { return .none }
         if functions.pending(session) > 0 { return .data }
         let waiting = socket.input

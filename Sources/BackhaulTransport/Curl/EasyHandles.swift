@@ -10,7 +10,7 @@ final class EasyHandles {
     /// An unused handle holds 24 KB.
     private static let limit = 32
 
-    /// `replaced`: libcurl has closed a socket in silence, and the next one has its number.
+    /// `replaced`: libcurl closed a socket without CURLOPT_CLOSESOCKETFUNCTION, and the next one has its number.
     init(_ identity: ConnectionIdentity, replaced: @escaping (Int32) -> Void) {
         self.identity = identity
         sockets.replaced = replaced

@@ -18,6 +18,7 @@ final class MultiHandle {
 
     /// Boot-clock milliseconds of the last call that makes libcurl read.
     private var began: Int64 = 0
+    private var pieces = 0
     let turns = TurnGuard()
     /// A socket is not watched any more.
     private var hasRemoved = false
@@ -45,9 +46,9 @@ final class MultiHandle {
     }
 
     /// Closes idle connections that their servers have ended. libcurl looks for them only when a request looks for a
-    /// connection, and at most once a second. `thoseIdleToo`: also those that have been idle for more than a second.
-    func closeEndedConnections(thoseIdleToo: Bool) {
-        let seconds = thoseIdleToo ? 1 : nil
+    /// connection, and at most once a second. `includingIdle`: also those that have been idle for more than a second.
+    func closeEndedConnections(includingIdle: Bool) {
+        let seconds = includingIdle ? 1 : nil
         guard sweeper == nil, let sweeper = ConnectionSweeper(longestIdleSeconds: seconds) else { return }
         if inside({ curl_multi_add_handle(handle, sweeper.handle) }) == CURLM_OK { self.sweeper = sweeper }
     }
@@ -75,6 +76,7 @@ final class MultiHandle {
     /// What is not to pause goes on: the call-back for the body may be called before this returns.
     func pause(_ easy: EasyHandle, receiving: Bool, sending: Bool) -> CURLcode {
         began = Clock.bootMilliseconds
+        pieces = 0
         let mask = (receiving ? CURLPAUSE_RECV : 0) | (sending ? CURLPAUSE_SEND : 0)
         return inside { curl_easy_pause(easy.handle, mask) }
     }
@@ -104,14 +106,21 @@ final class MultiHandle {
         if result != CURLM_OK { error = result }
     }
 
-    /// The call of libcurl that is under way began so long ago that others should get their turn.
-    var hasTakenLong: Bool { Clock.bootMilliseconds - began > Self.longMilliseconds }
+    /// The call of libcurl that is under way has brought so many pieces of bodies, and began so long ago, that others
+    /// should get their turn.
+    func notePiece() -> Bool {
+        pieces += 1
+        return pieces > Self.manyPieces && Clock.bootMilliseconds - began > Self.longMilliseconds
+    }
 
+    /// Mostly a piece is what one read of the socket brings.
+    private static let manyPieces = 1_000
     private static let longMilliseconds: Int64 = 50
 
     private func act(on socket: Int32, _ ready: Int32) {
         guard error == CURLM_OK else { return }
         began = Clock.bootMilliseconds
+        pieces = 0
         turns.begin()
         var running: Int32 = 0
         let result = inside { curl_multi_socket_action(handle, socket, ready, &running) }
@@ -173,14 +182,16 @@ final class MultiHandle {
         }
     }
 
-    /// The number belongs to another socket than before. libcurl, which does not look at that, would not ask again.
+    /// libcurl closed a socket without notice and a new one has its number. libcurl would not request a new watch.
     func watchAgain(_ socket: Int32) {
         guard let before = watches.removeValue(forKey: socket) else { return }
         let interest = before.interest
         before.cancel()
         let reads = interest.contains(.readable) ? CURL_POLL_IN : 0
         let writes = interest.contains(.writable) ? CURL_POLL_OUT : 0
-        _ = watch(socket, reads | writes)
+        guard !watch(socket, reads | writes) else { return }
+        error = CURLM_INTERNAL_ERROR
+        stir()
     }
 
     fileprivate func setTimer(_ milliseconds: Int) {

@@ -10,10 +10,10 @@ final class SocketTable {
     private var sockets: [Int32: ConnectionSocket] = [:]
     /// Those that have carried a request, by their ports.
     private var connected: [PortPair: [ConnectionSocket]] = [:]
-    /// The others: they connect, shake hands, or were closed by libcurl without a word.
+    /// The others: they connect, shake hands, or were closed by libcurl without CURLOPT_CLOSESOCKETFUNCTION.
     private var unconnected: [Int32: ConnectionSocket] = [:]
 
-    /// libcurl has closed a socket in silence, and the next one has its number.
+    /// libcurl closed a socket without CURLOPT_CLOSESOCKETFUNCTION, and the next one has its number.
     var replaced: (Int32) -> Void = { _ in }
 
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
@@ -88,6 +88,7 @@ final class ConnectionSocket {
     }
 
     fileprivate var hasEnded: Bool {
+        guard descriptor.isOurs else { return false }
         var poll = pollfd(fd: descriptor.number, events: Int16(bhl_poll_read_end), revents: 0)
         return Glibc.poll(&poll, 1, 0) == 1
     }

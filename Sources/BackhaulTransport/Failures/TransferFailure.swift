@@ -83,8 +83,8 @@ enum TransferFailure {
     static func unmarkedEnd(_ server: String) -> Failure {
         Failure(
             .connectionLost,
-            "the connection to \(server) ended in place of the response, whose end HTTP/2 did not mark; the next request "
-                + "goes over HTTP/1.1")
+            "the connection to \(server) ended in place of the response, whose end HTTP/2 did not mark; the next "
+                + "request goes over HTTP/1.1")
     }
 
     private static func words(_ report: FailureReport) -> String {

@@ -13,10 +13,10 @@ struct ConnectionIdentity: Hashable {
 }
 
 extension ConnectionIdentity {
+    var isProxyEncrypted: Bool { proxy?.url.utf8.starts(with: "https://".utf8) == true }
+
     /// TLS with the server runs inside of TLS with the proxy.
-    func isNested(for origin: Origin) -> Bool {
-        origin.scheme == "https" && proxy?.url.utf8.starts(with: "https://".utf8) == true
-    }
+    func isNested(for origin: Origin) -> Bool { origin.scheme == "https" && isProxyEncrypted }
 
     init(
         _ request: TransferRequest, _ version: HTTPVersion, _ route: ProxyRoute?, _ credentials: HopCredentials

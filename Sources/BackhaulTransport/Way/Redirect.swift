@@ -16,7 +16,7 @@ struct Redirect: Equatable {
         }
     }
 
-    /// Two Location fields that disagree lead nowhere.
+    /// The failure for Location fields that differ, or nil.
     static func contradiction(_ head: HeadCollector, at origin: Origin) -> Failure? {
         guard Set(head.allBytes("Location")).count > 1 else { return nil }
         return refused("\(origin.text) redirects to two places at once")

@@ -30,9 +30,9 @@ struct SeamTests {
         limits.firstCheckpoint = 50
         var attempt = Attempt(limits: limits)
         attempt.after(.start, .head(head(200, "Content-Length: 900", "ETag: \"a\"")), .received(count: 49))
-        #expect(!attempt.machine.holdsMuch)
+        #expect(!attempt.machine.mustFlushSoon)
         attempt.when(.received(count: 1))
-        #expect(attempt.machine.holdsMuch)
+        #expect(attempt.machine.mustFlushSoon)
         attempt.when(.aged, .flush)
         attempt.when(.appended(length: 50), .recordCheckpoint(.kept(0, of: 900)))
         attempt.when(.aged)

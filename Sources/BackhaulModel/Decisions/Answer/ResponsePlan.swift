@@ -12,8 +12,8 @@ public enum ResponsePlan: Equatable, Sendable {
     case unchanged
     /// The body is not the file; try again. `fromZero`: what is there is not to be trusted.
     case retry(Failure, fromZero: Bool)
-    /// The response contradicts the one that our bytes are of. What is there counts for nothing; what was said of the
-    /// file is remembered for the next attempt.
+    /// The response contradicts the one that sent our bytes. The bytes are discarded; size and validator are kept for
+    /// the next attempt.
     case contradiction(Failure)
     /// The body is not the file, and trying again would not change that.
     case fail(Failure)
@@ -22,7 +22,7 @@ public enum ResponsePlan: Equatable, Sendable {
     static let longestFile = UInt64(Int64.max)
 
     /// - offset: bytes that are there, asked for with `Range: bytes=offset-`; 0 when the whole file was asked for.
-    /// - known: what the checkpoint says of those bytes; nil when offset is 0.
+    /// - known: the checkpoint. With offset 0 it is a promise: size and validator of a file whose bytes were discarded.
     /// - isConditional: another version than the one at the destination was asked for.
     public static func decide(
         _ head: ResponseHead, offset: UInt64, known: Checkpoint?, terms: DownloadTerms = DownloadTerms(),
@@ -39,7 +39,7 @@ public enum ResponsePlan: Equatable, Sendable {
             return unsatisfiable(head, offset: offset, known: known)
         case 304 where isConditional:
             return .unchanged
-        // The file was there with another status. These say that there is none now.
+        // An earlier response had the file. These statuses state that there is none.
         case let status where known != nil && saysNoFile(status) && terms.acceptedStatuses.contains(status):
             let failure = unexpected(status, "to a request for a file of which it had sent a part")
             return offset > 0 ? .contradiction(failure) : .fail(failure)

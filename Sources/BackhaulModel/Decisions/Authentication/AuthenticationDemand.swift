@@ -5,7 +5,7 @@ public struct AuthenticationDemand: Hashable, Sendable {
     /// The path of the directory whose files are taken to be in the same space (RFC 7617, section 2.2); "/" of a proxy.
     public var scope: String
     /// The request carried a credential, which was not accepted.
-    public var wasAnswered = false
+    public var credentialWasRejected = false
 
     init(space: ProtectionSpace, schemes: AuthenticationSchemes, scope: String) {
         self.space = space
@@ -42,8 +42,8 @@ public struct AuthenticationDemand: Hashable, Sendable {
 }
 
 extension AuthenticationDemand {
-    /// Of a task that gets no credential that serves.
-    public var failure: Failure { wasAnswered ? space.refusal : space.failure }
+    /// The failure of a task without an accepted credential.
+    public var failure: Failure { credentialWasRejected ? space.refusal : space.failure }
 }
 
 extension AuthenticationSchemes {
@@ -102,7 +102,7 @@ extension ProtectionSpace {
     /// Of tasks whose credential was sent and not accepted.
     var refusal: Failure {
         guard kind != .refresh else {
-            return Failure(.authenticationRequired, "\(sentence); what was given last was not accepted either")
+            return Failure(.authenticationRequired, "\(sentence); the last one given was not accepted")
         }
         return Failure(
             .authenticationRequired, "\(sentence), and did not accept the one that was sent", domain: .http,

@@ -132,7 +132,7 @@ public struct UplinkWatch: Sendable {
         return changes
     }
 
-    /// In a row, as far as they are remembered.
+    /// Origins whose last attempts failed.
     public var failedOrigins: Set<Origin> { Set(signs.keys) }
 
     /// All origins beyond the uplink are held, and may be tried.

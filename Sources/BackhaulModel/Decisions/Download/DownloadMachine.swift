@@ -118,8 +118,8 @@ public struct DownloadMachine: Sendable {
     /// That the server has given the file.
     public var fileName: String? { terms.isNamedByServer ? intent?.name ?? facts.name : nil }
 
-    /// So many bytes wait to be written that they are not to wait long.
-    public var holdsMuch: Bool { phase == .receiving && buffered >= limits.aged }
+    /// The buffer holds more than a kill may cost, so it is written within `agedMilliseconds`.
+    public var mustFlushSoon: Bool { phase == .receiving && buffered >= limits.aged }
 
     public var isOver: Bool { phase == .over }
     public var isFinishing: Bool {

@@ -152,7 +152,7 @@ extension DownloadMachine {
         /// What a kill may cost, whichever is more: so many bytes that were received, or what was received in so many
         /// milliseconds. They are less than the kernel's buffers hold, so that writing them costs little.
         public var aged: UInt64 = 32 << 10
-        public var agedMilliseconds: Int64 = 10
+        public static let agedMilliseconds: Int64 = 10
         /// With what the transport holds of a paused transfer, 256 KiB, less than the 1 MiB that a kill may cost.
         public var outstanding: UInt64 = 704 << 10
         /// So many bytes are in the file when its validators are made durable: with them, all that is written outlives

@@ -45,7 +45,7 @@ public enum RetryDecision: Equatable, Sendable {
 
     /// Tries at once in a row: a server that refuses more than so many streams is one that fails.
     static let immediateLimit: UInt32 = 5
-    /// Tries in a row that failed by what is mostly the way of a server.
+    /// Attempts in a row with a failure that most servers repeat.
     static let lastingLimit: UInt32 = 3
     /// The longest that a server may make a task wait.
     static let retryAfterLimit: Int64 = 86_400
@@ -69,7 +69,7 @@ public enum RetryDecision: Equatable, Sendable {
         guard isWanted, policy.mayRepeat(attempt) else { return .end }
         if attempt.hasNoWay { return .whenConnected }
         if attempt.isOfUplink { return .whenUplinkLeads }
-        // A server that does so once more does so always.
+        // A server that failed like this three times will fail again.
         if attempt.failure.isLasting, fruitless >= lastingLimit { return .end }
         if let maximum = policy.maximumAttempts, fruitless >= maximum { return .end }
         return .later(milliseconds: min(delay, remaining), fruitless: fruitless)

@@ -45,7 +45,7 @@ extension UploadMachine {
 
     mutating func tick(_ bodyIsSent: Bool) -> [Action] {
         switch phase {
-        // The response counts when the body has been sent, and until then nothing is too slow here.
+        // The response does not count before the body is sent, so no time limit applies until then.
         case .receiving where bodyIsSent:
             ticks += 1
             return ticks >= limits.bodyTicks ? endTransfer() + accept(bodyIsSent) : []
@@ -80,7 +80,7 @@ extension UploadMachine {
         }
     }
 
-    /// A response of success that came before the body says nothing of what the server has of it.
+    /// A response of success before the end of the body does not show how much of the body the server has.
     private mutating func accept(_ bodyIsSent: Bool) -> [Action] {
         guard !bodyIsSent, !policy.tolerances.contains(.earlyResponse) else { return conclude(.succeeded) }
         let status = head?.status ?? 0

@@ -74,7 +74,7 @@ public struct UploadMachine: Sendable {
     let limits: AnswerLimits
     var transferIsOver = true
     var holdsTurn = true
-    /// Since the head of the response.
+    /// Ticks since the head of the response, or since the end of the request's body if that came later.
     var ticks = 0
     /// Why the answer is not accepted.
     var refusal: Conclusion?
