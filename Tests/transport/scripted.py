@@ -48,13 +48,16 @@ class ScriptedServer:
                 connection = self._tls.wrap_socket(connection, server_side=True, suppress_ragged_eofs=True)
             self._open.add(connection)
             connection.sendall(self._greeting)
-            while True:
-                head = read_head(connection)
-                self.requests.append(head)
-                if not self._respond(connection, head):
-                    break
+            self._converse(connection)
         self._open.discard(connection)
         connection.close()
+
+    def _converse(self, connection):
+        while True:
+            head = read_head(connection)
+            self.requests.append(head)
+            if not self._respond(connection, head):
+                return
 
 
 def read_head(connection):
