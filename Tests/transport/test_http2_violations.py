@@ -1,5 +1,5 @@
-"""Responses over HTTP/2 that break a rule of RFC 9113 end their task at once, as over HTTP/1.1. Faults of the connection
-are tried again, and so is what the server says of a broken transfer."""
+"""Responses over HTTP/2 that break a rule of RFC 9113 end their task at once, as over HTTP/1.1. Faults of the
+connection are tried again, and so is what the server says of a broken transfer."""
 
 import os
 import struct
