@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import daemons
 from backhaul import Hosting
@@ -23,6 +23,29 @@ def until(look, condition, timeout=30):
             raise AssertionError(f"for {timeout} s nothing but {seen}")
         time.sleep(0.01)
     return seen
+
+
+@contextmanager
+def stopped(process):
+    """SIGSTOP, and stopped inside. Gives a function that kills, and has killed when it returns."""
+    descriptor = os.pidfd_open(process)
+
+    def kill():
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        select.select([descriptor], [], [])
+
+    try:
+        signal.pidfd_send_signal(descriptor, signal.SIGSTOP)
+        until(lambda: state_of(process), lambda state: state == "T")
+        yield kill
+    finally:
+        os.close(descriptor)
+
+
+def state_of(process):
+    """As in proc_pid_stat(5)."""
+    with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0]
 
 
 class HostEnded(AssertionError):

@@ -5,9 +5,7 @@ by an engine that is killed on the way: no byte of a representation is read twic
 """
 
 import os
-import select
 import shutil
-import signal
 import subprocess
 from collections import Counter
 from contextlib import contextmanager, suppress
@@ -16,7 +14,7 @@ import pytest
 
 from backhaul import TaskState
 from daemons import daemons_of
-from hosts.host import Host, HostEnded, until
+from hosts.host import Host, HostEnded, stopped
 from servers.content import sha256_of
 from servers.large import LargeContent
 from servers.moving import MovingServer, Script
@@ -54,29 +52,6 @@ def start(host, server):
     if shutil.which("unshare") is None or subprocess.run([*UNSHARE, "true"], check=False).returncode:
         pytest.skip("names of its own need a mount namespace, which this user may not have here")
     return lambda: host(prefix=[*UNSHARE, "sh", "-c", VIEW, "sh", server.hosts])
-
-
-@contextmanager
-def stopped(process):
-    """SIGSTOP, and stopped inside. Gives a function that kills, and has killed when it returns."""
-    descriptor = os.pidfd_open(process)
-
-    def kill():
-        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-        select.select([descriptor], [], [])
-
-    try:
-        signal.pidfd_send_signal(descriptor, signal.SIGSTOP)
-        until(lambda: state_of(process), lambda state: state == "T")
-        yield kill
-    finally:
-        os.close(descriptor)
-
-
-def state_of(process):
-    """As in proc_pid_stat(5)."""
-    with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
-        return file.read().rpartition(")")[2].split()[0]
 
 
 def seams(deliveries):

@@ -72,7 +72,7 @@ class Proxy:
                     host, _, port = target.rpartition(":")
                     with socket.create_connection((host, int(port)), timeout=20) as server:
                         connection.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
-                        _join(connection, server)
+                        join(connection, server)
                     return
                 else:
                     self._pass_on(connection, target, fields)
@@ -91,7 +91,7 @@ class Proxy:
                 connection.sendall(block)
 
 
-def _join(left, right):
+def join(left, right):
     def copy(source, sink):
         with suppress(OSError):
             while (block := source.recv(_BLOCK)):

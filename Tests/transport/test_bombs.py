@@ -1,0 +1,132 @@
+"""No response makes the engine hold more than its buffers: compression bombs, and responses without an end."""
+
+import itertools
+import os
+import re
+import threading
+import zlib
+from pathlib import Path
+
+import pytest
+
+from backhaul import Hosting, Request, Status, TaskState
+
+from transport.conftest import QUICK
+from transport.scripted import ScriptedServer, drain
+
+MEGABYTE = 1_000_000
+AT_ONCE = 16
+#: Of the daemon, with all responses at once. Without any it has about 20 MB; 32 MB were measured.
+LARGEST_RESIDENT = 100 * MEGABYTE
+
+
+@pytest.fixture(scope="module")
+def bombs():
+    """A quarter of a megabyte each, and 256 MB when it is decoded."""
+    made = {}
+    for coding, window in (("gzip", 31), ("deflate", 15)):
+        coder = zlib.compressobj(9, zlib.DEFLATED, window)
+        made[coding] = b"".join(coder.compress(bytes(MEGABYTE)) for _ in range(256)) + coder.flush()
+    return made
+
+
+@pytest.fixture
+def download(host, downloads):
+    """Has a daemon download as many files at once from a server that gives all of them the same response. Returns the
+    events and the peak of the daemon's resident memory."""
+    def run(respond, **options):
+        together = threading.Barrier(AT_ONCE, timeout=20)
+
+        def respond_together(connection, head):
+            together.wait()
+            respond(connection)
+            drain(connection)
+
+        one = host(hosting=Hosting.DAEMON)
+        with ScriptedServer(respond_together) as server:
+            one.session(connections_per_origin=AT_ONCE, maximum_running_tasks=AT_ONCE, maximum_size=MEGABYTE,
+                        maximum_attempts=1, **QUICK, **options)
+            one.enqueue([Request(f"{server.url}/{i}", downloads / str(i)) for i in range(AT_ONCE)])
+            events = [event for event in one.wait_for() if event.task_id]
+            assert len(server.requests) == AT_ONCE
+        return events, peak(one.engine().process_id)
+
+    return run
+
+
+def peak(process):
+    """In bytes (proc_pid_status(5))."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return int(re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)[1]) * 1024
+
+
+def head(*fields):
+    return "\r\n".join(["HTTP/1.1 200 OK", *fields, "", ""]).encode()
+
+
+def chunked(data):
+    return b"%x\r\n%s\r\n0\r\n\r\n" % (len(data), data)
+
+
+@pytest.mark.parametrize("coding, bomb, is_chunked", [
+    ("gzip", "gzip", False), ("x-gzip", "gzip", False), ("deflate", "deflate", False), ("br", "gzip", False),
+    ("zstd", "gzip", False), ("gzip, chunked", "gzip", True), ("deflate, chunked", "deflate", True),
+    ("GZIP , Chunked", "gzip", True), ("gzip, gzip, chunked", "gzip", True), ("chunked, gzip", "gzip", True),
+])
+def test_a_transfer_coding_that_was_not_asked_for_is_refused(download, downloads, bombs, coding, bomb, is_chunked):
+    body = chunked(bombs[bomb]) if is_chunked else bombs[bomb]
+    events, resident = download(lambda connection: connection.sendall(head(f"Transfer-Encoding: {coding}") + body))
+    assert {(event.status, event.attempts) for event in events} == {(Status.BAD_RESPONSE, 1)}
+    assert os.listdir(downloads) == []
+    assert resident < LARGEST_RESIDENT
+
+
+@pytest.mark.parametrize("coding, bomb", [
+    ("gzip", "gzip"), ("x-gzip", "gzip"), ("deflate", "deflate"), ("br", "gzip"), ("zstd", "gzip"),
+    ("gzip, gzip", "gzip"),
+])
+@pytest.mark.parametrize("is_chunked", [False, True], ids=["length", "chunks"])
+def test_a_content_coding_is_stored_as_it_was_sent(download, downloads, bombs, coding, bomb, is_chunked):
+    framing = "Transfer-Encoding: chunked" if is_chunked else f"Content-Length: {len(bombs[bomb])}"
+    body = chunked(bombs[bomb]) if is_chunked else bombs[bomb]
+    events, resident = download(
+        lambda connection: connection.sendall(head(f"Content-Encoding: {coding}", framing) + body))
+    assert {event.state for event in events} == {TaskState.SUCCEEDED}
+    assert {(downloads / name).read_bytes() for name in os.listdir(downloads)} == {bombs[bomb]}
+    assert resident < LARGEST_RESIDENT
+
+
+def endless(start, *parts):
+    """Sends the parts again and again, up to 64 MB."""
+    def respond(connection):
+        connection.sendall(start)
+        block = b"".join(parts) * (1 + 65_536 // len(b"".join(parts)))
+        for _ in itertools.repeat(None, 64 * MEGABYTE // len(block)):
+            connection.sendall(block)
+
+    return respond
+
+
+CHUNKS = head("Transfer-Encoding: chunked")
+ENDLESS = {
+    "header lines": endless(b"HTTP/1.1 200 OK\r\n", b"X-A: b\r\n"),
+    "a header line": endless(b"HTTP/1.1 200 OK\r\nX-A: ", b"a"),
+    "a folded header line": endless(b"HTTP/1.1 200 OK\r\nX-A: b\r\n", b" a\r\n"),
+    "a status line": endless(b"HTTP/1.1 200 ", b"OK"),
+    "interim responses": endless(b"", b"HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n"),
+    "a chunk's extension": endless(CHUNKS + b"3;a=", b"a"),
+    "a chunk's size": endless(CHUNKS, b"0"),
+    "extensions of chunks": endless(CHUNKS, b"1;" + b"a" * 4_000 + b"\r\nb\r\n"),
+    "trailer lines": endless(CHUNKS + b"3\r\nabc\r\n0\r\n", b"X-A: b\r\n"),
+    "a trailer line": endless(CHUNKS + b"3\r\nabc\r\n0\r\nX-A: ", b"a"),
+    "a body": endless(head(), b"a"),
+    "chunks": endless(CHUNKS, b"20\r\n" + b"a" * 32 + b"\r\n"),
+}
+
+
+@pytest.mark.parametrize("respond", ENDLESS.values(), ids=ENDLESS)
+def test_a_response_without_an_end_is_not_held_in_memory(download, downloads, respond):
+    events, resident = download(respond, request_timeout_ms=3_000)
+    assert {event.state for event in events} == {TaskState.FAILED}
+    assert os.listdir(downloads) == []
+    assert resident < LARGEST_RESIDENT

@@ -1,0 +1,187 @@
+"""Responses over HTTP/2 that break a rule of RFC 9113 end their task at once, as over HTTP/1.1. Faults of the
+connection are tried again, and so is what the server says of a broken transfer."""
+
+import os
+import struct
+
+import pytest
+
+from backhaul import Status, TaskState
+
+from transport.violating import (
+    CONTINUATION,
+    DATA,
+    END_HEADERS,
+    END_STREAM,
+    GOAWAY,
+    HEADERS,
+    PING,
+    PUSH_PROMISE,
+    RST_STREAM,
+    SETTINGS,
+    WINDOW_UPDATE,
+    ViolatingServer,
+    fields,
+    frame,
+    headers,
+)
+
+STATUS = (":status", "200")
+
+
+def whole(stream, *pairs, body=b"abc"):
+    return headers(stream, STATUS, *pairs) + frame(DATA, END_STREAM, stream, body)
+
+
+def number(value):
+    return struct.pack(">I", value)
+
+
+def begun(stream):
+    """A response whose body goes on."""
+    return headers(stream, STATUS) + frame(DATA, 0, stream, b"abc")
+
+
+def large(stream, pairs):
+    """A field block that takes many frames."""
+    block = fields(STATUS, *pairs)
+    parts = [block[start:start + 16_384] for start in range(0, len(block), 16_384)]
+    return frame(HEADERS, 0, stream, parts[0]) + b"".join(
+        frame(CONTINUATION, END_HEADERS if part is parts[-1] else 0, stream, part) for part in parts[1:]) + frame(
+        DATA, END_STREAM, stream, b"abc")
+
+
+#: Malformed responses (RFC 9113, section 8.1.1): the frames for a stream.
+MALFORMED = {
+    "upper-case name": lambda stream: whole(stream, ("X-Upper", "1")),
+    "late pseudo-header": lambda stream: headers(stream, ("x-early", "1"), STATUS) + frame(DATA, END_STREAM, stream),
+    "no status": lambda stream: headers(stream, ("x-a", "1")) + frame(DATA, END_STREAM, stream, b"abc"),
+    "two statuses": lambda stream: whole(stream, STATUS),
+    "status of words": lambda stream: headers(stream, (":status", "abc")) + frame(DATA, END_STREAM, stream),
+    "unknown pseudo-header": lambda stream: whole(stream, (":other", "1")),
+    "pseudo-header of requests": lambda stream: whole(stream, (":path", "/")),
+    "empty name": lambda stream: whole(stream, ("", "1")),
+    "blank in a name": lambda stream: whole(stream, ("x a", "1")),
+    "NUL in a value": lambda stream: whole(stream, ("x-nul", "a\0b")),
+    "line feed in a value": lambda stream: whole(stream, ("x-lines", "a\r\nb: c")),
+    "connection": lambda stream: whole(stream, ("connection", "close")),
+    "transfer-encoding": lambda stream: whole(stream, ("transfer-encoding", "chunked")),
+    "longer content-length": lambda stream: whole(stream, ("content-length", "4")),
+    "shorter content-length": lambda stream: whole(stream, ("content-length", "2")),
+    "two content-lengths": lambda stream: whole(stream, ("content-length", "3"), ("content-length", "4")),
+    "content-length of words": lambda stream: whole(stream, ("content-length", "many")),
+    "trailer without an end": lambda stream: begun(stream) + headers(stream, ("x-a", "1")),
+    "trailer with a status": lambda stream: begun(stream) + headers(stream, STATUS, flags=END_HEADERS | END_STREAM),
+    "interim response that ends": lambda stream: headers(stream, (":status", "103"), flags=END_HEADERS | END_STREAM),
+    "WINDOW_UPDATE overflow": lambda stream: frame(WINDOW_UPDATE, 0, stream, number(2**31 - 1)) * 2,
+    "header list of 300 KB": lambda stream: large(stream, [(f"x-{i}", "a" * 3_000) for i in range(100)]),
+    "2,000 fields": lambda stream: large(stream, [(f"x-{i}", "a") for i in range(2_000)]),
+}
+
+
+@pytest.mark.parametrize("response", MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_response_ends_its_task_at_once(fetch, authority, downloads, response):
+    with ViolatingServer(authority.context(), response) as server:
+        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=3)
+        assert (event.state, event.status, event.attempts) == (TaskState.FAILED, Status.BAD_RESPONSE, 1), event
+        assert (len(server.requests), os.listdir(downloads)) == (1, [])
+        assert server.url in event.error_message
+
+
+#: Errors of the connection (RFC 9113, section 5.4.1). libcurl 7.88.1 drops the connection and does not say why.
+FATAL = {
+    "DATA on stream 0": lambda _: frame(DATA, 0, 0, b"abc"),
+    "HEADERS on stream 0": lambda _: headers(0, STATUS),
+    "HEADERS on an even stream": lambda _: headers(2, STATUS),
+    "HEADERS on a stream of no request": lambda stream: headers(stream + 100, STATUS),
+    "HPACK garbage": lambda stream: frame(HEADERS, END_HEADERS, stream, b"\xff" * 20),
+    "HPACK index of nothing": lambda stream: frame(HEADERS, END_HEADERS, stream, b"\xc5"),
+    "HPACK table too large": lambda stream: frame(HEADERS, END_HEADERS, stream, b"\x3f\xe1\xff\x7f\x88"),
+    "too large HEADERS": lambda stream: frame(HEADERS, END_HEADERS | END_STREAM, stream, bytes(16_385)),
+    "WINDOW_UPDATE of 0": lambda stream: frame(WINDOW_UPDATE, 0, stream, number(0)),
+    "WINDOW_UPDATE overflow": lambda _: frame(WINDOW_UPDATE, 0, 0, number(2**31 - 1)) * 2,
+    "WINDOW_UPDATE of 3 bytes": lambda stream: frame(WINDOW_UPDATE, 0, stream, b"abc"),
+    "PING of 3 bytes": lambda _: frame(PING, 0, 0, b"abc"),
+    "SETTINGS of 3 bytes": lambda _: frame(SETTINGS, 0, 0, b"abc"),
+    "SETTINGS on a stream": lambda stream: frame(SETTINGS, 0, stream),
+    "CONTINUATION without HEADERS": lambda stream: frame(CONTINUATION, END_HEADERS, stream, b"\x88"),
+    "HEADERS without CONTINUATION": lambda stream: headers(stream, STATUS, flags=0) + frame(DATA, 0, stream, b"abc"),
+    "field of 90 KB": lambda stream: large(stream, [("x-long", "a" * 90_000)]),
+    "PUSH_PROMISE": lambda stream: frame(PUSH_PROMISE, END_HEADERS, stream, number(2) + b"\x82\x84\x87\x01\x01a"),
+    "HTTP/1.1": lambda _: b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc",
+}
+
+
+@pytest.mark.parametrize("response", FATAL.values(), ids=FATAL)
+def test_an_error_of_the_connection_is_a_lost_connection(fetch, authority, downloads, response):
+    with ViolatingServer(authority.context(), response) as server:
+        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2)
+        assert (event.state, event.status, event.attempts) == (TaskState.FAILED, Status.CONNECTION_LOST, 2), event
+        assert (len(server.requests), os.listdir(downloads)) == (2, [])
+
+
+@pytest.mark.parametrize("name", ["DATA on stream 0", "HPACK garbage", "CONTINUATION without HEADERS", "PUSH_PROMISE"])
+def test_an_error_of_the_connection_in_the_body_is_noticed_at_the_time_out(fetch, authority, downloads, name):
+    """libcurl 7.88.1 reads no further and says nothing."""
+    with ViolatingServer(authority.context(), lambda stream: begun(stream) + FATAL[name](stream)) as server:
+        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2, request_timeout_ms=500)
+        assert event.status in (Status.CONNECTION_LOST, Status.REQUEST_TIMEOUT, Status.BAD_RESPONSE), event
+        assert (len(server.requests), os.listdir(downloads)) == (event.attempts, [])
+
+
+#: The largest frame has 16,384 bytes unless the client takes more (RFC 9113, section 6.5.2).
+LARGE = {
+    "DATA": lambda stream: frame(DATA, END_STREAM, stream, bytes(16_385)),
+    "trailer": lambda stream: frame(HEADERS, END_HEADERS | END_STREAM, stream, bytes(16_385)),
+    "PING": lambda _: frame(PING, 0, 0, bytes(16_385)),
+    "unknown": lambda _: frame(99, 0, 0, bytes(16_385)),
+}
+
+
+@pytest.mark.parametrize("response", LARGE.values(), ids=LARGE)
+@pytest.mark.xfail(strict=True, reason="libcurl 7.88.1 reports the end of the session as the end of the body")
+def test_a_body_that_a_too_large_frame_cuts_is_no_file(fetch, authority, downloads, response):
+    with ViolatingServer(authority.context(), lambda stream: begun(stream) + response(stream)) as server:
+        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2, request_timeout_ms=500)
+        assert (event.state, os.listdir(downloads)) == (TaskState.FAILED, [])
+
+
+@pytest.mark.parametrize("response", LARGE.values(), ids=LARGE)
+def test_a_body_of_known_length_that_a_too_large_frame_cuts_is_no_file(fetch, authority, downloads, response):
+    def respond(stream):
+        return (headers(stream, STATUS, ("content-length", "16388")) + frame(DATA, 0, stream, b"abc")
+                + response(stream))
+
+    with ViolatingServer(authority.context(), respond) as server:
+        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2, request_timeout_ms=500)
+        assert (event.state, len(server.requests), os.listdir(downloads)) == (TaskState.FAILED, event.attempts, [])
+
+
+NO_ERROR, INTERNAL_ERROR, CANCEL, ENHANCE_YOUR_CALM = 0, 2, 8, 11
+BROKEN = {
+    "RST_STREAM INTERNAL_ERROR": lambda stream: frame(RST_STREAM, 0, stream, number(INTERNAL_ERROR)),
+    "RST_STREAM CANCEL": lambda stream: frame(RST_STREAM, 0, stream, number(CANCEL)),
+    "RST_STREAM ENHANCE_YOUR_CALM": lambda stream: frame(RST_STREAM, 0, stream, number(ENHANCE_YOUR_CALM)),
+    "RST_STREAM NO_ERROR": lambda stream: frame(RST_STREAM, 0, stream, number(NO_ERROR)),
+    "GOAWAY NO_ERROR": lambda _: frame(GOAWAY, 0, 0, number(0) + number(NO_ERROR)),
+    "GOAWAY INTERNAL_ERROR": lambda _: frame(GOAWAY, 0, 0, number(0) + number(INTERNAL_ERROR)),
+}
+
+
+@pytest.mark.parametrize("prefix", [lambda _: b"", begun], ids=["before the header", "in the body"])
+@pytest.mark.parametrize("response", BROKEN.values(), ids=BROKEN)
+def test_what_the_server_says_of_a_broken_transfer_is_tried_again(fetch, authority, downloads, response, prefix):
+    def broken(stream):
+        return prefix(stream) + response(stream)
+
+    with ViolatingServer(authority.context(), broken, broken, whole) as server:
+        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=0)
+        assert (event.state, len(server.requests)) == (TaskState.SUCCEEDED, 3), event
+        assert [(downloads / name).read_bytes() for name in os.listdir(downloads)] == [b"abc"]
+
+
+def test_a_transfer_that_the_server_always_breaks_fails_as_a_lost_connection(fetch, authority, downloads):
+    with ViolatingServer(authority.context(), BROKEN["RST_STREAM INTERNAL_ERROR"]) as server:
+        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=3)
+        assert (event.status, event.attempts, len(server.requests)) == (Status.CONNECTION_LOST, 3, 3)
+        assert os.listdir(downloads) == []

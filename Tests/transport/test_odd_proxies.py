@@ -1,0 +1,148 @@
+"""Proxies whose response to CONNECT is odd: no internal error, no file of the proxy's bytes, and few requests."""
+
+import os
+import socket
+from contextlib import suppress
+
+import pytest
+
+from backhaul import Status, TaskState
+
+from servers.content import Content, sha256_of
+from servers.proxy import join
+from transport.scripted import ScriptedServer, cut
+from transport.test_proxies import CLEAN
+
+OK = b"HTTP/1.1 200 Connected\r\n"
+TRIES = 2
+
+ODD = {
+    "NUL in a field": OK + b"X-Nul: a\0b\r\n\r\n",
+    "NUL in the status line": b"HTTP/1.1 200 Con\0nected\r\n\r\n",
+    "folded first line": OK + b" folded: 1\r\n\r\n",
+    "no status line": b"X-A: 1\r\n\r\n",
+    "empty line": b"\r\n",
+    "nothing": b"",
+    "another protocol": b"SSH-2.0-OpenSSH_9.2\r\n",
+    "HTTP/0.9": b"<html>the proxy's page</html>\n",
+    "HTTP/9.9": b"HTTP/9.9 200 OK\r\n\r\n",
+    "HTTP/2": b"HTTP/2 200\r\n\r\n",
+    "status of two digits": b"HTTP/1.1 20 OK\r\n\r\n",
+    "status of words": b"HTTP/1.1 abc OK\r\n\r\n",
+    "status 999": b"HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n",
+    "status 000": b"HTTP/1.1 000 Odd\r\nContent-Length: 0\r\n\r\n",
+    "101": b"HTTP/1.1 101 Switching\r\nUpgrade: other\r\n\r\n",
+    "100 for ever": b"HTTP/1.1 100 Continue\r\n\r\n" * 2_000,
+    "header line of 200 KB": OK + b"X-Long: " + b"a" * 200_000 + b"\r\n\r\n",
+    "5,000 lines": OK + b"X-Line: 1\r\n" * 5_000 + b"\r\n",
+    "2 MB of lines": OK + (b"X-Line: " + b"a" * 1_000 + b"\r\n") * 2_000 + b"\r\n",
+    "200 with a length": OK + b"Content-Length: 5\r\n\r\nproxy",
+    "200 with chunks": OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nproxy\r\n0\r\n\r\n",
+    "200 with a page": OK + b"\r\n<html>the proxy's page</html>",
+    "302": b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 5\r\n\r\nproxy",
+    "304": b"HTTP/1.1 304 Not Modified\r\n\r\n",
+    "403 with a page": b"HTTP/1.1 403 Forbidden\r\nContent-Length: 5\r\n\r\nproxy",
+    "407 without a question": b"HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n",
+    "503 with a cut page": b"HTTP/1.1 503 Later\r\nContent-Length: 500\r\n\r\nproxy",
+}
+
+
+@pytest.fixture
+def through(fetch, serve, authority):
+    """Fetches over a proxy from a server behind TLS; returns the event."""
+    server = serve(authority.context())
+
+    def run(proxy, **options):
+        return fetch(server.url + "/a", ca_file=authority.file, proxy=proxy.url, environment=CLEAN,
+                     **{"maximum_attempts": TRIES, "request_timeout_ms": 5_000, **options})
+
+    return run
+
+
+def answering(data, greeting=b""):
+    def respond(connection, _):
+        connection.sendall(data)
+        cut(connection)
+
+    return ScriptedServer(respond, greeting=greeting)
+
+
+@pytest.mark.parametrize("data", ODD.values(), ids=ODD)
+def test_an_odd_response_to_connect_fails_the_task(through, downloads, data):
+    with answering(data) as proxy:
+        event = through(proxy)
+        assert (event.state, os.listdir(downloads)) == (TaskState.FAILED, [])
+        assert event.status in (Status.BAD_RESPONSE, Status.CONNECTION_FAILED, Status.CONNECTION_LOST,
+                                Status.TLS_FAILED, Status.HTTP_STATUS), event
+        assert 1 <= event.attempts == len(proxy.requests) <= TRIES
+
+
+#: libcurl's words, or ours, on the response to CONNECT, but with the server's name.
+NAMED_FOR_THE_SERVER = {
+    "NUL in a field", "NUL in the status line", "folded first line", "no status line", "empty line", "nothing",
+    "another protocol", "HTTP/0.9", "HTTP/9.9", "HTTP/2", "status of words", "status 000", "101",
+    "header line of 200 KB", "5,000 lines", "2 MB of lines", "200 with a length", "200 with chunks", "200 with a page",
+}
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.xfail(strict=True, reason="the message names the server alone"))
+    if name in NAMED_FOR_THE_SERVER else name for name in ODD])
+def test_the_message_names_the_proxy_that_is_at_fault(through, name):
+    with answering(ODD[name]) as proxy:
+        assert proxy.url in through(proxy, maximum_attempts=1).error_message
+
+
+def test_a_407_to_connect_is_the_status_of_the_proxy(through):
+    refusal = b'HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm="a"\r\nContent-Length: 4\r\n\r\nwho\n'
+    with answering(refusal) as proxy:
+        event = through(proxy)
+        assert (event.status, event.http_status, event.attempts) == (Status.HTTP_STATUS, 407, 1)
+        assert event.error_message == f"the proxy {proxy.url} answered with status 407"
+
+
+def tunneling(data, greeting=b""):
+    """Makes the tunnel all the same."""
+    def respond(connection, head):
+        host, _, port = head.split()[1].decode().rpartition(":")
+        with suppress(OSError), socket.create_connection((host, int(port)), timeout=20) as server:
+            connection.sendall(data)
+            join(connection, server)
+
+    return ScriptedServer(respond, greeting=greeting)
+
+
+@pytest.mark.parametrize("data", [
+    OK + b"Content-Length: 5\r\n\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\n",
+    OK + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n", b"HTTP/1.0 200 OK\r\n\r\n", b"HTTP/1.1 204 No\r\n\r\n",
+], ids=["length", "chunks", "two lengths", "HTTP/1.0", "204"])
+def test_a_tunnel_has_no_body_before_it(through, downloads, data):
+    """RFC 9110, section 9.3.6: Content-Length and Transfer-Encoding of a success are ignored."""
+    with tunneling(data) as proxy:
+        event = through(proxy)
+        assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 1), event
+        assert [sha256_of(downloads / name) for name in os.listdir(downloads)] == [Content(1_000).sha256]
+
+
+@pytest.mark.parametrize("data", [
+    b"HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n" + OK + b"\r\n", b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"\r\n",
+    OK + b"\r\n" + OK + b"\r\n", OK + b"X-A: 1\r\n folded: 2\r\n\r\n",
+], ids=["103", "100", "twice", "folded"])
+def test_a_tunnel_behind_an_odd_response_leads_to_the_server_or_nowhere(through, downloads, data):
+    with tunneling(data) as proxy:
+        event = through(proxy)
+        files = [sha256_of(downloads / name) for name in os.listdir(downloads)]
+        assert files == ([Content(1_000).sha256] if event.state is TaskState.SUCCEEDED else [])
+        assert event.status is not Status.INTERNAL and len(proxy.requests) <= TRIES
+
+
+RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy"
+
+
+@pytest.mark.parametrize("greeting", [OK + b"\r\n", RESPONSE, b"hello\r\n"], ids=["tunnel", "response", "words"])
+def test_bytes_before_connect_make_no_file(through, downloads, greeting):
+    with tunneling(OK + b"\r\n", greeting) as proxy:
+        event = through(proxy)
+        files = [sha256_of(downloads / name) for name in os.listdir(downloads)]
+        assert files == ([Content(1_000).sha256] if event.state is TaskState.SUCCEEDED else [])
+        assert event.status is not Status.INTERNAL and proxy.connections <= 4 * TRIES

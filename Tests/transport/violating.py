@@ -1,0 +1,50 @@
+"""An HTTP/2 server over TLS whose responses are frames made by hand, so that they may break any rule of RFC 9113."""
+
+import struct
+
+import hpack
+
+from transport.scripted import ScriptedServer
+
+_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 5, 6, 7, 8, 9
+END_STREAM, ACK, END_HEADERS = 1, 1, 4
+
+
+def frame(kind, flags, stream, payload=b""):
+    """RFC 9113, section 4.1."""
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+def fields(*pairs):
+    """A field block (RFC 7541) whose names and values are sent as they are."""
+    return hpack.Encoder().encode([hpack.NeverIndexedHeaderTuple(*pair) for pair in pairs], huffman=False)
+
+
+def headers(stream, *pairs, flags=END_HEADERS):
+    return frame(HEADERS, flags, stream, fields(*pairs))
+
+
+class ViolatingServer(ScriptedServer):
+    """``with ViolatingServer(context, *responses) as server``: gives one response after the other, then the last again,
+    and keeps the connection. A response is a function that returns the frames for a stream."""
+
+    def __init__(self, context, *responses):
+        context.set_alpn_protocols(["h2"])
+        super().__init__(None, context)
+        self._responses = list(responses)
+
+    def _converse(self, connection):
+        reader = connection.makefile("rb")
+        if reader.read(len(_PREFACE)) != _PREFACE:
+            return
+        connection.sendall(frame(SETTINGS, 0, 0))
+        while head := reader.read(9):
+            kind, flags, stream = head[3], head[4], int.from_bytes(head[5:], "big") & 0x7FFF_FFFF
+            payload = reader.read(int.from_bytes(head[:3], "big"))
+            if kind == SETTINGS and not flags & ACK:
+                connection.sendall(frame(SETTINGS, ACK, 0))
+            elif kind == HEADERS:
+                self.requests.append(payload)
+                respond = self._responses.pop(0) if len(self._responses) > 1 else self._responses[0]
+                connection.sendall(respond(stream))
