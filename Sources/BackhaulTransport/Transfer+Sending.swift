@@ -30,14 +30,14 @@ extension Transfer {
     /// stream has ended meanwhile, and after a response of success goes on trying to send.
     var hasStoppedAfterResponse: Bool { headIsWhole && isHTTP2 && !isBodySent }
 
-    /// The server answered over HTTP/1.x while the kernel still had more than so many bytes that it had not taken.
-    func noteUntakenBody(moreThan size: Int32) {
+    /// Looks whether the server has answered over HTTP/1.x while the kernel still has a part of the body.
+    func noteUntakenBody(_ socket: ConnectionSocket?) {
         guard !head.isHTTP2, sending.sent > 0, let unsent = socket?.unsent else { return }
-        leftUntaken = unsent > size
+        leftUntaken = unsent > Self.untakenRecord
     }
 
-    /// What TLS itself may have sent since.
-    static let untakenRecord: Int32 = 16 << 10
+    /// Less may be what TLS has sent by itself.
+    private static let untakenRecord: Int32 = 16 << 10
 
     /// A body that libcurl has handed to the kernel may be on its way for longer than the request time-out: each byte
     /// that the server takes restarts it.

@@ -403,7 +403,7 @@ public final class Transfer {
             return true
         }
         phase = .receiving
-        noteUntakenBody(moreThan: Transfer.untakenRecord)
+        noteUntakenBody(socket)
         let response = ResponseHead(
             status: head.status, finalURL: url, isHTTP2: head.isHTTP2, fields: head.fields,
             retryAfterSeconds: easy?.retryAfterSeconds ?? head.uncountableRetryAfter, origin: origin.text, proxy: proxy)

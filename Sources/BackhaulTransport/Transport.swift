@@ -166,7 +166,7 @@ public final class Transport {
 
     /// libcurl is through with a request of the transfer.
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
-        transfer.noteUntakenBody(moreThan: 0)
+        transfer.noteUntakenBody(transfer.socket)
         let hasLostResponse = transfer.hasLostEarlyResponse(result)
         let result = transfer.hasEarlyResponse(result) ? CURLE_OK : result
         // Nothing was repeated: what was held is the answer.
@@ -174,7 +174,7 @@ public final class Transport {
         let isWhole = result == CURLE_OK && transfer.headIsWhole
         let failure = isWhole ? nil : failure(of: transfer, result)
         transfer.takeMetrics()
-        let socket = transfer.socket
+        let (socket, hasUnmarkedEnd) = (transfer.socket, transfer.hasUnmarkedEnd)
         detach(transfer)
         switch transfer.phase {
         case .over:
@@ -197,7 +197,7 @@ public final class Transport {
                 end(transfer, .complete)
             } else if let violation = transfer.violation {
                 end(transfer, .failed(violation, isTransient: false))
-            } else if failure == nil, transfer.hasUnmarkedEnd {
+            } else if failure == nil, hasUnmarkedEnd {
                 distrust(transfer.origin)
                 end(transfer, .failed(TransferFailure.unmarkedEnd(transfer.origin.text), isTransient: true))
             } else if failure == nil, transfer.isTruncated, !transfer.request.toleratesMissingCloseNotify {
@@ -223,10 +223,11 @@ public final class Transport {
         if let easy = transfer.easy, let stack = transfer.stack {
             report = easy.report(report.code, stack.identity)
             report.reason = transfer.secrets.redacted(report.reason)
-            report.isOverHTTP2 = transfer.isOverHTTP2
+            report.hasEndedHTTP2 = transfer.isOverHTTP2 && transfer.socket?.isClosed == true
         }
         let circumstances = FailureCircumstances(
-            surelyNotProcessed: !transfer.mayHaveBeenSent && !transfer.hasResponse, systemError: transfer.easy?.systemError ?? 0,
+            surelyNotProcessed: !transfer.mayHaveBeenSent && !transfer.hasResponse,
+            systemError: transfer.easy?.systemError ?? 0,
             wentAway: report.code == CURLE_HTTP2 && !transfer.headIsWhole)
         let (failure, isTransient) = TransferFailure.failure(
             report, server: transfer.origin.text, headIsWhole: transfer.headIsWhole, hasHeard: transfer.hasHeard)
@@ -293,7 +294,7 @@ public final class Transport {
                 continue
             }
             if let (socket, until) = transfer.awaitsTaking {
-                transfer.leftUntaken = socket.unsent != 0
+                transfer.noteUntakenBody(socket)
                 if !transfer.leftUntaken || socket.isClosed || until <= loop.now {
                     end(transfer, .complete)
                 } else {

@@ -12,7 +12,8 @@ struct FailureReport {
     /// Of the proxy's answer to CONNECT, or 0.
     var connectStatus: Int32 = 0
     var proxy: String?
-    var isOverHTTP2 = false
+    /// libcurl ended the request's connection of HTTP/2.
+    var hasEndedHTTP2 = false
     var caFile: String?
     var tls = TLSConfiguration()
 
@@ -31,7 +32,7 @@ struct FailureReport {
             // COMPRESSION_ERROR.
             [1, 3, 5, 6, 9].contains { reason.has("(err \($0))") }
         // The server did send something: a connection that only ends is PARTIAL_FILE there.
-        case CURLE_GOT_NOTHING: isOverHTTP2
+        case CURLE_GOT_NOTHING: hasEndedHTTP2
         default: false
         }
     }

@@ -91,7 +91,7 @@ enum TransferFailure {
         switch report.code {
         // libcurl would have sent the body once more, and was not let.
         case CURLE_HTTP2_STREAM where report.reason.isEmpty: "it ended the stream before it was sent the whole request"
-        case CURLE_GOT_NOTHING where report.isOverHTTP2: "frames that HTTP/2 does not allow before the response"
+        case CURLE_GOT_NOTHING where report.hasEndedHTTP2: "frames that HTTP/2 does not allow before the response"
         case CURLE_SEND_FAIL_REWIND: "it ended before its answer, and what was sent may have been taken"
         // libcurl takes lines of up to 100 KiB (DYN_HTTP_REQUEST, MAX_HTTP_RESP_HEADER_SIZE).
         case CURLE_OUT_OF_MEMORY: "a header line has more than 100 KiB"
