@@ -130,7 +130,7 @@ let package = Package(
         .testTarget(
             name: "TransportTests",
             dependencies: [
-                "BackhaulTransport", "CCurl", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform", "TestSupport",
+                "BackhaulTransport", "CCurl", "CLinux", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform", "TestSupport",
             ],
             path: "Tests/TransportTests", swiftSettings: strict),
         .testTarget(
