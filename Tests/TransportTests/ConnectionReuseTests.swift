@@ -1,6 +1,7 @@
 import BackhaulModel
 import BackhaulPlatform
 import BackhaulTransport
+import CLinux
 import Glibc
 import Testing
 

@@ -1,4 +1,5 @@
 import BackhaulPlatform
+import CLinux
 import Glibc
 
 /// nginx on free ports of loopback, from a folder of its own, with a certificate of an authority made for it. It ends

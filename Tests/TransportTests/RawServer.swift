@@ -1,4 +1,5 @@
 import BackhaulPlatform
+import CLinux
 import Glibc
 
 /// A server on loopback that does with each connection what a test says, however wrong.

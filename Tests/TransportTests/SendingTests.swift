@@ -1,5 +1,6 @@
 import BackhaulModel
 import BackhaulTransport
+import CLinux
 import Glibc
 import Testing
 

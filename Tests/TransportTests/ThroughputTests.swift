@@ -2,6 +2,7 @@ import BackhaulLoop
 import BackhaulModel
 import BackhaulPlatform
 import BackhaulTransport
+import CLinux
 import Glibc
 import Testing
 
