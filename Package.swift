@@ -130,7 +130,8 @@ let package = Package(
         .testTarget(
             name: "TransportTests",
             dependencies: [
-                "BackhaulTransport", "CCurl", "CLinux", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform", "TestSupport",
+                "BackhaulTransport", "CCurl", "CLinux", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform",
+                "TestSupport",
             ],
             path: "Tests/TransportTests", swiftSettings: strict),
         .testTarget(
