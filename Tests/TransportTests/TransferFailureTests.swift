@@ -136,11 +136,23 @@ struct HeadCollectorTests {
         }
     }
 
-    @Test("with an odd status line has no status, and no trap", arguments: ["HTTP/1.1", "HTTP/1.1 abc"])
+    @Test("without a status of three digits is broken", arguments: [
+        "HTTP/1.1", "HTTP/1.1 abc", "HTTP/1.1 200x", "HTTP/1.1 99", "HTTP/2 000", "HTTP/1.1 1000", "HTTP/1.1 -1",
+    ])
     func oddStatus(line: String) {
-        let (head, step) = collect([line, ""])
-        #expect(step == .complete)
-        #expect(head.status == 0)
+        guard case .broken(let failure) = collect([line, ""]).1 else {
+            Issue.record("not broken")
+            return
+        }
+        #expect(failure.status == .badResponse)
+    }
+
+    @Test("hides no field that says where the body ends", arguments: [
+        "Content-Length : 5", "Transfer-Encoding : chunked", "transfer-encoding\t: chunked",
+    ])
+    func blankBeforeColon(line: String) {
+        let (head, _) = collect(["HTTP/1.1 200 OK", line, ""])
+        #expect(head.hasOddFraming)
     }
 
     @Test("in a version of HTTP that does not exist is none", arguments: [
