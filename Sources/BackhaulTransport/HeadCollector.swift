@@ -82,8 +82,6 @@ struct HeadCollector {
             return .broken(Failure(.badResponse, "the server switched to another protocol, which was not asked for"))
         case 100..<200:
             return .more
-        case ..<100, 1_000...:
-            return broken("a status that is not a number of three digits")
         default:
             isOver = true
             return .complete

@@ -281,6 +281,10 @@ public final class Transfer {
             return 0
         case .complete:
             guard questions.isRequestSent else { return takeAnswerToConnect() ? bytes.count : 0 }
+            guard (100...999).contains(head.status) else {
+                violation = Failure(.badResponse, "\(origin.text) sent a status that is not a number of three digits")
+                return 0
+            }
             if head.status == 401 { easy?.noteQuestion() }
             if questions.mayBeRepeated(after: head.status) {
                 guard watchBody() else { return 0 }
