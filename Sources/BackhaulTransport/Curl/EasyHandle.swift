@@ -206,7 +206,7 @@ private let beforeRequest: curl_prereq_callback = { receiver, remote, local, rem
     return transfer.requestBegins(over: ends) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// Only while `watchForExcess` or `watchForTLSEnd` asked for it.
+/// Only while `watchForExcess` asked for it.
 private let debugMessage: curl_debug_callback = { easy, kind, text, size, _ in
     guard let easy, kind == CURLINFO_TEXT, let text else { return 0 }
     let bytes = UnsafeRawBufferPointer(start: text, count: size)
