@@ -12,23 +12,41 @@ struct Database {
     init(directory: StoreDirectory, migrations: [String] = Schema.migrations) throws(Failure) {
         // Made by us before SQLite opens it, so that its mode does not depend on the umask; SQLite gives its log the
         // same.
-        lock = try Self.keepOthersOut(try directory.openFile(Schema.fileName))
-        connection = try Connection(
-            path: "/proc/self/fd/\(directory.descriptor.number)/\(Schema.fileName)",
-            files: try VirtualFileSystem.registeredName())
-        try Self.configure(connection)
+        var lock = try Self.keepOthersOut(try directory.openFile(Schema.fileName))
+        try LogCheck.refuseDamage(directory)
+        var connection = try Self.open(directory)
         let version = try Self.checkedVersion(of: connection, newest: migrations.count)
+        if version == 0 {
+            try directory.refuseFilesWithoutDatabase()
+            try connection.reserveChecksums()
+        } else if !connection.hasChecksums, let file = try ChecksumConversion.convert(connection, directory) {
+            lock = file
+            connection = try Self.open(directory)
+            // Counts the change: a copy that another program makes begins with SQLite's first number.
+            try connection.execute("BEGIN IMMEDIATE")
+            try connection.commit()
+        }
+        (self.lock, self.connection) = (lock, connection)
         try Self.useLog(connection)
         try Self.migrate(connection, from: version, with: migrations)
         try connection.execute(Schema.temporary)
         try Self.forgetOtherBoots(connection)
         descriptors = DatabaseDescriptors(
-            directory: directory.descriptor, names: [Schema.fileName, Schema.fileName + "-wal"])
+            directory: directory.descriptor, names: [Schema.fileName, Schema.logName])
+    }
+
+    static func open(
+        _ directory: StoreDirectory, _ name: String = Schema.fileName
+    ) throws(Failure) -> Connection {
+        let connection = try Connection(
+            path: directory.reachablePath(of: name), files: try VirtualFileSystem.registeredName())
+        try configure(connection)
+        return connection
     }
 
     /// The store's lock keeps engines apart; this one other programs that know SQLite, such as its shell. They lock
     /// bytes of the file itself (https://www.sqlite.org/lockingv3.html), and may otherwise move or remove its log.
-    private static func keepOthersOut(_ file: Descriptor) throws(Failure) -> FileLock {
+    static func keepOthersOut(_ file: Descriptor) throws(Failure) -> FileLock {
         let lock: FileLock?
         do {
             lock = try FileLock(file)
@@ -100,7 +118,7 @@ struct Database {
             for step in migrations[version...] { try connection.execute(step) }
             try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
             try connection.execute("PRAGMA user_version = \(migrations.count)")
-            try connection.execute("COMMIT")
+            try connection.commit()
         } catch {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }
             throw error
@@ -123,7 +141,7 @@ struct Database {
             try connection.run(Self.writeFirstTask)
             try connection.run(Self.clearLaunches)
             try connection.run(Self.writeBoot, .text(boot))
-            try connection.execute("COMMIT")
+            try connection.commit()
         } catch {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }
             throw error

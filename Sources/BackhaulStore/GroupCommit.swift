@@ -1,5 +1,6 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
+internal import CSQLite
 
 /// Runs what has gathered in as few transactions as possible, and tells everyone when it is durable. A body that fails
 /// leaves no trace. Lives on the store's thread.
@@ -41,6 +42,8 @@ final class GroupCommit {
 
     deinit {
         let isAbandoned = !isOurs
+        // SQLite removes the log by its name.
+        if database.descriptors.isTaken(Schema.logName) { connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) }
         // Before they are closed: afterwards their numbers may be anyone's.
         database.descriptors.leaveToForkedChildren()
         connection.close(abandoning: isAbandoned)
@@ -139,6 +142,17 @@ final class GroupCommit {
 
     private var isOurs: Bool { lock.isHeld && directory.descriptor.isOurs && database.descriptors.areOurs }
 
+    /// Why what is committed now would be lost.
+    private var loss: Failure? {
+        if let name = database.descriptors.lostName {
+            return Failure(
+                .storeUnavailable,
+                "the file \(name) of the store \(directory.path) was removed or replaced while the store was open; put "
+                    + "it back, and open the application again")
+        }
+        return directory.isReplaced ? directory.displacement : nil
+    }
+
     private func begin() {
         batchFailure = nil
         mustRepeat = false
@@ -150,6 +164,8 @@ final class GroupCommit {
         }
         guard end == nil else { return }
         do throws(Failure) {
+            // For want of memory SQLite may not have rolled the last one back.
+            if connection.isInTransaction { try connection.run(Self.rollBack) }
             // Deferred: bodies that only read do not make it a transaction that writes and syncs.
             try connection.run(Self.begin)
         } catch {
@@ -166,7 +182,8 @@ final class GroupCommit {
     private func commit() {
         if batchFailure == nil, end == nil {
             do throws(Failure) {
-                try connection.run(Self.commit)
+                if connection.isWriting, let loss { throw loss }
+                try connection.commit()
             } catch {
                 batchFailure = error
                 if error.endsStore { end = error }
@@ -187,7 +204,6 @@ final class GroupCommit {
     }
 
     private static let begin = Query("BEGIN")
-    private static let commit = Query("COMMIT")
     private static let rollBack = Query("ROLLBACK")
     private static let savepoint = Query("SAVEPOINT body")
     private static let release = Query("RELEASE body")

@@ -83,6 +83,29 @@ struct EnqueueTests {
         #expect(try store.info(session)?.liveTasks == 2)
     }
 
+    @Test("a key tells how its task stands, and its end's event until that is acknowledged")
+    func standing() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let (one, other) = (everything(), everything(2))
+        let ids = try store.enqueue([one, other], in: session)
+        func found(running: Set<TaskID> = []) throws -> Enqueued {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.enqueue(session: session, [(one, .example)], now: 9, running: running).results[0]
+            }
+        }
+        func existing(_ state: TaskState, _ end: EventID = .zero) -> Enqueued {
+            Enqueued(task: ids[0], disposition: .existing, state: state, end: end)
+        }
+        #expect(try found() == existing(.waiting))
+        #expect(try found(running: [ids[0]]) == existing(.running))
+        try store.end(ids[0])
+        let end = try store.events(of: session)[0].id
+        #expect(try found(running: [ids[0]]) == existing(.succeeded, end))
+        try store.acknowledge(session, .ids([end]))
+        #expect(try found() == existing(.succeeded))
+    }
+
     @Test("the same key with another request is refused, naming the field", arguments: [
         "url", "destination", "if_exists", "priority", "flags", "mode", "headers", "user_data",
     ])

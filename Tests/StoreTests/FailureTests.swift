@@ -10,6 +10,7 @@ private let readError = SQLITE_IOERR | 1 << 8
 private let writeError = SQLITE_IOERR | 3 << 8
 private let syncError = SQLITE_IOERR | 4 << 8
 private let directorySyncError = SQLITE_IOERR | 5 << 8
+private let checksumError = SQLITE_IOERR | 32 << 8
 private let foreignKeyError = SQLITE_CONSTRAINT | 3 << 8
 
 @Suite("Failures of SQLite")
@@ -17,6 +18,7 @@ struct FailureTests {
     @Test("say what happened in the words of the API", arguments: [
         (SQLITE_FULL, 0, .storeFull), (writeError, EDQUOT, .storeFull), (writeError, EIO, .engineFailed),
         (syncError, EIO, .engineFailed), (SQLITE_CORRUPT, 0, .storeDamaged), (SQLITE_NOTADB, 0, .storeDamaged),
+        (checksumError, 0, .storeDamaged), (checksumError, ENOSPC, .storeDamaged),
         (SQLITE_READONLY, 0, .storeReadOnly), (SQLITE_CANTOPEN, 0, .storeUnavailable),
         (SQLITE_BUSY, 0, .storeUnavailable), (SQLITE_NOMEM, 0, .outOfResources), (SQLITE_ERROR, 0, .internal),
         (foreignKeyError, 0, .internal),
@@ -34,7 +36,7 @@ struct FailureTests {
         func failure(_ code: Int32, _ systemCode: Int32 = 0) -> Failure {
             Connection.failure(code, reason: "", systemCode: systemCode)
         }
-        for code in [syncError, directorySyncError, readError, SQLITE_CORRUPT, SQLITE_NOTADB] {
+        for code in [syncError, directorySyncError, readError, checksumError, SQLITE_CORRUPT, SQLITE_NOTADB] {
             #expect(failure(code).endsStore)
         }
         for code in [SQLITE_FULL, SQLITE_NOMEM, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_READONLY] {

@@ -55,9 +55,16 @@ extension StoreDirectory {
     }
 
     /// False when the path leads to another directory by now, or nowhere.
-    public var isAtItsPath: Bool {
+    public var isAtItsPath: Bool { pathIsOurs == true }
+
+    /// True when the path leads to another directory by now. One that was only moved away keeps what is written to it.
+    var isReplaced: Bool { pathIsOurs == false }
+
+    /// Whether the path leads to this directory; nil when it leads nowhere.
+    private var pathIsOurs: Bool? {
         var status = stat()
-        return stat(path, &status) == 0 && (bhl_device(&status), UInt64(status.st_ino)) == descriptor.identity
+        guard stat(path, &status) == 0 else { return nil }
+        return (bhl_device(&status), UInt64(status.st_ino)) == descriptor.identity
     }
 
     /// The directory's path without links, for those who tell stores apart by it.

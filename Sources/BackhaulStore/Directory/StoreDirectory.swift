@@ -20,6 +20,17 @@ public final class StoreDirectory: Sendable {
 
     public func bodyFile(named name: String) -> String { "\(bodiesPath)/\(name)" }
 
+    /// A database that is empty beside files of its tasks was lost: a new one would not know them.
+    func refuseFilesWithoutDatabase() throws(Failure) {
+        for folder in [bodiesPath, keptPath] {
+            guard let names = try? DirectoryReader.textNames(in: folder), !names.isEmpty else { continue }
+            throw Failure(
+                .storeDamaged,
+                "the database of the store is empty or gone, and files of its tasks lie in \(folder); put a copy of "
+                    + "the database back, or move these files away to begin anew")
+        }
+    }
+
     /// Longer paths leave no room for the names inside.
     static let pathSize = 4_000
 

@@ -6,11 +6,16 @@ internal import Glibc
 extension StoreDirectory {
     /// Makes the folders of kept files and of request bodies, for the user alone. The engine does so when it starts.
     public func makeFolders() throws(Failure) {
+        var areNew = false
         for name in ["kept", "bodies"] {
-            guard mkdirat(descriptor.number, name, 0o700) == 0 || bhl_errno() == EEXIST else {
+            if mkdirat(descriptor.number, name, 0o700) == 0 {
+                areNew = true
+            } else if bhl_errno() != EEXIST {
                 throw fileFailure(name)
             }
         }
+        // A file that a task hands over is gone from its old place: a crash must not take the folder with it.
+        if areNew, fsync(descriptor.number) != 0 { throw fileFailure("folders") }
     }
 
     /// Opens a file of the store for reading and writing, or makes it with mode 0600 whatever the umask is.
@@ -26,6 +31,9 @@ extension StoreDirectory {
         guard number < 0 else { return Descriptor(owning: number) }
         throw fileFailure(name)
     }
+
+    /// A path of a file of the store that is short however long the store's own is, and right when that is renamed.
+    func reachablePath(of name: String) -> String { "/proc/self/fd/\(descriptor.number)/\(name)" }
 
     /// Bytes of a file of the store, or nil when there is none.
     public func sizeOfFile(_ name: String) -> Int? {
@@ -59,7 +67,7 @@ extension StoreDirectory {
     }
 
     /// Why the last system call on something inside the store failed.
-    private func fileFailure(_ name: String) -> Failure {
+    func fileFailure(_ name: String) -> Failure {
         let code = bhl_errno()
         let reason = SystemError.reason(of: code)
         switch code {

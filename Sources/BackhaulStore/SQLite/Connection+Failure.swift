@@ -11,15 +11,12 @@ extension Connection {
 
     private static func meaning(_ code: Int32, reason: String, systemCode: Int32) -> (Status, String) {
         switch code & 0xFF {
+        case SQLITE_IOERR where code == CheckedFile.failure: return (.storeDamaged, Failure.damaged(reason).message)
         case SQLITE_FULL: return full
         // A quota that is used up is no write error to SQLite's eyes.
         case SQLITE_IOERR where systemCode == EDQUOT || systemCode == ENOSPC: return full
         case SQLITE_CORRUPT, SQLITE_NOTADB:
-            return (
-                .storeDamaged,
-                "the store's database is damaged (\(reason)); put back a copy, or move the store's directory away to "
-                    + "begin an empty one"
-            )
+            return (.storeDamaged, Failure.damaged(reason).message)
         case SQLITE_READONLY, SQLITE_PERM:
             return (.storeReadOnly, "the store's database cannot be written (\(reason)); make it writable")
         case SQLITE_CANTOPEN where systemCode == EMFILE || systemCode == ENFILE:
@@ -44,8 +41,25 @@ extension Connection {
 }
 
 extension Failure {
+    /// Why the database cannot be used, and what to do.
+    static func damaged(_ reason: String) -> Failure {
+        Failure(
+            .storeDamaged,
+            "the store's database is damaged (\(reason)); put back a copy, or move the store's directory away to begin "
+                + "an empty one")
+    }
+
     /// The store performs nothing more after this failure, and its engine has to stop: what the connection holds in
     /// memory may not match the disk. A sync that failed is final for the data before it: it is never retried and
-    /// believed. After any other failure, a full disk for one, the next transaction may succeed.
-    public var endsStore: Bool { status == .storeDamaged || status == .engineFailed }
+    /// believed. What is written to a file that was removed is lost. After any other failure, a full disk for one, the
+    /// next transaction may succeed.
+    // In the library once: each use of the store asks it.
+    @inline(never)
+    public var endsStore: Bool {
+        switch status {
+        case .storeDamaged, .engineFailed: true
+        case .storeUnavailable: domain != .sqlite
+        default: false
+        }
+    }
 }

@@ -8,6 +8,8 @@ final class Connection {
     private let frames: UnsafeMutablePointer<Int32>
     private var statements: [ObjectIdentifier: Prepared] = [:]
     private var isClosed = false
+    /// Whether the log has nothing yet of what it will have when it is moved to the database file.
+    private var isLogNew = true
 
     /// Keeps its query, so that no other can get the same identity.
     private struct Prepared {
@@ -178,6 +180,39 @@ final class Connection {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
+    /// Ends a transaction. The first one of each log changes the first page, too: another program that moves a log to
+    /// the database file thereby removes the checksum of that page.
+    func commit() throws(Failure) {
+        let isWriting = isWriting
+        if isWriting, isLogNew { try run(Self.writeFirstPage) }
+        try run(Self.commit)
+        if isWriting { isLogNew = false }
+    }
+
+    private static let commit = Query("COMMIT")
+    private static let writeFirstPage = Query("PRAGMA application_id = \(Schema.applicationID)")
+
+    // MARK: Checksums
+
+    /// Has the database made with room for checksums. Before anything is in it.
+    func reserveChecksums() throws(Failure) {
+        var size = Int32(CheckedFile.reserve)
+        let code = sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &size)
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    /// Whether each page of the file has a checksum that is verified.
+    var hasChecksums: Bool { checkedFile?.hasChecksums ?? false }
+
+    private var checkedFile: CheckedFile? {
+        // Unsafe: SQLite's file, which lives as long as the connection; its state is copied.
+        var file: CheckedFile.File?
+        guard sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file else {
+            return nil
+        }
+        return CheckedFile.of(file)?.pointee
+    }
+
     // MARK: State
 
     /// Rows inserted, changed or deleted by the last statement.
@@ -188,6 +223,9 @@ final class Connection {
     /// False when there is none, because it was never begun or because an error has ended it.
     var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
 
+    /// Whether the transaction has changed something.
+    var isWriting: Bool { sqlite3_txn_state(database, "main") == SQLITE_TXN_WRITE }
+
     func configure(_ option: Int32, _ on: Bool) { _ = bhs_configure(database, option, on ? 1 : 0) }
 
     /// Frames of the write-ahead log that were not moved to the database file yet, as of the last commit.
@@ -196,7 +234,10 @@ final class Connection {
     /// Moves the log to the database file. A failure loses nothing: the log keeps what the file does not have.
     func checkpoint(truncating: Bool) {
         let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
-        if sqlite3_wal_checkpoint_v2(database, "main", mode, nil, nil) == SQLITE_OK { frames.pointee = 0 }
+        if sqlite3_wal_checkpoint_v2(database, "main", mode, nil, nil) == SQLITE_OK {
+            frames.pointee = 0
+            isLogNew = true
+        }
     }
 
     /// The texts of all kept statements.
@@ -217,7 +258,11 @@ final class Connection {
     static var libraryVersion: String { String(cString: sqlite3_libversion()) }
 
     func failure(_ code: Int32) -> Failure {
-        Connection.failure(code, reason: Connection.message(database), systemCode: sqlite3_system_errno(database))
+        var reason = Connection.message(database)
+        if code == CheckedFile.failure, let page = checkedFile?.damagedPage {
+            reason = "its page \(page) does not match its checksum"
+        }
+        return Connection.failure(code, reason: reason, systemCode: sqlite3_system_errno(database))
     }
 
     private static func message(_ database: OpaquePointer) -> String { String(cString: sqlite3_errmsg(database)) }

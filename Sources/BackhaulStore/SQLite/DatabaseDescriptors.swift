@@ -2,26 +2,31 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The descriptors that SQLite opened for the database and its log. A host that closes every descriptor it finds may
-/// get their numbers for files of its own; SQLite would then write its pages into those. Kept from forked children.
+/// The files that SQLite opened for the database and its log, and their descriptors. A host that closes every
+/// descriptor it finds may get their numbers for files of its own; SQLite would then write its pages into those. Kept
+/// from forked children.
+///
+/// What is written to a file that was removed, or whose name another file has taken, is lost with the last descriptor.
 struct DatabaseDescriptors {
     fileprivate struct File: Equatable {
         var device: UInt64
         var inode: UInt64
     }
 
+    private let directory: Descriptor
+    private let names: [String]
+    /// Of each name; nil where there was none.
+    private let named: [File?]
     private var files: [Int32: File] = [:]
 
     /// Finds them among this process's descriptors: SQLite does not tell their numbers.
     init(directory: Descriptor, names: [String]) {
-        let wanted = names.compactMap { name in
-            var status = stat()
-            return fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 ? File(status) : nil
-        }
-        guard !wanted.isEmpty else { return }
+        self.directory = directory
+        self.names = names
+        named = names.map { Self.file(named: $0, in: directory) }
         // Without a limit: the kernel bounds how many descriptors there are.
         for name in (try? DirectoryReader.textNames(in: "/proc/self/fd", limit: .max)) ?? [] {
-            guard let number = Int32(name), let file = Self.file(number), wanted.contains(file) else { continue }
+            guard let number = Int32(name), let file = Self.file(number), named.contains(file) else { continue }
             files[number] = file
             ForkGuard.add(number)
         }
@@ -30,6 +35,25 @@ struct DatabaseDescriptors {
     func leaveToForkedChildren() { for number in files.keys { ForkGuard.remove(number) } }
 
     var areOurs: Bool { files.allSatisfy { number, file in Self.file(number) == file } }
+
+    /// Name of a file that is not there any more, or that another one has taken.
+    var lostName: String? {
+        for (name, file) in zip(names, named) where file != nil && Self.file(named: name, in: directory) != file {
+            return name
+        }
+        return nil
+    }
+
+    /// Whether another file has this name by now.
+    func isTaken(_ name: String) -> Bool {
+        guard let found = Self.file(named: name, in: directory) else { return false }
+        return !named.contains(found)
+    }
+
+    private static func file(named name: String, in directory: Descriptor) -> File? {
+        var status = stat()
+        return fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 ? File(status) : nil
+    }
 
     private static func file(_ number: Int32) -> File? {
         var status = stat()

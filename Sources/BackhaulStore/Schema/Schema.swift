@@ -2,12 +2,13 @@
 /// new step.
 enum Schema {
     static let fileName = "backhaul.sqlite3"
+    static let logName = fileName + "-wal"
 
     /// "BHS1": which files are ours (https://www.sqlite.org/pragma.html#pragma_application_id).
     static let applicationID: Int64 = 0x4248_5331
 
     /// Step N brings a database of version N to version N + 1.
-    static let migrations = [first, second, third, fourth]
+    static let migrations = [first, second, third, fourth, fifth]
 
     /// Lives with the connection, in memory.
     static let temporary = """

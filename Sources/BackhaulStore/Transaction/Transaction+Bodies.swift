@@ -25,8 +25,8 @@ extension Transaction {
         }
     }
 
-    public func consumed(limit: Int) throws(Failure) -> [BodyFile] {
-        try connection.all(Self.selectConsumed, .number(limit)) { row throws(Failure) in
+    public func consumed(after path: String = "", limit: Int) throws(Failure) -> [BodyFile] {
+        try connection.all(Self.selectConsumed, .text(path), .number(limit)) { row throws(Failure) in
             BodyFile(
                 path: row.text(), device: 0, inode: row.bits(), size: row.bits(), modifiedNanoseconds: row.integer())
         }
@@ -42,6 +42,16 @@ extension Transaction {
 
     public func forgetBodyLeftovers(_ names: [String]) throws(Failure) {
         for name in names { try connection.run(Self.forgetLeftover, .text(name)) }
+    }
+
+    /// Those of the names that stand nowhere.
+    public func unknownBodies(among names: [String]) throws(Failure) -> [String] {
+        var unknown: [String] = []
+        for name in names {
+            let isUnknown = try connection.first(Self.isUnknown, .text(name)) { row throws(Failure) in row.flag() }
+            if isUnknown == true { unknown.append(name) }
+        }
+        return unknown
     }
 
     /// Those of the names that no task needs, as leftovers: an engine has ended before their tasks were made.
@@ -85,7 +95,8 @@ extension Transaction {
             OR EXISTS (SELECT 1 FROM delivered WHERE session_id = ?1 AND idempotency_key = ?2)
         """)
     private static let insertConsumed = Query("INSERT OR REPLACE INTO consumed VALUES (?, ?, ?, ?)")
-    private static let selectConsumed = Query("SELECT path, inode, size, modified_ns FROM consumed LIMIT ?")
+    private static let selectConsumed = Query(
+        "SELECT path, inode, size, modified_ns FROM consumed WHERE path > ? ORDER BY path LIMIT ?")
     private static let forgetConsumed = Query("DELETE FROM consumed WHERE path = ?")
     private static let selectLeftovers = Query("SELECT name FROM body_leftovers LIMIT ?")
     private static let forgetLeftover = Query("DELETE FROM body_leftovers WHERE name = ?")
@@ -95,6 +106,12 @@ extension Transaction {
         INSERT OR IGNORE INTO body_leftovers
         SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM body_parts WHERE stored = ?1)
             AND NOT EXISTS (SELECT 1 FROM bodies_to_return WHERE name = ?1)
+        """)
+    private static let isUnknown = Query(
+        """
+        SELECT NOT EXISTS (SELECT 1 FROM body_parts WHERE stored = ?1)
+            AND NOT EXISTS (SELECT 1 FROM bodies_to_return WHERE name = ?1)
+            AND NOT EXISTS (SELECT 1 FROM body_leftovers WHERE name = ?1)
         """)
     private static let storesBodies = Query("SELECT EXISTS (SELECT 1 FROM body_parts WHERE stored IS NOT NULL)")
     private static let selectStored = Query(

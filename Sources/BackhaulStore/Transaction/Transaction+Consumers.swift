@@ -25,6 +25,18 @@ extension Transaction {
         try connection.run(Self.deleteApplied, .bits(client.high), .bits(client.low))
     }
 
+    /// Of this process, which says itself that it has closed them.
+    public func releaseDeparted(_ departed: [ClientID], of process: ProcessIdentity) throws(Failure) {
+        for client in departed {
+            try connection.run(
+                Self.deleteDeparted, .bits(client.high), .bits(client.low), .number(process.processID),
+                .bits(process.startTime), .text(process.bootID))
+            if connection.changes == 1 {
+                try connection.run(Self.deleteApplied, .bits(client.high), .bits(client.low))
+            }
+        }
+    }
+
     /// Releases every client whose process is gone, and commands of clients that nobody knows.
     public func releaseDeadConsumers() throws(Failure) {
         for consumer in try clients() where !consumer.process.isAlive { try releaseClient(consumer.client) }
@@ -73,6 +85,11 @@ extension Transaction {
         """)
     private static let selectClients = Query("SELECT high, low, process_id, start_time, boot_id FROM clients")
     private static let deleteClient = Query("DELETE FROM clients WHERE high = ? AND low = ?")
+    private static let deleteDeparted = Query(
+        """
+        DELETE FROM clients
+        WHERE high = ? AND low = ? AND process_id = ? AND start_time = ? AND boot_id = ?
+        """)
     private static let deleteApplied = Query("DELETE FROM applied WHERE client_high = ? AND client_low = ?")
     private static let deleteOrphans = Query(
         "DELETE FROM applied WHERE NOT EXISTS (SELECT 1 FROM clients WHERE high = client_high AND low = client_low)")

@@ -7,14 +7,14 @@ extension Transaction {
     ///
     /// `now`: by the calendar of the rows' ages; `clock`: of the wall and the boot, for earliest and latest starts.
     /// `isLaunched`: by a launched host, whose session asks for such tasks to be discretionary. `aliases`: other paths
-    /// of the requests' destinations, by position.
+    /// of the requests' destinations, by position. `running`: which of the waiting rows run at this moment.
     ///
     /// Throws, with the position in the chunk as `index`: keyConflict, naming the field that differs;
     /// destinationInUse, naming the other task; destinationExists. Else notFound, tooMany, invalidated or what SQLite
     /// reports.
     public func enqueue(
         session: SessionID, _ requests: [(Request, Origin)], aliases: [Int: [String]] = [:], now: Int64,
-        clock: ClockReading? = nil, isLaunched: Bool = false
+        clock: ClockReading? = nil, isLaunched: Bool = false, running: Set<TaskID> = []
     ) throws(Failure) -> EnqueuedTasks {
         let round = try roundForEnqueue(session)
         var terms = EnqueueTerms(
@@ -30,7 +30,7 @@ extension Transaction {
         let hasDelivered = try hasDelivered(session)
         for (request, origin) in requests {
             if hasDelivered, let key = request.idempotencyKey, let task = try delivered(session, key) {
-                results.append(Enqueued(task: task, disposition: .existing))
+                results.append(Enqueued(task: task, disposition: .existing, state: .succeeded))
                 continue
             }
             // Neighbours in a chunk mostly have the same origin.
@@ -48,8 +48,9 @@ extension Transaction {
                 if !request.startsSuspended { laneOfWaiting.insert(lane) }
                 results.append(Enqueued(task: task, disposition: .new))
             } else {
-                let task = try existing(request, session, index: UInt64(results.count))
-                results.append(Enqueued(task: task, disposition: .existing))
+                var found = try existing(request, session, index: UInt64(results.count))
+                if found.state == .waiting, running.contains(found.task) { found.state = .running }
+                results.append(found)
             }
         }
         if added > 0 { try connection.run(Self.countTasks, .id(session), .integer(added), .bits(round)) }
@@ -114,19 +115,19 @@ extension Transaction {
     }
 
     /// The task that has the request's key, when it was made by the same request.
-    private func existing(_ request: Request, _ session: SessionID, index: UInt64) throws(Failure) -> TaskID {
+    private func existing(_ request: Request, _ session: SessionID, index: UInt64) throws(Failure) -> Enqueued {
         if let key = request.idempotencyKey {
             let found = try connection.first(Self.selectByKey, .id(session), .text(key)) { row throws(Failure) in
-                (id: row.taskID(), field: try row.fieldThatDiffers(from: request))
+                let found = Enqueued(
+                    task: row.taskID(), disposition: .existing, state: row.state(), end: row.eventID())
+                return (found, field: try row.fieldThatDiffers(from: request))
             }
-            if let found {
-                let options = try self.options(of: found.id) ?? .none
-                guard let field = found.field ?? options.fieldThatDiffers(from: request.options) else {
-                    return found.id
-                }
+            if let (found, field) = found {
+                let options = try self.options(of: found.task) ?? .none
+                guard let field = field ?? options.fieldThatDiffers(from: request.options) else { return found }
                 throw Failure(
                     .keyConflict,
-                    "the idempotency key was used for task \(found.id.rawValue) with another \(field); "
+                    "the idempotency key was used for task \(found.task.rawValue) with another \(field); "
                         + "give each request a key of its own",
                     index: index)
             }
@@ -140,8 +141,8 @@ extension Transaction {
     private static let insertTask = Query(
         """
         INSERT INTO tasks (session_id, lane_id, round, state, priority, enqueued_ms, idempotency_key, destination,
-            task_kind, suspended_since_ms, group_id, constraints_id)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            task_kind, suspended_since_ms, group_id, constraints_id, part)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, random()) ON CONFLICT DO NOTHING
         """)
     private static let insertRequest = Query(
         """
@@ -151,8 +152,10 @@ extension Transaction {
         """)
     private static let selectByKey = Query(
         """
-        SELECT id, url, destination, if_exists, requests.priority, starts_suspended, mode, headers, user_data
-        FROM tasks JOIN requests ON task_id = id WHERE session_id = ? AND idempotency_key = ?
+        SELECT tasks.id, state, ifnull(events.id, 0), url, destination, if_exists, requests.priority,
+            starts_suspended, mode, headers, user_data
+        FROM tasks JOIN requests ON requests.task_id = tasks.id LEFT JOIN events ON events.task_id = tasks.id
+        WHERE tasks.session_id = ? AND idempotency_key = ?
         """)
     private static let selectByDestination = Query(
         "SELECT id FROM tasks WHERE destination = ? AND ended_ms IS NULL AND substr(destination, -1) <> '/'")

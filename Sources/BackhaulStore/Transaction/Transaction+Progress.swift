@@ -15,7 +15,9 @@ extension Transaction {
             Self.writeCheckpoint, .id(task), .optional(checkpoint.validator.entityTag),
             .optional(checkpoint.validator.lastModified), .text(checkpoint.finalURL), .bits(checkpoint.size),
             .bits(checkpoint.syncedOffset), .text(checkpoint.bootID), .optional(checkpoint.facts.digest?.text),
-            .optional(checkpoint.facts.contentEncoding), .optional(checkpoint.facts.name))
+            .optional(checkpoint.facts.contentEncoding), .optional(checkpoint.facts.name),
+            .bits(checkpoint.part?.device), .bits(checkpoint.part?.inode), .bits(checkpoint.part?.length),
+            .bits(checkpoint.part?.checksum.map(UInt64.init)), .bits(checkpoint.syncedChecksum.map(UInt64.init)))
     }
 
     /// Nothing of the task's file is there any more: neither checkpoint nor intent.
@@ -101,8 +103,10 @@ extension Transaction {
     private static let writeCheckpoint = Query(
         """
         INSERT OR REPLACE INTO checkpoints (task_id, entity_tag, last_modified, final_url, size, synced_offset, boot_id,
-            digest, content_encoding, file_name)
-        SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
+            digest, content_encoding, file_name, part_device, part_inode, part_length,
+            part_checksum, synced_checksum)
+        SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15
+        FROM tasks WHERE id = ?1 AND ended_ms IS NULL
         """)
     private static let writeSoFar = Query(
         """

@@ -61,9 +61,9 @@ extension Transaction {
         url, \(device), directory_inode, if_exists, starts_suspended, mode, requests.headers, user_data, has_options,
         scheme, server, port,
         entity_tag, last_modified, checkpoints.final_url, checkpoints.size, synced_offset, boot_id, digest,
-        content_encoding, checkpoints.file_name,
+        content_encoding, checkpoints.file_name, part_device, part_inode, part_length, part_checksum, synced_checksum,
         intents.device, intents.inode, intents.size, intents.file_name, furthest_offset, suspended_ms,
-        challenge_id, bytes_sent, mismatches, is_under_way, constraints_id
+        challenge_id, bytes_sent, mismatches, is_under_way, constraints_id, tasks.part
         """
     private static let tables = """
         tasks JOIN requests ON requests.task_id = tasks.id JOIN lanes ON lanes.id = lane_id
@@ -112,6 +112,7 @@ extension Row {
         task.hadMismatch = flag()
         task.isUnderWay = flag()
         task.constraints = constraintsID()
+        task.part = bits()
         return (task, hasOptions)
     }
 
@@ -141,8 +142,15 @@ extension Row {
         let boot = text()
         let facts = RepresentationFacts(
             digest: optionalText().flatMap(Checksum.init), contentEncoding: optionalText(), name: optionalText())
+        let (device, inode, length) = (optionalBits(), optionalBits(), optionalBits())
+        let checksums = [optionalBits(), optionalBits()].map { $0.map(UInt32.init(truncatingIfNeeded:)) }
         guard let finalURL else { return nil }
+        var part: PartStamp?
+        if let device, let inode, let length {
+            part = PartStamp(device: device, inode: inode, length: length, checksum: checksums[0])
+        }
         return Checkpoint(
-            validator: validator, finalURL: finalURL, size: size, syncedOffset: offset, bootID: boot, facts: facts)
+            validator: validator, finalURL: finalURL, size: size, syncedOffset: offset, bootID: boot, facts: facts,
+            part: part, syncedChecksum: checksums[1])
     }
 }

@@ -9,6 +9,8 @@ public struct StoredTask: Equatable, Sendable {
     /// As enqueued, but with the priority that it has now.
     public var request: Request
     public var origin: Origin
+    /// In the name of its part file.
+    public var part: UInt64 = 0
     public var checkpoint: Checkpoint?
     public var intent: FinishIntent?
     /// Requests sent so far.

@@ -1,0 +1,116 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import CLinux
+internal import Glibc
+
+/// Looks whether the log that a killed engine has left was damaged (https://www.sqlite.org/fileformat.html#walformat).
+///
+/// SQLite ends a log before the first frame that does not match its checksum: there a power loss may have cut the last
+/// transaction. It ignores what follows without an error. A transaction begins only when the one before is synced,
+/// though: where the ends of two follow, the frame was damaged later.
+struct LogCheck {
+    private static let headerSize = 32
+    private static let frameHeaderSize = 24
+
+    // Unsafe: read by `load` within its bounds, as its size was checked.
+    private var frame: [UInt8]
+    private let file: Descriptor
+    private let salts: UInt64
+    private let isLittleEndian: Bool
+    private let count: Int
+
+    /// Throws storeDamaged for a log that SQLite would cut.
+    static func refuseDamage(_ directory: StoreDirectory) throws(Failure) {
+        let number = bhl_openat(directory.descriptor.number, Schema.logName, O_RDONLY | O_NOFOLLOW, 0)
+        guard number >= 0, let frame = damagedFrame(Descriptor(owning: number)) else { return }
+        throw .damaged("frame \(frame) of its log does not match its checksum, and transactions follow")
+    }
+
+    /// Number of the first damaged frame, counted from 1; 0 for the header of the log. Nil when there is none.
+    static func damagedFrame(_ file: Descriptor) -> Int? {
+        var status = stat()
+        var head = [UInt8](repeating: 0, count: headerSize)
+        guard fstat(file.number, &status) == 0, pread(file.number, &head, headerSize, 0) == headerSize,
+            head.contains(where: { $0 != 0 })
+        else { return nil }
+        let magic = head.word(0)
+        let pageSize = Int(head.word(8))
+        var sum = Checksum(isLittleEndian: magic == 0x377F_0682)
+        sum.add(head[..<24])
+        // It was synced before the first frame was written.
+        guard magic & ~1 == 0x377F_0682, (512...65_536).contains(pageSize), sum.matches(head, at: 24) else { return 0 }
+        let count = (Int(status.st_size) - headerSize) / (frameHeaderSize + pageSize)
+        var check = LogCheck(
+            frame: [UInt8](repeating: 0, count: frameHeaderSize + pageSize), file: file, salts: head.long(16),
+            isLittleEndian: sum.isLittleEndian, count: count)
+        return check.damagedFrame(after: sum)
+    }
+
+    private mutating func damagedFrame(after header: Checksum) -> Int? {
+        var sum = header
+        var number = 1
+        while number <= count, read(number), isNext(&sum) { number += 1 }
+        return number < count && hasTwoTransactions(from: number) ? number : nil
+    }
+
+    /// Whether two ends of transactions stand in one row of frames that match each other.
+    private mutating func hasTwoTransactions(from first: Int) -> Bool {
+        var sum = Checksum(isLittleEndian: isLittleEndian)
+        var ends = 0
+        for number in first...count {
+            guard read(number) else { return false }
+            if number > first, !isNext(&sum) { ends = 0 }
+            sum.set(frame, at: 16)
+            // Frames of earlier logs have other salts.
+            guard frame.long(8) == salts else { continue }
+            if frame.word(4) != 0 { ends += 1 }
+            if ends == 2 { return true }
+        }
+        return false
+    }
+
+    /// Whether the frame that was read belongs behind the one that `sum` is of.
+    private func isNext(_ sum: inout Checksum) -> Bool {
+        guard frame.word(0) != 0, frame.long(8) == salts else { return false }
+        sum.add(frame[..<8])
+        sum.add(frame[Self.frameHeaderSize...])
+        return sum.matches(frame, at: 16)
+    }
+
+    private mutating func read(_ number: Int) -> Bool {
+        pread(file.number, &frame, frame.count, off_t(Self.headerSize + (number - 1) * frame.count)) == frame.count
+    }
+}
+
+/// SQLite's checksum of a log, which goes on from frame to frame.
+private struct Checksum {
+    let isLittleEndian: Bool
+    private var first: UInt32 = 0
+    private var second: UInt32 = 0
+
+    init(isLittleEndian: Bool) { self.isLittleEndian = isLittleEndian }
+
+    /// Of a multiple of eight bytes.
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+        // Unsafe: whole words within the slice.
+        bytes.withUnsafeBytes { bytes in
+            for place in stride(from: 0, to: bytes.count & ~7, by: 8) {
+                let one = bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)
+                let two = bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self)
+                first &+= (isLittleEndian ? UInt32(littleEndian: one) : UInt32(bigEndian: one)) &+ second
+                second &+= (isLittleEndian ? UInt32(littleEndian: two) : UInt32(bigEndian: two)) &+ first
+            }
+        }
+    }
+
+    func matches(_ bytes: [UInt8], at place: Int) -> Bool {
+        bytes.word(place) == first && bytes.word(place + 4) == second
+    }
+
+    mutating func set(_ bytes: [UInt8], at place: Int) { (first, second) = (bytes.word(place), bytes.word(place + 4)) }
+}
+
+extension [UInt8] {
+    fileprivate func word(_ place: Int) -> UInt32 { self[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+    fileprivate func long(_ place: Int) -> UInt64 { UInt64(word(place)) << 32 | UInt64(word(place + 4)) }
+}

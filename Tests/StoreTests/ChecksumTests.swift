@@ -1,0 +1,196 @@
+import BackhaulModel
+import BackhaulPlatform
+import CSQLite
+import Glibc
+import TestSupport
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Checksums of pages")
+struct ChecksumTests {
+    let scratch = Scratch()
+
+    @Test("64 random bytes in the database are reported, or change nothing that is read", arguments: 0..<200)
+    func randomBytes(round: Int) throws {
+        let filled = try FilledStore.shared.get()
+        var random = SeededGenerator(seed: UInt64(round))
+        var bytes = filled.bytes
+        for _ in 0..<64 { bytes[.random(in: bytes.indices, using: &random)] = .random(in: 0...255, using: &random) }
+        try filled.expectTruthOrDamage(bytes, at: scratch.path)
+    }
+
+    @Test("one changed bit of any page is reported, or the page is not read")
+    func oneBitOfEachPage() throws {
+        let filled = try FilledStore.shared.get()
+        var random = SeededGenerator(seed: 1)
+        for page in stride(from: 0, to: filled.bytes.count, by: FilledStore.pageSize) {
+            var bytes = filled.bytes
+            let place = page + Int.random(in: 0..<FilledStore.pageSize, using: &random)
+            bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            try filled.expectTruthOrDamage(bytes, at: "\(scratch.path)/\(page)")
+        }
+    }
+
+    @Test("each changed byte of the database's header is reported, and of its checksum")
+    func firstPage() throws {
+        let filled = try FilledStore.shared.get()
+        for place in Array(0..<100) + Array(FilledStore.pageSize - 8..<FilledStore.pageSize) {
+            var bytes = filled.bytes
+            bytes[place] ^= 0x10
+            let path = "\(scratch.path)/\(place)"
+            try FilledStore.write(bytes, to: path)
+            let failure = #expect(throws: Failure.self, "byte \(place)") { try TestStore(path) }
+            #expect(failure?.status == .storeDamaged)
+        }
+    }
+
+    @Test("pages that have changed places are reported")
+    func exchanged() throws {
+        let filled = try FilledStore.shared.get()
+        let size = FilledStore.pageSize
+        let count = filled.bytes.count / size
+        for page in 1..<count - 1 {
+            var bytes = filled.bytes
+            bytes.replaceSubrange(page * size..<(page + 1) * size, with: bytes[(page + 1) * size..<(page + 2) * size])
+            try filled.expectTruthOrDamage(bytes, at: "\(scratch.path)/\(page)")
+        }
+    }
+
+    @Test("a damaged page is named, with what to do, and nothing more is done to the database")
+    func message() throws {
+        let filled = try FilledStore.shared.get()
+        var bytes = filled.bytes
+        // All but the first pages, which an engine reads when it starts.
+        for page in stride(from: 100 * FilledStore.pageSize, to: bytes.count, by: FilledStore.pageSize) {
+            bytes[page + 2_000] ^= 1
+        }
+        try FilledStore.write(bytes, to: scratch.path)
+        let store = try TestStore(scratch.path)
+        let failure = #expect(throws: Failure.self) { try filled.contents(of: store) }
+        #expect(failure?.status == .storeDamaged && failure?.endsStore == true)
+        #expect(failure?.message.contains("its page 1") == true)
+        #expect(failure?.message.contains("does not match its checksum); put back a copy") == true)
+        #expect(#expect(throws: Failure.self) { try store.run { _ throws(Failure) in 1 } } == failure)
+    }
+}
+
+@Suite("The log of a killed engine")
+struct LogCheckTests {
+    let scratch = Scratch()
+
+    /// The path of a store whose tasks stand in the log alone.
+    private func killedStore(tasks: Int) async -> String {
+        let path = scratch.path + "/killed"
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, tasks = tasks as Int] in
+            let store = try TestStore(path)
+            let session = try store.session()
+            for number in 0..<tasks { try store.enqueue([.numbered(number)], in: session) }
+            kill(getpid(), SIGKILL)
+        }
+        return path
+    }
+
+    @Test("a changed byte of it is reported, or costs the last transaction")
+    func changedByte() async throws {
+        let path = await killedStore(tasks: 20)
+        let database = FilledStore.file(path + "/" + Schema.fileName)
+        let log = FilledStore.file(path + "/" + Schema.logName)
+        var random = SeededGenerator(seed: 7)
+        var reports = 0
+        // The header of the log, and a byte of the header and of the page of each fourth frame.
+        let frame = 24 + FilledStore.pageSize
+        let places =
+            Array(0..<32)
+            + stride(from: 32, to: log.count, by: 4 * frame).flatMap {
+                [$0 + .random(in: 0..<24, using: &random), $0 + .random(in: 24..<frame, using: &random)]
+            }
+        for place in places where place < log.count {
+            var bytes = log
+            bytes[place] ^= 4
+            let copy = "\(scratch.path)/\(place)"
+            try FilledStore.write(database, to: copy)
+            try FilledStore.write(bytes, to: copy, as: Schema.logName)
+            do {
+                let store = try TestStore(copy)
+                let tasks = try store.tasks(of: SessionID(rawValue: 1)).count
+                #expect(tasks == 20 || tasks == 19 && place > log.count - 12 * frame, "byte \(place)")
+            } catch let failure as Failure {
+                #expect(failure.status == .storeDamaged, "byte \(place)")
+                reports += 1
+            }
+        }
+        #expect(reports > places.count / 2)
+    }
+
+    @Test("that was cut within its last transaction is no damage")
+    func cut() async throws {
+        let path = await killedStore(tasks: 3)
+        let log = path + "/" + Schema.logName
+        #expect(truncate(log, off_t(FilledStore.file(log).count - 100)) == 0)
+        #expect(try TestStore(path).tasks(of: SessionID(rawValue: 1)).count == 2)
+    }
+}
+
+/// A closed store of 1,000 tasks, of which a half has ended.
+struct FilledStore {
+    static let pageSize = 4_096
+    static let shared = Result { try FilledStore() }
+
+    let session: SessionID
+    /// The database file.
+    let bytes: [UInt8]
+    let truth: [String]
+    let tables: [String]
+
+    init() throws {
+        let scratch = Scratch()
+        let store = try TestStore(scratch.path)
+        session = try store.session()
+        let tasks = try store.enqueue((0..<1_000).map { .numbered($0) }, in: session)
+        for task in tasks[..<500] { try store.end(task) }
+        truth = try Self.contents(of: store, session)
+        tables = try store.run { (transaction) throws(Failure) in
+            try transaction.connection.all(Query("SELECT name FROM sqlite_schema WHERE type = 'table'")) {
+                (row) throws(Failure) in row.text()
+            }
+        }
+        store.close()
+        bytes = Self.file(scratch.path + "/" + Schema.fileName)
+    }
+
+    static func file(_ path: String) -> [UInt8] {
+        let number = open(path, O_RDONLY)
+        defer { close(number) }
+        var status = stat()
+        fstat(number, &status)
+        var bytes = [UInt8](repeating: 0, count: max(0, Int(status.st_size)))
+        #expect(read(number, &bytes, bytes.count) == bytes.count)
+        return bytes
+    }
+
+    func contents(of store: TestStore) throws -> [String] { try Self.contents(of: store, session) }
+
+    private static func contents(of store: TestStore, _ session: SessionID) throws -> [String] {
+        let tasks = try store.tasks(of: session).map { "\($0.id) \($0.state) \($0.url)" }
+        return try tasks + store.events(of: session).map { "\($0.id) \($0.kind)" }
+    }
+
+    /// Makes a store of these bytes.
+    static func write(_ bytes: [UInt8], to path: String, as name: String = Schema.fileName) throws {
+        mkdir(path, 0o700)
+        let number = open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        defer { close(number) }
+        #expect(Glibc.write(number, bytes, bytes.count) == bytes.count)
+    }
+
+    func expectTruthOrDamage(_ bytes: [UInt8], at path: String) throws {
+        try Self.write(bytes, to: path)
+        do {
+            let found = try contents(of: TestStore(path))
+            #expect(found == truth)
+        } catch let failure as Failure {
+            #expect(failure.status == .storeDamaged, "\(failure)")
+        }
+    }
+}

@@ -1,0 +1,229 @@
+import BackhaulModel
+import BackhaulPlatform
+import CSQLite
+import Glibc
+import Testing
+
+@testable import BackhaulStore
+
+/// Databases without true checksums: of earlier versions, or that another SQLite has copied or changed.
+@Suite("Databases that get checksums")
+struct ConversionTests {
+    let scratch = Scratch()
+    private var file: String { scratch.path + "/" + Schema.fileName }
+
+    /// SQLite without checksums, as its shell is.
+    private func asOthers(_ path: String, _ statements: String...) throws {
+        var database: OpaquePointer?
+        defer { sqlite3_close(database) }
+        try #require(sqlite3_open(path, &database) == SQLITE_OK)
+        for sql in statements {
+            try #require(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK, "\(sql)")
+        }
+    }
+
+    private func asOthers(copy path: String, to other: String) throws {
+        var source: OpaquePointer?
+        var target: OpaquePointer?
+        defer {
+            sqlite3_close(source)
+            sqlite3_close(target)
+        }
+        try #require(sqlite3_open(path, &source) == SQLITE_OK && sqlite3_open(other, &target) == SQLITE_OK)
+        let backup = try #require(sqlite3_backup_init(target, "main", source, "main"))
+        #expect(sqlite3_backup_step(backup, -1) == SQLITE_DONE)
+        #expect(sqlite3_backup_finish(backup) == SQLITE_OK)
+    }
+
+    /// The store is whole, has checksums, and keeps both when it is used and opened again.
+    private func expectConverted(_ filled: FilledStore, path: String? = nil) throws {
+        let path = path ?? scratch.path
+        for _ in 0..<2 {
+            let store = try TestStore(path)
+            #expect(try filled.contents(of: store) == filled.truth)
+            #expect(try store.run { (transaction) throws(Failure) in transaction.connection.hasChecksums })
+            #expect(try store.run { (transaction) throws(Failure) in
+                try transaction.connection.pragma("PRAGMA journal_mode")
+            } == "wal")
+            try store.session("another")
+            store.close()
+            #expect(try names(path) == ["backhaul.sqlite3", "lock"])
+        }
+        var bytes = FilledStore.file(path + "/" + Schema.fileName)
+        for page in stride(from: 0, to: bytes.count, by: FilledStore.pageSize) { bytes[page + 2_000] ^= 1 }
+        try FilledStore.write(bytes, to: path)
+        #expect(#expect(throws: Failure.self) { try TestStore(path) }?.status == .storeDamaged)
+    }
+
+    /// Without the shared memory that another SQLite leaves when it is killed.
+    private func names(_ path: String) throws -> [String] {
+        try DirectoryReader.textNames(in: path).filter { !$0.hasSuffix("-shm") }.sorted()
+    }
+
+    private func copyingTables(_ filled: FilledStore) -> String {
+        filled.tables.map { "DELETE FROM main.\($0); INSERT INTO main.\($0) SELECT * FROM checked.\($0);" }.joined()
+    }
+
+    /// As earlier versions have written it.
+    private func makePlain(_ filled: FilledStore) throws {
+        try FilledStore.write(filled.bytes, to: scratch.path)
+        let marks = "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.migrations.count)"
+        try asOthers(
+            file + "-plain", Schema.migrations.joined(), marks, "ATTACH '\(file)' AS checked", copyingTables(filled))
+        rename(file + "-plain", file)
+        chmod(file, 0o600)
+        try asOthers(file, "PRAGMA journal_mode = WAL")
+        #expect(FilledStore.file(file)[18...20] == [2, 2, 0])
+    }
+
+    @Test("of an earlier version")
+    func earlier() throws {
+        let filled = try FilledStore.shared.get()
+        try makePlain(filled)
+        try expectConverted(filled)
+    }
+
+    @Test("of an earlier version that are larger than SQLite's memory for pages")
+    func large() throws {
+        let filled = try FilledStore.shared.get()
+        try makePlain(filled)
+        try asOthers(
+            file,
+            """
+            CREATE TABLE large AS
+            WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 8000)
+            SELECT n, randomblob(3000) AS bytes FROM numbers
+            """)
+        try TestStore(scratch.path).close()
+        let store = try TestStore(scratch.path)
+        let answers = try store.run { (transaction) throws(Failure) in
+            try ["PRAGMA integrity_check", "SELECT sum(length(bytes)) FROM large"].map { sql throws(Failure) in
+                try transaction.connection.pragma(sql)
+            }
+        }
+        #expect(answers == ["ok", "24000000"])
+    }
+
+    @Test("of an earlier version whose engine was killed")
+    func earlierWithLog() async throws {
+        let filled = try FilledStore.shared.get()
+        try makePlain(filled)
+        await #expect(processExitsWith: .signal(SIGKILL)) { [file = file as String] in
+            var database: OpaquePointer?
+            sqlite3_open(file, &database)
+            sqlite3_exec(database, "PRAGMA synchronous = OFF; UPDATE tasks SET round = round", nil, nil, nil)
+            sqlite3_exec(database, "CREATE TABLE later (id INTEGER); INSERT INTO later VALUES (7)", nil, nil, nil)
+            kill(getpid(), SIGKILL)
+        }
+        #expect(try names(scratch.path).contains(Schema.fileName + "-wal"))
+        #expect(try TestStore(scratch.path).run { (transaction) throws(Failure) in
+            try transaction.connection.pragma("SELECT id FROM later")
+        } == "7")
+        try expectConverted(filled)
+    }
+
+    @Test("copied by another program, with its backup or into a new file")
+    func copied() throws {
+        let filled = try FilledStore.shared.get()
+        let original = scratch.path + "/original"
+        try FilledStore.write(filled.bytes, to: original)
+        for (name, isBackup) in [("backup", true), ("vacuum", false)] {
+            let path = "\(scratch.path)/\(name)"
+            mkdir(path, 0o700)
+            let copy = path + "/" + Schema.fileName
+            if isBackup {
+                try asOthers(copy: original + "/" + Schema.fileName, to: copy)
+            } else {
+                try asOthers(original + "/" + Schema.fileName, "VACUUM INTO '\(copy)'")
+            }
+            chmod(copy, 0o600)
+            try expectConverted(filled, path: path)
+        }
+    }
+
+    @Test("a backup of a store that was just converted, too")
+    func copiedTwice() throws {
+        let filled = try FilledStore.shared.get()
+        try makePlain(filled)
+        do { try TestStore(scratch.path).close() }
+        let path = scratch.path + "/copy"
+        mkdir(path, 0o700)
+        try asOthers(copy: file, to: path + "/" + Schema.fileName)
+        chmod(path + "/" + Schema.fileName, 0o600)
+        try expectConverted(filled, path: path)
+    }
+
+    @Test("changed by another program in its place, with a log of its own or without", arguments: ["DELETE", "WAL"])
+    func changed(mode: String) throws {
+        let filled = try FilledStore.shared.get()
+        try FilledStore.write(filled.bytes, to: scratch.path)
+        try asOthers(
+            file, "PRAGMA journal_mode = \(mode)", "UPDATE meta SET value = 'changed' WHERE key = 'boot_id'")
+        try expectConverted(filled)
+    }
+
+    /// A store whose engine was killed and has left a log.
+    private func makeKilled() async throws {
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
+            let filled = try FilledStore.shared.get()
+            try FilledStore.write(filled.bytes, to: path)
+            let store = try TestStore(path)
+            try store.session("of the log")
+            kill(getpid(), SIGKILL)
+        }
+        #expect(FilledStore.file(file + "-wal").count > FilledStore.pageSize)
+    }
+
+    @Test("only read by another program, which has moved the log of a killed engine to the database")
+    func logMoved() async throws {
+        let filled = try FilledStore.shared.get()
+        try await makeKilled()
+        try asOthers(file, "SELECT count(*) FROM tasks")
+        #expect(try names(scratch.path) == ["backhaul.sqlite3", "lock"])
+        #expect(try TestStore(scratch.path).run { (transaction) throws(Failure) in
+            try transaction.connection.pragma("SELECT count(*) FROM sessions")
+        } == "2")
+        try expectConverted(filled)
+    }
+
+    @Test("of a killed engine have them already, and are not written anew")
+    func killed() async throws {
+        let filled = try FilledStore.shared.get()
+        try await makeKilled()
+        var before = stat()
+        var after = stat()
+        stat(file, &before)
+        #expect(try filled.contents(of: TestStore(scratch.path)) == filled.truth)
+        stat(file, &after)
+        #expect(before.st_ino == after.st_ino)
+    }
+
+    @Test("that SQLite itself finds damaged get none")
+    func damaged() throws {
+        let filled = try FilledStore.shared.get()
+        try makePlain(filled)
+        try asOthers(
+            file, "PRAGMA writable_schema = ON",
+            "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'events') "
+                + "WHERE name = 'history'")
+        let before = FilledStore.file(file)
+        #expect(#expect(throws: Failure.self) { try TestStore(scratch.path) }?.status == .storeDamaged)
+        #expect(FilledStore.file(file) == before)
+    }
+
+    @Test("whose conversion is killed at any moment are whole, and converted by the next engine", arguments: 0..<16)
+    func killedConversion(round: Int) async throws {
+        let filled = try FilledStore.shared.get()
+        try makePlain(filled)
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = scratch.path as String, round = round as Int] in
+            let killer = try BackhaulPlatform.Thread(name: "killer") {
+                usleep(useconds_t(round * round * 200))
+                kill(getpid(), SIGKILL)
+            }
+            while true { try TestStore(path).close() }
+            killer.join()
+        }
+        try expectConverted(filled)
+    }
+}

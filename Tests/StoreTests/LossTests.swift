@@ -1,0 +1,70 @@
+import BackhaulModel
+import Glibc
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Files of a store that are removed or replaced while it is open")
+struct LossTests {
+    let scratch = Scratch()
+    private var path: String { scratch.path + "/store" }
+
+    private func replace(_ name: String) {
+        let other = scratch.path + "/other"
+        close(creat(other, 0o600))
+        rename(other, "\(path)/\(name)")
+    }
+
+    @Test("fail what changes the store, name the file, and end the store", arguments: [
+        (Schema.fileName, false), (Schema.fileName, true), (Schema.logName, false), (Schema.logName, true),
+    ])
+    func files(name: String, isReplaced: Bool) throws {
+        let store = try TestStore(path)
+        let session = try store.session()
+        if isReplaced { replace(name) } else { unlink("\(path)/\(name)") }
+        // What only reads goes on.
+        #expect(try store.tasks(of: session).isEmpty)
+        let failure = #expect(throws: Failure.self) { try store.enqueue([.numbered(1)], in: session) }
+        #expect(failure?.status == .storeUnavailable && failure?.endsStore == true)
+        #expect(failure?.message.contains("the file \(name) of the store") == true)
+        #expect(#expect(throws: Failure.self) { try store.tasks(of: session) } == failure)
+    }
+
+    @Test("leave the log of another database alone when the store is closed")
+    func logOfAnother() throws {
+        let store = try TestStore(path)
+        let session = try store.session()
+        for name in ["lock", Schema.fileName, Schema.logName] { unlink("\(path)/\(name)") }
+        let other = try TestStore(path)
+        let one = try other.session("of the other")
+        store.close()
+        try other.enqueue([.numbered(1)], in: one)
+        #expect(try other.tasks(of: one).count == 1)
+        #expect(session.rawValue == 1)
+    }
+
+    @Test("lose nothing that was confirmed when it is the log")
+    func log() throws {
+        let store = try TestStore(path)
+        let session = try store.session()
+        try store.enqueue([.numbered(1)], in: session)
+        unlink("\(path)/\(Schema.logName)")
+        #expect(throws: Failure.self) { try store.enqueue([.numbered(2)], in: session) }
+        store.close()
+        #expect(try TestStore(path).tasks(of: session).count == 1)
+    }
+
+    @Test("with the whole directory fail what changes it; a directory that was moved keeps all")
+    func directory() throws {
+        let store = try TestStore(path)
+        let session = try store.session()
+        rename(path, path + "-moved")
+        try store.enqueue([.numbered(1)], in: session)
+        mkdir(path, 0o700)
+        let failure = #expect(throws: Failure.self) { try store.enqueue([.numbered(2)], in: session) }
+        #expect(failure?.status == .storeUnavailable)
+        #expect(failure?.message.contains("another directory has its path") == true)
+        store.close()
+        #expect(try TestStore(path + "-moved").tasks(of: session).count == 1)
+    }
+}
