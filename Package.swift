@@ -8,7 +8,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// For modules that work seldom, or once for a call of the host: they may as well be small.
+/// For modules that work seldom, once for a call of the host, or wait for SQLite or a disk: they may as well be small.
 let small: [SwiftSetting] = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 let package = Package(
@@ -34,15 +34,15 @@ let package = Package(
         .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", providers: [.apt(["libsystemd-dev"])]),
 
         // Threads, locks, descriptors, clocks: the only module that knows pthread.
-        .target(name: "BackhaulPlatform", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "BackhaulPlatform", dependencies: ["CLinux"], swiftSettings: small),
         // Values and decisions, without any I/O.
         .target(name: "BackhaulModel", swiftSettings: strict),
         // The database. The only SQL.
         .target(
             name: "BackhaulStore", dependencies: ["BackhaulModel", "BackhaulPlatform", "CLinux", "CSQLite"],
-            swiftSettings: strict),
+            swiftSettings: small),
         // Commands, replies and notices as bytes.
-        .target(name: "BackhaulWire", dependencies: ["BackhaulModel"], swiftSettings: strict),
+        .target(name: "BackhaulWire", dependencies: ["BackhaulModel"], swiftSettings: small),
         // D-Bus, through libsystemd where it is.
         .target(
             name: "BackhaulBus", dependencies: ["BackhaulPlatform", "CLinux", "CSystemd"], swiftSettings: small),
@@ -51,11 +51,11 @@ let package = Package(
             name: "BackhaulUserManager", dependencies: ["BackhaulModel", "BackhaulPlatform", "BackhaulBus", "CLinux"],
             swiftSettings: small),
         // The event loop.
-        .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CLinux", "CUV"], swiftSettings: strict),
+        .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CLinux", "CUV"], swiftSettings: small),
         // Part files: written, synced, finished on threads of their own.
         .target(
             name: "BackhaulDisk", dependencies: ["BackhaulModel", "BackhaulPlatform", "CCrypto", "CLinux"],
-            swiftSettings: strict),
+            swiftSettings: small),
         // HTTP.
         .target(
             name: "BackhaulTransport", dependencies: ["BackhaulModel", "BackhaulLoop", "BackhaulPlatform", "CCurl"],
@@ -103,13 +103,14 @@ let package = Package(
 
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
         .testTarget(
-            name: "ModelTests", dependencies: ["BackhaulModel"],
+            name: "ModelTests", dependencies: ["BackhaulModel", "TestSupport"],
             path: "Tests/ModelTests", swiftSettings: strict),
         .testTarget(
             name: "PlatformTests", dependencies: ["BackhaulPlatform"],
             path: "Tests/PlatformTests", swiftSettings: strict),
         .testTarget(
-            name: "StoreTests", dependencies: ["BackhaulStore", "BackhaulModel", "BackhaulPlatform", "CSQLite"],
+            name: "StoreTests",
+            dependencies: ["BackhaulStore", "BackhaulModel", "BackhaulPlatform", "CSQLite", "TestSupport"],
             path: "Tests/StoreTests", swiftSettings: strict),
         .testTarget(
             name: "BusTests", dependencies: ["BackhaulBus", "BackhaulPlatform"],
@@ -119,7 +120,7 @@ let package = Package(
             dependencies: ["BackhaulUserManager", "BackhaulModel", "BackhaulPlatform", "BackhaulBus"],
             path: "Tests/UserManagerTests", swiftSettings: strict),
         .testTarget(
-            name: "WireTests", dependencies: ["BackhaulWire", "BackhaulModel"],
+            name: "WireTests", dependencies: ["BackhaulWire", "BackhaulModel", "TestSupport"],
             path: "Tests/WireTests", swiftSettings: strict),
         .testTarget(
             name: "LoopTests", dependencies: ["BackhaulLoop", "BackhaulPlatform", "CLinux", "TestSupport"],

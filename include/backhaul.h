@@ -817,7 +817,7 @@ typedef struct bh_request {
 enum {
     BH_ENQUEUE_NOT_APPLIED = 0,
     BH_ENQUEUE_NEW = 1,
-    BH_ENQUEUE_EXISTING = 2 /* the idempotency key found its task */
+    BH_ENQUEUE_EXISTING = 2 /* the idempotency key found its task, which may have ended: see bh_existing_task */
 };
 
 typedef struct bh_enqueued {
@@ -826,15 +826,30 @@ typedef struct bh_enqueued {
     bh_status status;    /* BH_OK, or why this item was refused */
 } bh_enqueued;
 
+/* A task that the idempotency key of a request found, as it was when the request was applied. The key of a success
+ * still finds its task after the event was acknowledged, until the end of the round is, too: then no event of the task
+ * comes again, and a transfer that is wanted once more needs another key. */
+typedef struct bh_existing_task {
+    size_t struct_size;
+    uint64_t request;  /* number of the request in the array, from 0 */
+    uint64_t task_id;
+    uint64_t event_id; /* of its end while that is not acknowledged; otherwise 0 */
+    int32_t state;     /* BH_TASK_…; BH_TASK_SUCCEEDED with an event_id of 0: its event was acknowledged */
+    int32_t reserved;  /* 0 */
+} bh_existing_task;
+
 /* Makes `count` tasks, durably: when it returns BH_OK they survive kill -9 and power loss. `stride` is the distance of
  * two requests in bytes, sizeof(bh_request) as the host knows it. All requests are checked before anything is applied;
  * a bad one refuses the whole call, with its number in error->index. Then they are applied in chunks, each atomic; if a
  * chunk is refused, `*applied` is the length of the applied prefix and error->index the first refused request.
  * `results` (optional) has room for `count` items and is filled in both cases; so is `applied` (optional). However many
  * there are, only a few thousand requests are in the library's memory at a time; the _start form, and what is left when
- * timeout_ms is over, is copied: about 150 bytes each and its texts.
+ * timeout_ms is over, is copied: about 150 bytes each and its texts. How the tasks stand that were found by their keys
+ * is told by bh_ticket_batch of the _start form: a batch of bh_existing_task; otherwise bh_session_tasks lists those
+ * whose end was not acknowledged.
  * Errors: BH_INVALID_ARGUMENT, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DESTINATION_IN_USE,
- * BH_BODY_UNAVAILABLE, BH_KEY_CONFLICT, BH_WRONG_ROLE, BH_INVALIDATED, BH_STORE_FULL, BH_TIMEOUT. */
+ * BH_BODY_UNAVAILABLE, BH_KEY_CONFLICT, BH_WRONG_ROLE, BH_INVALIDATED, BH_STORE_FULL, BH_STORE_UNAVAILABLE (its files
+ * were removed or replaced), BH_TIMEOUT. */
 bh_status bh_session_enqueue(bh_session *session, const bh_request *requests, size_t count, size_t stride,
                              int32_t timeout_ms, bh_enqueued *results, size_t *applied, bh_error *error);
 bh_status bh_session_enqueue_start(bh_session *session, const bh_request *requests, size_t count, size_t stride,
@@ -926,7 +941,7 @@ typedef struct bh_event {
     uint64_t bytes_received; /* body bytes received over all attempts */
     const void *user_data;
     size_t user_data_size;
-    const bh_header *headers; /* chosen headers of the last answer: ETag, Last-Modified, Content-Disposition, … */
+    const bh_header *headers; /* of the last answer, 16 KiB at most: ETag, Content-Type and the like, then others */
     size_t header_count;
     const void *error_body; /* the first bytes of the body of an answer that was not accepted, or NULL */
     size_t error_body_size;
@@ -1448,6 +1463,7 @@ const bh_condition *bh_batch_condition_at(const bh_batch *batch, size_t index);
 const bh_hold *bh_batch_hold_at(const bh_batch *batch, size_t index);
 const bh_network *bh_batch_network_at(const bh_batch *batch, size_t index);
 const bh_activity *bh_batch_activity_at(const bh_batch *batch, size_t index);
+const bh_existing_task *bh_batch_existing_task_at(const bh_batch *batch, size_t index);
 
 /* NULL is accepted. */
 void bh_batch_release(bh_batch *batch);

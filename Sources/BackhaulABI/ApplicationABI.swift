@@ -42,7 +42,7 @@ private func register(
     guard let deadline else { return }
     switch ticket.wait(until: deadline) {
     case .failed(let failure): throw failure
-    case nil: throw client.timeoutFailure
+    case nil: throw client.timeoutFailure(hasTicket: false)
     default: break
     }
 }

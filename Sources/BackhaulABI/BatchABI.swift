@@ -92,6 +92,11 @@ public func bh_batch_activity_at(_ batch: OpaquePointer?, _ index: Int) -> Unsaf
 }
 
 @c @implementation
+public func bh_batch_existing_task_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_existing_task>? {
+    Batch.of(batch)?.existing(at: index)
+}
+
+@c @implementation
 public func bh_batch_release(_ batch: OpaquePointer?) {
     _ = HandleTable.current.remove(batch) { target -> Batch? in
         if case .batch(let batch) = target { batch } else { nil }

@@ -51,9 +51,17 @@ public func bh_ticket_batch(
     _ ticket: OpaquePointer?, _ batch: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.immediate(error) { () throws(Failure) in
-        let (verb, outcome) = try answered(ticket) { $0 == .batch || $0 == .oneTask }
+        let (verb, outcome) = try answered(ticket) { kind in
+            if case .enqueue = kind { true } else { kind == .batch || kind == .oneTask }
+        }
         let batch = try NumberArgument.required(batch, "batch")
-        guard case .batch(let content) = outcome else { return }
+        let content: BatchContent
+        switch outcome {
+        case .batch(let items): content = items
+        case .enqueued(let enqueued, nil): content = .existing(enqueued.existing)
+        case .enqueued(_, let failure?): throw failure
+        default: return
+        }
         try verb.take()
         batch.pointee = try Batch(content).handle()
     }

@@ -33,7 +33,7 @@ public final class ApplicationClient: Sendable {
             case .failed(let failure): .some(failure)
             case .seeking, .closed: nil
             }
-        } ?? client.state.withLock { $0.timeoutFailure }
+        } ?? client.timeoutFailure(hasTicket: false)
         if let failure {
             client.close()
             throw failure
@@ -117,7 +117,7 @@ public final class ApplicationClient: Sendable {
             let untold = try wanted.get()
             let answerBefore = Deadline.after(milliseconds: max(1_000, deadline.millisecondsLeft))
             guard let answer = sessions().wait(until: answerBefore) else {
-                throw state.withLock { $0.timeoutFailure }
+                throw timeoutFailure(hasTicket: false)
             }
             switch answer {
             case .sessions(let infos):
@@ -135,8 +135,10 @@ public final class ApplicationClient: Sendable {
         state.change { $0.takeAnnounced() }
     }
 
-    /// What a wait that ended without an answer is due to.
-    public var timeoutFailure: Failure { state.withLock { $0.timeoutFailure } }
+    /// What a wait that ended without an answer is due to. `hasTicket`: the outcome can still be asked for.
+    public func timeoutFailure(hasTicket: Bool = true) -> Failure {
+        state.withLock { $0.timeoutFailure(hasTicket: hasTicket) }
+    }
 
     // MARK: Commands
 

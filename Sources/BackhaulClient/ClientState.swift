@@ -30,8 +30,9 @@ struct ClientState: Sendable {
     var hasBeenServed: Bool { engineProcess != nil }
     private(set) var isLocal = false
     private var carrier: (any Carrier)?
-    /// Over it an engine was asked to answer.
+    /// Over it an engine was asked to answer, which is that of this process.
     private var openingCarrier: (any Carrier)?
+    private var openingProcess: Int32?
     private var lastSequence: UInt64 = 0
     private var pending: [UInt64: Sent] = [:]
     /// Attaching again after an engine has changed: nothing else is sent before these are answered.
@@ -52,7 +53,8 @@ struct ClientState: Sendable {
     }
 
     func hello(process: Int32) -> Hello {
-        Hello(client: client, application: application, process: process, isObserver: isObserver, launch: launch)
+        Hello(client: client, application: application, process: process, isObserver: isObserver, launch: launch,
+            departed: DepartedClients.all)
     }
 
     static let closedFailure = Failure(.invalidHandle, "the application was closed")
@@ -67,10 +69,11 @@ struct ClientState: Sendable {
         }
     }
 
-    /// Why a wait ended without an answer.
-    var timeoutFailure: Failure {
-        guard let process = engineProcess, !isLocal else {
-            return Failure(.timeout, "the engine has not answered yet; ask for the outcome with the ticket")
+    /// Why a wait ended without an answer. `hasTicket`: the outcome can still be asked for.
+    func timeoutFailure(hasTicket: Bool = true) -> Failure {
+        let advice = hasTicket ? "ask for the outcome with the ticket" : "try again"
+        guard let process = openingProcess ?? (isLocal ? nil : engineProcess) else {
+            return Failure(.timeout, "the engine has not answered yet; \(advice)")
         }
         if ProcessIdentity.isStopped(processID: process) {
             return Failure(
@@ -79,7 +82,7 @@ struct ClientState: Sendable {
                 domain: .process, detail: Int64(process))
         }
         return Failure(
-            .timeout, "the engine, process \(process), has not answered yet; ask for the outcome with the ticket",
+            .timeout, "the engine, process \(process), has not answered yet; \(advice)",
             domain: .process, detail: Int64(process))
     }
 
@@ -121,6 +124,7 @@ struct ClientState: Sendable {
     mutating func connected(_ carrier: any Carrier, engineProcess: Int32, isLocal: Bool) -> Bool {
         guard !isClosed else { return false }
         openingCarrier = nil
+        openingProcess = nil
         self.carrier = carrier
         self.engineProcess = engineProcess
         self.isLocal = isLocal
@@ -156,15 +160,17 @@ struct ClientState: Sendable {
     }
 
     /// False when the client was closed meanwhile.
-    mutating func opening(_ carrier: any Carrier) -> Bool {
+    mutating func opening(_ carrier: any Carrier, engineProcess: Int32) -> Bool {
         guard !isClosed else { return false }
         openingCarrier = carrier
+        openingProcess = engineProcess
         return true
     }
 
     mutating func disconnected() {
         carrier = nil
         openingCarrier = nil
+        openingProcess = nil
         // The next engine does not know what this one has pushed.
         for handle in sessions.keys { sessions[handle]?.begin(at: .zero) }
         guard !isClosed else { return }
@@ -184,6 +190,7 @@ struct ClientState: Sendable {
     mutating func close() -> (waiting: [Waiting], carrier: (any Carrier)?) {
         guard !isClosed else { return ([], nil) }
         link = .closed
+        DepartedClients.add(client)
         defer {
             pending = [:]
             carrier = nil

@@ -170,7 +170,7 @@ struct EngineSeeker: Sendable {
         }
         carrier.send(.hello(state.withLock { $0.hello(process: ProcessIdentity.current.processID) }))
         // From here on a close of the client reaches the carrier, too.
-        guard state.change({ $0.opening(carrier) }) else { return .engine }
+        guard state.change({ $0.opening(carrier, engineProcess: peer.processID) }) else { return .engine }
         var reader = FrameReader()
         var welcome: Welcome?
         var refusal: Failure?

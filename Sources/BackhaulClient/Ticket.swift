@@ -84,8 +84,9 @@ public final class Ticket: Sendable {
     /// The verb goes on; a session that was not taken is closed. `isRead`: the host has what the answer holds.
     public func release(isRead: Bool = false) {
         let (isFirst, answer, isAnnounced, orphan): (Bool, Answer?, Bool, SessionClient?) = state.withLock { state in
-            defer { state.isReleased = true }
-            return (!state.isReleased, state.answer, state.isAnnounced, Ticket.orphan(state))
+            let isFirst = !state.isReleased
+            state.isReleased = true
+            return (isFirst, state.answer, state.isAnnounced, isFirst ? Ticket.orphan(state) : nil)
         }
         orphan?.close()
         if isFirst {

@@ -9,11 +9,15 @@ struct FileSystem: Sendable {
     var faults: FaultPlan?
     #endif
 
+    /// Of the thread that makes the calls.
+    var activity: DiskActivity?
+
     init() {}
 
     private func call<Number: SignedInteger>(
         _ operation: FileOperation, _ body: () -> Number
     ) throws(SystemError) -> Number {
+        if activity?.isRevoked == true { throw SystemError(code: ECANCELED, attempt: operation.attempt) }
         #if DEBUG
         if let code = faults?.next(operation) { throw SystemError(code: code, attempt: operation.attempt) }
         #endif
@@ -47,8 +51,10 @@ struct FileSystem: Sendable {
     }
 
     func create(in directory: Int32, _ name: String) throws(SystemError) -> Descriptor {
-        Descriptor(
-            owning: try call(.create) { bhl_openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600) })
+        let number = try call(.create) { bhl_openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600) }
+        // The engine has given this file up and will not remove it later.
+        if activity?.isRevoked == true { unlinkat(directory, name, 0) }
+        return Descriptor(owning: number)
     }
 
     /// How many bytes were read; 0 at the end of the file.
@@ -192,6 +198,8 @@ struct FileStatus: Equatable, Sendable {
     /// Regular, owned by us, known by one name only: no stranger put it there.
     var isOurs: Bool
     var modifiedNanoseconds: Int64
+    /// Of its attributes, too (inode(7), ctime).
+    var changedNanoseconds: Int64
     /// The permission bits.
     var mode: UInt32
 
@@ -205,7 +213,9 @@ struct FileStatus: Equatable, Sendable {
         isLink = status.st_mode & S_IFMT == S_IFLNK
         linkCount = UInt64(status.st_nlink)
         mode = status.st_mode & 0o7777
-        modifiedNanoseconds = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+        let nanoseconds = { (time: timespec) in Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec) }
+        modifiedNanoseconds = nanoseconds(status.st_mtim)
+        changedNanoseconds = nanoseconds(status.st_ctim)
         isOurs = isRegular && status.st_uid == geteuid() && linkCount == 1
     }
 

@@ -19,7 +19,9 @@ public final class Engine: Sendable {
     public static let socketName = SocketServer.socketName
 
     /// How long a stopping engine gives its downloads to write and sync what they have.
-    private static let stopMilliseconds: Int64 = 1_000
+    private static let stopMilliseconds: Int64 = 800
+    /// And then to disks that do not answer.
+    private static let diskMilliseconds: Int64 = 100
 
     /// - ended: called at most once, on the engine's thread, when it is to be stopped, with the reason. It must not
     ///   call back.
@@ -30,7 +32,7 @@ public final class Engine: Sendable {
         self.directory = directory
         store = try StoreThread(directory: directory, lock: storeLock)
         do {
-            disk = try DiskThreads(count: DiskThreads.usualCount)
+            disk = try DiskThreads(count: DiskThreads.usualCount, home: directory.path)
         } catch {
             store.close()
             throw Failure(.outOfResources, "the engine's disk threads cannot be started; lower the number of threads")
@@ -48,7 +50,7 @@ public final class Engine: Sendable {
             throw (error as? Failure)
                 ?? .system(
                     .outOfResources, code: (error as? SystemError)?.code ?? 0,
-                    "the engine's loop cannot be started: \(error); raise the limit of open files (ulimit -n)")
+                    "the engine's loop cannot be started: \(error); \((error as? SystemError)?.advice ?? "try again")")
         }
         lock = Lock(storeLock)
         outbox.open(loop)
@@ -74,11 +76,21 @@ public final class Engine: Sendable {
             core.leaveAll { saved.change { $0 = true } }
         }
         if posted { _ = saved.wait(until: .after(milliseconds: Engine.stopMilliseconds)) { $0 ? true : nil } }
+        leaveDisks()
         loop.post { core in core.close() }
         loop.stop()
-        disk.close()
         store.close()
         lock.withLock { $0 = nil }
+    }
+
+    private func leaveDisks() {
+        let changing = disk.close(until: .after(milliseconds: Engine.diskMilliseconds))
+        guard !changing.isEmpty else { return }
+        let renewed = Lock(false)
+        let posted = loop.post { core in
+            core.renewParts(named: changing) { renewed.change { $0 = true } }
+        }
+        if posted { _ = renewed.wait(until: .after(milliseconds: Engine.stopMilliseconds)) { $0 ? true : nil } }
     }
 
     private static let brokenFailure = Failure(

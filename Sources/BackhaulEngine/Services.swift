@@ -3,6 +3,7 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
+internal import Synchronization
 
 /// What the engine's loop reaches on other threads.
 struct Services: Sendable {
@@ -35,12 +36,8 @@ final class Outbox: Sendable {
 /// A client's connection to this engine, local or by socket.
 struct ConnectionID: Hashable, Sendable {
     private let number: UInt64
-    private static let last = Lock<UInt64>(0)
+    // No lock: a child that was forked while another thread holds one would wait for it for ever.
+    private static let last = Atomic<UInt64>(0)
 
-    static func next() -> ConnectionID {
-        ConnectionID(number: last.withLock {
-            $0 += 1
-            return $0
-        })
-    }
+    static func next() -> ConnectionID { ConnectionID(number: last.add(1, ordering: .relaxed).newValue) }
 }

@@ -24,7 +24,7 @@ final class EventSet: Sendable {
         guard silent >= 0 else { throw SystemError.last("cannot make a wake-up descriptor") }
         bell = Descriptor(owning: silent)
         guard control(EPOLL_CTL_ADD, silent, EPOLLONESHOT.rawValue, EventSet.bellKey) == 0 else {
-            throw SystemError.last("cannot watch the wake-up descriptor")
+            throw SystemError.lastWatch("cannot watch the wake-up descriptor")
         }
     }
 
@@ -45,12 +45,12 @@ final class EventSet: Sendable {
         if control(EPOLL_CTL_ADD, number, events, key) == 0 { return }
         // Still there from an earlier watch of the same open file.
         if bhl_errno() == EEXIST, control(EPOLL_CTL_MOD, number, events, key) == 0 { return }
-        throw SystemError.last("cannot watch a descriptor")
+        throw SystemError.lastWatch("cannot watch a descriptor")
     }
 
     func change(_ number: Int32, _ events: UInt32, _ key: UInt64) throws(SystemError) {
         guard control(EPOLL_CTL_MOD, number, events, key) == 0 else {
-            throw SystemError.last("cannot change the watch of a descriptor")
+            throw SystemError.lastWatch("cannot change the watch of a descriptor")
         }
     }
 

@@ -1,6 +1,7 @@
 internal import BackhaulPlatform
 internal import CLinux
 internal import CUV
+internal import Glibc
 
 /// libuv, which owns the timers and watches the event set, and is run only when a timer of its is due: uv_run polls its
 /// own descriptor each time and ends the process when that fails, so the fewer its polls, and the closer before each
@@ -22,7 +23,7 @@ final class Timers {
     }
 
     init(watching set: Int32) throws(SystemError) {
-        try Timers.checkRoom()
+        try Timers.tryCalls()
         self.set = set
         loop = .allocate(capacity: 1)
         gate = .allocate(capacity: 1)
@@ -43,21 +44,37 @@ final class Timers {
             uv_loop_close(loop)
             loop.deallocate()
             gate.deallocate()
-            throw SystemError(code: gated == 0 ? ENOMEM : -gated, attempt: "cannot watch the event set")
+            var error = SystemError(code: gated == 0 ? ENOMEM : -gated, attempt: "cannot watch the event set")
+            error.lacksWatches = error.code == ENOSPC
+            throw error
         }
         uv_run(loop, UV_RUN_NOWAIT)
     }
 
-    /// libuv ends the process when it has no descriptors for the pipe that its signals need, wanted or not
-    /// (unix/signal.c, uv__signal_global_init). A loop needs six.
-    private static func checkRoom() throws(SystemError) {
+    /// libuv ends the process where a call fails that it takes for granted: the pipe for its signals (unix/signal.c,
+    /// uv__signal_global_init), the watch of each of its own descriptors (unix/linux-core.c, uv__io_poll), and memory
+    /// for the list of these (unix/core.c, maybe_resize). The same calls are made here first, so that a lack is an
+    /// error.
+    private static func tryCalls() throws(SystemError) {
         do throws(SystemError) {
-            var room: [WakeUp] = []
-            for _ in 0..<6 { room.append(try WakeUp()) }
+            guard let memory = malloc(1 << 16) else { throw SystemError(code: ENOMEM, attempt: "no memory is left") }
+            Glibc.free(memory)
+            let trial = try EventSet()
+            var watched: [WakeUp] = []
+            for _ in 0..<descriptorCount {
+                let one = try WakeUp()
+                try trial.add(one.number, EPOLLIN.rawValue, 0)
+                watched.append(one)
+            }
         } catch {
-            throw SystemError(code: error.code, attempt: "cannot start libuv")
+            var error = error
+            error.attempt = "cannot start libuv"
+            throw error
         }
     }
+
+    /// Of a loop: its epoll set, an eventfd and two pipes.
+    private static let descriptorCount = 6
 
     /// Milliseconds until the next timer is due, -1 when none runs.
     var timeout: Int32 { isOpen ? uv_backend_timeout(loop) : -1 }

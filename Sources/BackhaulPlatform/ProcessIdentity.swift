@@ -26,6 +26,10 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
         return ProcessIdentity(processID: processID, startTime: startTime, bootID: currentBootID)
     }
 
+    /// Whether a process has the number, also when /proc tells nothing of it: a zombie, or this process has no
+    /// descriptor left to read it.
+    public static func exists(_ processID: Int32) -> Bool { kill(processID, 0) == 0 || bhl_errno() == EPERM }
+
     public var isAlive: Bool { ProcessIdentity.of(processID: processID) == self }
 
     public static let currentBootID: String = {
@@ -47,7 +51,7 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
         guard let fields = statusFields(of: processID) else {
             // Without /proc, as in a bare chroot, the kernel tells only whether some process has the id.
             let hasProc = access("/proc/self/stat", F_OK) == 0
-            return !hasProc && (kill(processID, 0) == 0 || bhl_errno() == EPERM) ? 0 : nil
+            return !hasProc && exists(processID) ? 0 : nil
         }
         // A zombie's process is over, whoever has not reaped it yet.
         guard fields.count > 19, fields[0] != "Z", fields[0] != "X" else { return nil }

@@ -5,6 +5,8 @@ internal import Glibc
 public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
     public var code: Int32
     public var attempt: String
+    /// epoll_ctl(2) has reached its limit of watches, for which it has the code of a full disk.
+    public var lacksWatches = false
 
     public init(code: Int32, attempt: String) {
         self.code = code
@@ -19,8 +21,21 @@ public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
     /// "No space left on device"
     public var reason: String { SystemError.reason(of: code) }
 
-    /// The process or the machine has no more of what the call needs: descriptors or memory.
-    public var isExhaustion: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) }
+    /// The error of a call of epoll_ctl(2) that has just failed on this thread.
+    public static func lastWatch(_ attempt: String) -> SystemError {
+        var error = last(attempt)
+        error.lacksWatches = error.code == ENOSPC
+        return error
+    }
+
+    /// The process or the machine has no more of what the call needs: descriptors, watches or memory.
+    public var isExhaustion: Bool { lacksWatches || [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) }
+
+    /// What the user can do about an exhaustion.
+    public var advice: String {
+        if lacksWatches { return "raise the limit fs.epoll.max_user_watches" }
+        return code == EMFILE || code == ENFILE ? "raise the limit of open files (ulimit -n)" : "free some memory"
+    }
 
     public static func reason(of code: Int32) -> String {
         var buffer = [CChar](repeating: 0, count: 128)

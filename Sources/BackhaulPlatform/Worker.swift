@@ -6,6 +6,7 @@ public final class Worker<Context>: Sendable {
     private struct Mailbox {
         var jobs: [Job] = []
         var isClosed = false
+        var hasEnded = false
     }
 
     private let mailbox = Lock(Mailbox())
@@ -29,6 +30,7 @@ public final class Worker<Context>: Sendable {
                 return
             }
             started.change { $0 = .success(()) }
+            defer { mailbox.change { $0.hasEnded = true } }
             while true {
                 let jobs: [Job]? = mailbox.wait(until: nil) { state in
                     if state.jobs.isEmpty { return state.isClosed ? .some(nil) : nil }
@@ -67,6 +69,18 @@ public final class Worker<Context>: Sendable {
             if let thread, !thread.isCurrent { thread.join() }
             thread = nil
         }
+    }
+
+    /// As `close`, and waits no longer than this. False when the thread is still at work: it goes on by itself, and
+    /// ends when it has performed what was posted.
+    public func close(until deadline: Deadline) -> Bool {
+        mailbox.change { $0.isClosed = true }
+        guard mailbox.wait(until: deadline, { $0.hasEnded ? () : nil }) != nil else {
+            thread.withLock { $0 = nil }
+            return false
+        }
+        close()
+        return true
     }
 
     /// A worker that nobody closed ends by itself.

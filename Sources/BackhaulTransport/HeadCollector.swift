@@ -10,7 +10,8 @@ struct HeadCollector {
         case more
         /// The empty line after the fields of a final response.
         case complete
-        case broken(Failure)
+        /// The rest of a sentence that begins with the sender.
+        case broken(String)
     }
 
     private(set) var status: Int32 = 0
@@ -21,9 +22,15 @@ struct HeadCollector {
     private(set) var hasOddFraming = false
     /// libcurl takes any version for one that it knows.
     private var hasKnownVersion = true
+    private var hasStatusLine = false
     private var isOver = false
     private var size = 0
     private var count = 0
+
+    init() {}
+
+    /// - trailers: of an earlier response may come first.
+    init(after trailers: Bool) { hasStatusLine = trailers }
 
     /// `line` ends as it came, with CR LF as a rule. Bytes and not a text: what is no field's name or value is never
     /// made one.
@@ -32,15 +39,18 @@ struct HeadCollector {
         count += 1
         // Interim responses and trailers count, too.
         guard size <= HeadCollector.sizeLimit else {
-            return broken("more than \(HeadCollector.sizeLimit / 1024) KiB of header")
+            return .broken("sent more than \(HeadCollector.sizeLimit / 1024) KiB of header")
         }
         guard count <= HeadCollector.fieldLimit else {
-            return broken("more than \(HeadCollector.fieldLimit) header lines")
+            return .broken("sent more than \(HeadCollector.fieldLimit) header lines")
         }
         if isOver { return .more }
         let content = line.prefix { $0 != 0x0D && $0 != 0x0A }
+        let isStatusLine = content.starts(with: "HTTP/".utf8)
+        // libcurl 7.88.1 takes anything for the first line of a response to CONNECT.
+        guard isStatusLine || hasStatusLine else { return .broken("responded with something else than HTTP") }
         if content.isEmpty { return endOfFields() }
-        if content.starts(with: "HTTP/".utf8) {
+        if isStatusLine {
             startResponse(content)
         } else if content.first == 0x20 || content.first == 0x09 {
             unfold(content)
@@ -60,6 +70,7 @@ struct HeadCollector {
     func allBytes(_ name: String) -> [[UInt8]] { fields.filter { $0.isNamed(name) }.map(\.value) }
 
     private mutating func startResponse(_ line: some BidirectionalCollection<UInt8>) {
+        hasStatusLine = true
         let words = line.split(separator: 0x20, maxSplits: 2)
         isHTTP2 = words.first?.starts(with: "HTTP/2".utf8) ?? false
         hasKnownVersion = words.first.map { HeadCollector.isVersion($0) } ?? false
@@ -76,10 +87,10 @@ struct HeadCollector {
     }
 
     private mutating func endOfFields() -> Step {
-        guard hasKnownVersion else { return broken("an answer in a version of HTTP that does not exist") }
+        guard hasKnownVersion else { return .broken("responded in a version of HTTP that does not exist") }
         switch status {
         case 101:
-            return .broken(Failure(.badResponse, "the server switched to another protocol, which was not asked for"))
+            return .broken("switched to another protocol, which was not asked for")
         case 100..<200:
             return .more
         default:
@@ -99,10 +110,6 @@ struct HeadCollector {
         let start = text.drop { $0 == 0x20 || $0 == 0x09 }
         guard let end = start.lastIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return [] }
         return Array(start[...end])
-    }
-
-    private func broken(_ what: String) -> Step {
-        .broken(Failure(.badResponse, "the server sent \(what)"))
     }
 }
 

@@ -16,6 +16,24 @@ extension Transfer {
         return (route, questions.credentials)
     }
 
+    /// Named in messages: the server or the proxy that responds to what was sent last.
+    var respondent: String {
+        guard timing.isProxied, origin.scheme == "https", !questions.isRequestSent, let proxy = stack?.identity.proxy
+        else { return origin.text }
+        let isReached = questions.hasTunnel || proxy.origin == nil
+        return isReached ? "\(origin.text), through the proxy \(proxy.url)," : "the proxy \(proxy.url)"
+    }
+
+    /// When nothing has come for as long as may be.
+    var wordsOnSilence: String {
+        let limit = request.requestTimeoutMilliseconds
+        if let awaitedFile { return "\(awaitedFile) cannot be read: its file system has not answered for \(limit) ms" }
+        guard timing.isConnected else {
+            return "no connection to \(respondent) could be made within \(limit) ms; try again later"
+        }
+        return "\(respondent) sent nothing for \(limit) ms; try again later"
+    }
+
     /// An answer that a server gives without a proxy, or through its tunnel, says nothing in the proxy's name.
     func noteAccepted(_ status: Int32) {
         let isTunnelled = origin.scheme == "https"

@@ -51,6 +51,9 @@ public final class Transfer {
     var jar: CookieJar?
     /// Of the request's connection.
     private(set) var socket: ConnectionSocket?
+    private var receivedBefore: Int64 = 0
+    /// It is being read before libcurl gets the request.
+    var awaitedFile: CertificateFile?
     /// Bytes in the socket's queue when it was last looked at.
     var lastUnsent: Int32?
     /// Bytes of the body were in the kernel when the response came, or ended.
@@ -62,6 +65,7 @@ public final class Transfer {
     /// The next request of this hop gets a connection of its own.
     private(set) var needsNewConnection = false
     private var reconnects = 0
+    private var hasRepeatedForMemory = false
     /// libcurl lost the response over HTTP/2, so the request is repeated over HTTP/1.1.
     private(set) var needsHTTP1 = false
     /// A response had status 421 (Misdirected Request).
@@ -198,6 +202,18 @@ public final class Transfer {
         needsNewConnection = true
     }
 
+    /// libcurl 7.88.1 reports a header line of more than 100 KiB as a lack of memory. One more request tells a lack
+    /// that has passed from such a line.
+    var mayRepeatForMemory: Bool { (request.canBeRepeated || !mayHaveBeenSent) && !hasRepeatedForMemory }
+
+    func repeatForMemory() {
+        hasRepeatedForMemory = true
+        reconnect()
+    }
+
+    /// Bytes that came over the connection since the request began; nil when it had no connection yet.
+    var receivedBytes: Int64? { socket?.received.map { $0 - receivedBefore } }
+
     private func beginHop() {
         needsNewConnection = false
         hasHeard = false
@@ -230,6 +246,7 @@ public final class Transfer {
         self.socket?.users -= 1
         self.socket = socket
         socket?.users += 1
+        receivedBefore = socket?.received ?? 0
         lastUnsent = nil
     }
 
@@ -276,15 +293,15 @@ public final class Transfer {
         switch head.add(bytes) {
         case .more:
             return bytes.count
-        case .broken(let failure):
-            violation = Failure(.badResponse, "\(origin.text): \(failure.message)")
+        case .broken(let reason):
+            violation = Failure(.badResponse, "\(respondent) \(reason)")
             return 0
         case .complete:
-            guard questions.isRequestSent else { return takeAnswerToConnect() ? bytes.count : 0 }
             guard (100...999).contains(head.status) else {
-                violation = Failure(.badResponse, "\(origin.text) sent a status that is not a number of three digits")
+                violation = Failure(.badResponse, "\(respondent) sent a status that is not a number of three digits")
                 return 0
             }
+            guard questions.isRequestSent else { return takeAnswerToConnect() ? bytes.count : 0 }
             if head.status == 401 { easy?.noteQuestion() }
             if questions.mayBeRepeated(after: head.status) {
                 guard watchBody() else { return 0 }
@@ -362,7 +379,7 @@ public final class Transfer {
     private func takeAnswerToConnect() -> Bool {
         let status = head.status
         tunnelRefusal = status == 407 ? head.fields : nil
-        head = HeadCollector()
+        head = HeadCollector(after: status == 407)
         return questions.connectWasAnswered(with: status)
     }
 

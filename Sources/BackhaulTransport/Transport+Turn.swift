@@ -61,12 +61,22 @@ extension Transport {
             return false
         }
         var isQuiet = true
+        for (transfer, error) in stack.multi.takeUnwatched() where !transfer.isOver {
+            isQuiet = false
+            end(transfer, .failed(unwatched(transfer, error), isTransient: true))
+        }
         while stacks[stack.identity] === stack, let (receiver, result) = stack.multi.nextEnded() {
             isQuiet = false
             // Unsafe: the transport holds every transfer for as long as curl knows it.
             conclude(Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue(), result)
         }
         return isQuiet
+    }
+
+    private func unwatched(_ transfer: Transfer, _ error: SystemError) -> Failure {
+        .system(
+            .outOfResources, code: error.code,
+            "the connection to \(transfer.origin.text) cannot be watched: \(error.reason); \(error.advice)")
     }
 
     /// False when there was nothing.

@@ -7,6 +7,7 @@ internal import CCurl
 public final class Transport {
     let loop: Loop
     lazy var ticketOffice = TicketOffice(loop)
+    lazy var certificateOffice = CertificateOffice(loop)
     var stacks: [ConnectionIdentity: CurlStack] = [:]
     var active: [ObjectIdentifier: Transfer] = [:]
     /// What was asked for while libcurl was being called.
@@ -71,6 +72,7 @@ public final class Transport {
     public func close() {
         guard !isClosed else { return }
         isClosed = true
+        certificateOffice.close()
         watchdog = nil
         postponed = []
         let used = Dictionary(grouping: active.values.filter { $0.stack != nil }) { ObjectIdentifier($0.stack ?? $0) }
@@ -129,9 +131,10 @@ public final class Transport {
             if credentials.belongsToConnection, transfer.questions.tickets == nil {
                 return try fetchTickets(transfer, credentials, route)
             }
+            guard let certificates = try certificates(for: transfer, route) else { return }
             let isDistrusted = distrusted.contains(transfer.origin) && transfer.request.httpVersion == .standard
             let version = transfer.needsHTTP1 || isDistrusted ? .http1 : transfer.request.httpVersion
-            let stack = try stack(of: ConnectionIdentity(transfer.request, version, route, credentials))
+            let stack = try stack(of: ConnectionIdentity(transfer.request, version, route, credentials, certificates))
             let nonceOwner = credentials.nonceOwner(at: transfer.origin)
             let easy = try stack.handles.take(nonceOwner: nonceOwner)
             // Unsafe: curl hands this pointer back only between `add` and `remove`, and `active` keeps the transfer so
@@ -189,6 +192,9 @@ public final class Transport {
         case .reconnecting:
             transfer.reconnect()
             begin(transfer)
+        case .waitingForHead where result == CURLE_OUT_OF_MEMORY && transfer.mayRepeatForMemory:
+            transfer.repeatForMemory()
+            begin(transfer)
         case .waitingForHead where hasLostResponse && transfer.request.canBeRepeated:
             transfer.repeatOverHTTP1()
             begin(transfer)
@@ -223,6 +229,9 @@ public final class Transport {
         if let easy = transfer.easy, let stack = transfer.stack {
             report = easy.report(report.code, stack.identity)
             report.reason = transfer.secrets.redacted(report.reason)
+            report.respondent = transfer.respondent
+            report.receivedBytes = transfer.receivedBytes
+            report.mayBeTunnel = stack.identity.proxy != nil && transfer.origin.scheme == "https"
             report.hasEndedHTTP2 = transfer.isOverHTTP2 && transfer.socket?.isClosed == true
         }
         let circumstances = FailureCircumstances(
@@ -231,6 +240,7 @@ public final class Transport {
             wentAway: report.code == CURLE_HTTP2 && !transfer.headIsWhole)
         let (failure, isTransient) = TransferFailure.failure(
             report, server: transfer.origin.text, headIsWhole: transfer.headIsWhole, hasHeard: transfer.hasHeard)
+        if failure.status == .tlsFailed { certificateOffice.doubt() }
         return .failed(failure, isTransient: isTransient, circumstances)
     }
 
@@ -243,7 +253,7 @@ public final class Transport {
             transfer.follow(redirect)
             begin(transfer)
         } catch {
-            end(transfer, .failed(error, isTransient: false))
+            end(transfer, .failed(error, isTransient: error.isPassingLack))
         }
     }
 
@@ -314,12 +324,7 @@ public final class Transport {
                 end(transfer, .complete)
                 continue
             }
-            let limit = transfer.request.requestTimeoutMilliseconds
-            let message =
-                transfer.timing.isConnected
-                ? "\(transfer.origin.text) sent nothing for \(limit) ms; try again later"
-                : "no connection to \(transfer.origin.text) could be made within \(limit) ms; try again later"
-            end(transfer, .failed(Failure(.requestTimeout, message), isTransient: true))
+            end(transfer, .failed(Failure(.requestTimeout, transfer.wordsOnSilence), isTransient: true))
         }
         return isClosed ? nil : next
     }

@@ -47,10 +47,11 @@ extension Hello: WireValue {
         encoder.put(process)
         encoder.put(isObserver)
         encoder.put(launch)
+        encoder.put(departed)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init(
             client: try decoder.value(), application: try decoder.string(), process: try decoder.integer(),
-            isObserver: try decoder.bool(), launch: try decoder.optional())
+            isObserver: try decoder.bool(), launch: try decoder.optional(), departed: try decoder.list())
     }
 }

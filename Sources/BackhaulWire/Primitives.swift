@@ -44,7 +44,8 @@ extension HandleID: WireValue {}
 extension TaskID: WireElement { static var minimumSize: Int { 8 } }
 extension EventID: WireElement { static var minimumSize: Int { 8 } }
 
-extension ClientID: WireValue {
+extension ClientID: WireElement {
+    static var minimumSize: Int { 16 }
     func encode(into encoder: inout Encoder) {
         encoder.put(high)
         encoder.put(low)

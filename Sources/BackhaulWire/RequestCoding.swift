@@ -56,8 +56,14 @@ extension Enqueued: WireElement {
     func encode(into encoder: inout Encoder) {
         encoder.put(task)
         encoder.put(code: disposition)
+        guard disposition == .existing else { return }
+        encoder.put(code: state ?? .waiting)
+        encoder.put(end)
     }
     init(from decoder: inout Decoder) throws(Malformed) {
         self.init(task: try decoder.value(), disposition: try decoder.code())
+        guard disposition == .existing else { return }
+        state = try decoder.code()
+        end = try decoder.value()
     }
 }

@@ -1,6 +1,9 @@
 // Typed forms of libcurl's variadic functions, which Swift cannot call, and of macros and unions of its headers.
 #pragma once
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <sys/socket.h>
 
 static inline CURLcode bhl_easy_set_long(CURL *easy, CURLoption option, long value) {
     return (curl_easy_setopt)(easy, option, value);
@@ -102,3 +105,13 @@ enum { bhl_basic_authentication = CURLAUTH_BASIC, bhl_digest_authentication = CU
 enum { bhl_headers_separate = CURLHEADER_SEPARATE };
 enum { bhl_pause = CURL_WRITEFUNC_PAUSE };
 static const curl_socket_t bhl_socket_timeout = CURL_SOCKET_TIMEOUT;
+
+// Bytes that a connection has received, or -1: tcpi_bytes_received of linux/tcp.h (Linux 4.1), which the C library's
+// netinet/tcp.h lacks; both cannot be included.
+static inline int64_t bhl_received_bytes(int descriptor) {
+    uint64_t info[17];
+    socklen_t size = sizeof info;
+    const int tcp_info = 11;
+    if (getsockopt(descriptor, IPPROTO_TCP, tcp_info, info, &size) != 0 || size < sizeof info) return -1;
+    return (int64_t)info[16];
+}

@@ -18,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -115,6 +116,9 @@ static inline int bhl_peer_credential(int descriptor, struct bhl_peer *out) {
 }
 
 static inline uint64_t bhl_device(const struct stat *status) { return (uint64_t)status->st_dev; }
+static inline uint64_t bhl_make_device(unsigned major, unsigned minor) {
+    return (uint64_t)gnu_dev_makedev(major, minor);
+}
 static inline int bhl_errno(void) { return errno; }
 
 // The form of strerror_r that fills the buffer, whatever the feature macros chose.

@@ -38,9 +38,12 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .executableTarget(
             name: "LaunchedProgram", dependencies: ["BackhaulFoundation"], path: "Tests/LaunchedProgram"),
+        .executableTarget(
+            name: "KilledProgram", dependencies: ["BackhaulFoundation"], path: "Tests/KilledProgram"),
         .testTarget(name: "BackhaulTests", dependencies: ["Backhaul", "TestSupport"]),
         .testTarget(
-            name: "BackhaulFoundationTests", dependencies: ["BackhaulFoundation", "TestSupport", "LaunchedProgram"]),
+            name: "BackhaulFoundationTests",
+            dependencies: ["BackhaulFoundation", "TestSupport", "LaunchedProgram", "KilledProgram"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -15,6 +15,7 @@ enum BatchContent: Sendable {
     case holds([HoldInfo])
     case networks([NetworkInfo])
     case activities([ActivityInfo])
+    case existing([(request: Int, Enqueued)])
     case progress([Progress])
     case currentLaunch(CurrentLaunch?)
     case launches([LaunchInfo])
@@ -37,6 +38,7 @@ final class Batch: @unchecked Sendable {
         case holds(UnsafePointer<bh_hold>)
         case networks(UnsafePointer<bh_network>)
         case activities(UnsafePointer<bh_activity>)
+        case existing(UnsafePointer<bh_existing_task>)
         case progress(UnsafePointer<bh_progress>)
         case currentLaunches(UnsafePointer<bh_launch>)
         case launches(UnsafePointer<bh_launch_info>)
@@ -88,6 +90,9 @@ final class Batch: @unchecked Sendable {
         case .activities(let activities):
             (count, more) = (activities.count, false)
             items = .activities(Batch.lay(activities, in: &arena) { bh_activity($0, in: &$1) })
+        case .existing(let tasks):
+            (count, more) = (tasks.count, false)
+            items = .existing(Batch.lay(tasks, in: &arena) { task, _ in bh_existing_task(task.1, of: task.request) })
         case .progress(let readings):
             (count, more) = (readings.count, false)
             items = .progress(Batch.lay(readings, in: &arena) { reading, _ in bh_progress(reading) })
@@ -172,6 +177,11 @@ final class Batch: @unchecked Sendable {
 
     func activity(at index: Int) -> UnsafePointer<bh_activity>? {
         guard case .activities(let items) = items else { return nil }
+        return item(items, index)
+    }
+
+    func existing(at index: Int) -> UnsafePointer<bh_existing_task>? {
+        guard case .existing(let items) = items else { return nil }
         return item(items, index)
     }
 

@@ -11,9 +11,13 @@ enum ConfigurationArgument {
     static func read(
         _ pointer: UnsafePointer<bh_session_configuration>?, of identifier: String? = nil
     ) throws(Failure) -> SessionConfiguration {
-        let given = try StructArgument.read(
+        var given = try StructArgument.read(
             NumberArgument.required(pointer, "configuration"), "configuration", into: bh_session_configuration(),
             firstSize: firstSize)
+        // In header 0.3.0 `preset` was padding, which hosts need not set.
+        if given.struct_size < StructArgument.end(of: \bh_session_configuration.requires_external_power) {
+            given.preset = 0
+        }
         var configuration = SessionConfiguration(identifier: try self.identifier(given.identifier, of: identifier))
         set(&configuration.connectionsPerOrigin, given.connections_per_origin)
         set(&configuration.maximumRunningTasks, given.maximum_running_tasks)

@@ -14,17 +14,32 @@ enum StructArgument {
         _ pointer: UnsafeRawPointer, _ name: String, into empty: Struct, firstSize: Int, room: Int = largestSize
     ) throws(Failure) -> Struct {
         let size = pointer.loadUnaligned(as: Int.self)
-        guard size >= firstSize, size <= room else {
-            let told = UInt(bitPattern: size)
-            throw Failure(
-                .invalidArgument,
-                "\(name) has struct_size \(told), but \(firstSize) to \(room) can be; start with its initializer")
-        }
+        try check(size, name, firstSize, room, ownSize: MemoryLayout<Struct>.size)
         var copy = empty
         withUnsafeMutableBytes(of: &copy) { bytes in
             bytes.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(size, bytes.count)))
         }
         return copy
+    }
+
+    /// Structs are aligned for `size_t`, so the size of each version is a multiple of its alignment. Any other cuts a
+    /// field in two, and half a pointer points nowhere.
+    @inline(never)
+    private static func check(
+        _ size: Int, _ name: String, _ firstSize: Int, _ room: Int, ownSize: Int
+    ) throws(Failure) {
+        let told = UInt(bitPattern: size)
+        guard size >= firstSize, size <= room else {
+            throw Failure(
+                .invalidArgument,
+                "\(name) has struct_size \(told), but \(firstSize) to \(room) can be; start with its initializer")
+        }
+        guard size % MemoryLayout<Int>.alignment == 0 else {
+            throw Failure(
+                .invalidArgument,
+                "\(name) has struct_size \(told), which ends inside a field; the whole struct has \(ownSize) bytes "
+                    + "here: start with its initializer")
+        }
     }
 
     /// Where a field ends: the size of the version of a struct whose last field it is. Padding may follow.

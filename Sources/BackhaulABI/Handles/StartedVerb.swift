@@ -69,7 +69,7 @@ final class StartedVerb: Sendable {
 
     /// Why a wait ended before the verb did: the engine is slow, or its process is stopped.
     var unanswered: Failure {
-        let failure = application.client.timeoutFailure
+        let failure = application.client.timeoutFailure()
         guard let waitingFor = ticket.waitingFor, failure.status == .timeout else { return failure }
         return Failure(.timeout, waitingFor)
     }

@@ -159,6 +159,12 @@ struct StructLayout {
                 ("task_id", \.task_id), ("disposition", \.disposition), ("status", \.status),
             ]),
         StructLayout(
+            "bh_existing_task", bh_existing_task.self,
+            fields: [
+                ("struct_size", \.struct_size), ("request", \.request), ("task_id", \.task_id),
+                ("event_id", \.event_id), ("state", \.state), ("reserved", \.reserved),
+            ]),
+        StructLayout(
             "bh_challenge", bh_challenge.self,
             fields: [
                 ("struct_size", \.struct_size), ("id", \.id), ("kind", \.kind), ("schemes", \.schemes),

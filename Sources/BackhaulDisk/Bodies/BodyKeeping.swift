@@ -71,6 +71,8 @@ final class BodyKeeping {
         guard let named = try files.status(in: AT_FDCWD, path), named.isRegular else {
             throw SystemError(code: ELOOP, attempt: "Cannot consume by way of a symbolic link")
         }
+        // Else its old name would stay.
+        try files.checkAccess(SplitPath(path).directory, W_OK | X_OK)
         let directory = try files.openDirectory(folder)
         do {
             try files.link(path, to: body.name, in: directory.number)
@@ -126,18 +128,19 @@ final class BodyKeeping {
 }
 
 extension DiskContext {
-    func removeConsumed(_ file: BodyFile, then: @escaping () -> Void) {
+    func removeConsumed(_ file: BodyFile, then: @escaping (_ isDone: Bool) -> Void) {
         let split = SplitPath(file.path)
         do {
             let directory = try directories.directory(at: split.directory)
             guard let status = try files.status(in: directory.number, split.name), status.isRegular,
                 status.inode == file.inode, status.size == file.size,
                 status.modifiedNanoseconds == file.modifiedNanoseconds
-            else { return then() }
+            else { return then(true) }
             try files.remove(split.name, in: directory.number)
-            sync(directory) { _ in then() }
+            sync(directory) { then($0 == nil) }
         } catch {
-            then()
+            // Its directory is gone, and the name with it.
+            then((error as? Failure)?.detail == Int64(ENOENT))
         }
     }
 }

@@ -39,7 +39,7 @@ extension DiskThreads {
     ) {
         guard let index = outcomes.withLock({ $0.takeNext() }) else { return }
         let body = bodies[index]
-        let (worker, id) = (worker(for: body.name), newID())
+        let (worker, id) = (worker(for: body.file.path), newID())
         let settled: @Sendable (Result<BodyFile, Failure>) -> Void = { [weak self] result in
             let all = outcomes.withLock { $0.settle(index, result) }
             self?.keepNext(of: bodies, in: folder, forbidden, outcomes, then: then)
@@ -90,19 +90,20 @@ extension DiskThreads {
         }
     }
 
-    /// Removes the old names of consumed files, unless something else has them by now. `then` is called when that is on
-    /// the disk, or cannot be done.
-    public func removeConsumed(_ files: [BodyFile], then: @escaping @Sendable () -> Void) {
-        guard !files.isEmpty else { return then() }
-        let left = Lock(files.count)
+    /// Removes the old names of consumed files, unless something else has them by now. `then` is given those of which
+    /// that is on the disk.
+    public func removeConsumed(_ files: [BodyFile], then: @escaping @Sendable ([BodyFile]) -> Void) {
+        guard !files.isEmpty else { return then([]) }
+        let outcomes = Lock((left: files.count, done: [BodyFile]()))
         for file in files {
             worker(for: file.path).post { context in
-                context.removeConsumed(file) {
-                    let isLast = left.withLock { left in
-                        left -= 1
-                        return left == 0
+                context.removeConsumed(file) { isDone in
+                    let done = outcomes.withLock { outcomes in
+                        if isDone { outcomes.done.append(file) }
+                        outcomes.left -= 1
+                        return outcomes.left == 0 ? outcomes.done : nil
                     }
-                    if isLast { then() }
+                    if let done { then(done) }
                 }
             }
         }

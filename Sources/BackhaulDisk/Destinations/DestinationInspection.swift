@@ -7,14 +7,21 @@ extension DiskThreads {
     /// live in different mount namespaces, or belong to different groups. `then` gets nil, or `destinationUnavailable`
     /// with the position of the first destination that is not so.
     public func inspect(_ destinations: [Destination], then: @escaping @Sendable (Failure?) -> Void) {
-        guard let first = destinations.first else { return then(nil) }
-        worker(for: first.directory).post { context in
-            for (index, destination) in destinations.enumerated() {
-                guard var failure = DestinationInspection.failure(destination, context.files) else { continue }
-                failure.index = UInt64(index)
-                return then(failure)
+        inspect(destinations, from: 0, then: then)
+    }
+
+    /// Each on its own file system's thread.
+    private func inspect(
+        _ destinations: [Destination], from index: Int, then: @escaping @Sendable (Failure?) -> Void
+    ) {
+        guard index < destinations.count else { return then(nil) }
+        looker(at: destinations[index]).post { [weak self] context in
+            guard var failure = DestinationInspection.failure(destinations[index], context.files) else {
+                self?.inspect(destinations, from: index + 1, then: then)
+                return
             }
-            then(nil)
+            failure.index = UInt64(index)
+            then(failure)
         }
     }
 }

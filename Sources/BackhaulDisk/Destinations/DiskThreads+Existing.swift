@@ -9,7 +9,7 @@ extension DiskThreads {
         _ destination: Destination, size: UInt64?, _ algorithm: Checksum.Algorithm?,
         then: @escaping @Sendable (Result<FoundFile?, Failure>) -> Void
     ) {
-        let worker = worker(for: destination.path)
+        let worker = worker(for: destination.path, at: destination)
         let id = newID()
         worker.post { context in
             do throws(Failure) {
@@ -43,7 +43,7 @@ extension DiskThreads {
     public func look(
         _ destination: Destination, for stamp: FileStamp, then: @escaping @Sendable (Result<Bool, Failure>) -> Void
     ) {
-        worker(for: destination.path).post { context in
+        worker(for: destination.path, at: destination).post { context in
             then(
                 Result { () throws(Failure) in
                     let directory = try context.directories.directory(of: destination)

@@ -1,5 +1,6 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
+internal import CLinux
 internal import Glibc
 
 /// A part file between its first byte and its sealing. Belongs to one disk thread.
@@ -13,7 +14,15 @@ final class OpenPart {
     /// Of the file that holds `length` bytes; nil when there is none yet.
     private var inode: UInt64?
     /// Bytes of the download that are in the file.
-    private var length: UInt64 = 0
+    private(set) var length: UInt64 = 0
+    /// CRC-32C of those bytes; nil when this engine has not read or written all of them.
+    private var checksum: UInt32? = 0
+    /// Bytes that are there, and are read before they are believed.
+    private var check: PartCheck?
+    /// When it was last written to.
+    private var left: FileTimes?
+    /// The file as this engine has left it.
+    private(set) var footprint: PartFootprint?
     private var writeBackStarted: UInt64 = 0
     /// When one was asked for.
     private var digest: PartDigest?
@@ -22,13 +31,17 @@ final class OpenPart {
 
     private var path: String { location.destination.path }
 
-    init(_ location: PartLocation, files: FileSystem) {
+    init(_ location: PartLocation, files: FileSystem, _ footprint: PartFootprint? = nil) {
         self.location = location
         self.files = files
+        self.footprint = footprint
     }
 
-    func resume(trusting trusted: TrustedLength, _ directories: inout Directories) throws(Failure) -> UInt64 {
-        close()
+    /// `stamp`: as a checkpoint has it. While `isUnproven`, the file is not to be continued.
+    func resume(
+        trusting trusted: TrustedLength, as stamp: PartStamp?, _ directories: inout Directories
+    ) throws(Failure) -> UInt64 {
+        leave()
         let directory = try directories.directory(of: location.destination)
         let (least, most): (UInt64, UInt64) =
             switch trusted {
@@ -43,13 +56,60 @@ final class OpenPart {
             let file = try files.open(in: directory.number, location.partName)
             let status = try files.status(file.number)
             guard status.isOurs, status.size >= least, status.size > 0 else { return 0 }
+            guard let known = knows(status, stamp, most) else { return 0 }
             if status.size > most { try files.truncate(file.number, to: most) }
             descriptor = file
             inode = status.inode
             length = min(status.size, most)
             writeBackStarted = length
+            (checksum, check) = (known.checksum, known.check)
+            left = known.check == nil ? FileTimes(status) : nil
             return length
         }
+    }
+
+    /// Nil when it is not the file that was written.
+    private func knows(
+        _ status: FileStatus, _ stamp: PartStamp?, _ most: UInt64
+    ) -> (checksum: UInt32?, check: PartCheck?)? {
+        if let footprint {
+            guard footprint.isSameFile(status) else { return nil }
+            let isBelieved = status.size <= most
+            if footprint.isUntouched(status) {
+                return isBelieved ? (footprint.checksum, nil) : (nil, PartCheck(proven: 0, nil))
+            }
+            if isBelieved, let known = footprint.checksum { return (nil, PartCheck(proven: status.size, known)) }
+        }
+        guard let stamp else { return (nil, nil) }
+        guard stamp.inode == status.inode, [0, status.device].contains(stamp.device), status.size >= stamp.length else {
+            return nil
+        }
+        return (nil, PartCheck(proven: stamp.length, stamp.checksum))
+    }
+
+    var isUnproven: Bool { check != nil }
+
+    /// Reads the next slice of what was there. When that was the last, answers how much of it is believed.
+    func prove(_ directories: inout Directories) throws(Failure) -> UInt64? {
+        guard var check else { return length }
+        let file = try current(&directories)
+        let end = check.end(of: length)
+        var slice = [UInt8](repeating: 0, count: Int(min(UInt64(PartDigest.sliceSize), end - check.offset)))
+        let count = try reporting { () throws(SystemError) in
+            slice.isEmpty ? 0 : try files.read(file.number, into: &slice, at: check.offset)
+        }
+        check.add(slice[..<count])
+        guard check.offset == end || count == 0 else {
+            self.check = check
+            return nil
+        }
+        self.check = nil
+        guard check.isRight, check.offset == end else {
+            forget()
+            return 0
+        }
+        checksum = check.offset == length ? check.checksum : nil
+        return length
     }
 
     func append(_ bytes: [UInt8], _ directories: inout Directories) throws(Failure) -> UInt64 {
@@ -66,6 +126,8 @@ final class OpenPart {
             throw breaks(error)
         }
         length += UInt64(bytes.count)
+        checksum = checksum.map { known in bytes.withUnsafeBytes { bhl_crc32c(known, $0.baseAddress, $0.count) } }
+        left = (try? files.status(file.number)).map(FileTimes.init)
         if length - writeBackStarted >= OpenPart.writeBackSize {
             files.startWriteBack(file.number)
             writeBackStarted = length
@@ -145,16 +207,36 @@ final class OpenPart {
     /// Nothing is believed any more. The file is opened again only from a length that is trusted.
     @discardableResult
     func breaks(_ failure: Failure) -> Failure {
-        close()
+        forget()
         broken = failure
         return failure
     }
 
-    private func close() {
+    var stamp: PartStamp? {
+        guard let descriptor, inode != nil else { return nil }
+        let (device, inode) = descriptor.identity
+        return PartStamp(device: device, inode: inode, length: length, checksum: checksum)
+    }
+
+    /// Closes the file, which is to be known again.
+    func leave() {
+        if let descriptor, descriptor.isOurs, check == nil, let status = try? files.status(descriptor.number) {
+            footprint = PartFootprint(status, length, left, checksum)
+        }
+        let footprint = footprint
+        forget()
+        self.footprint = footprint
+    }
+
+    private func forget() {
         descriptor = nil
         inode = nil
         broken = nil
         length = 0
+        checksum = 0
+        check = nil
+        footprint = nil
+        left = nil
         writeBackStarted = 0
         digest = nil
     }

@@ -18,30 +18,56 @@ public final class PartFile: Sendable {
         self.placer = placer
     }
 
-    /// Opens what an earlier attempt has left, if it is ours (a regular file of this user with one link), shortens it
-    /// to what is trusted, and answers the length to continue from. 0 when there is nothing to continue; then no file
-    /// is made yet.
+    /// Opens what an earlier attempt has left, if it is ours (a regular file of this user with one link) and as it was
+    /// left, shortens it to what is trusted, and answers the length to continue from. 0 when there is nothing to
+    /// continue; then no file is made yet. What this engine has closed is known by its size and times, or where only
+    /// these differ by its checksum; anything else by `stamp`.
     public func openResuming(
-        trusting trusted: TrustedLength, then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
+        trusting trusted: TrustedLength, as stamp: PartStamp? = nil,
+        then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
     ) {
-        worker.post { [id, location] context in
+        worker.post { [self] context in
             let part = context.part(id, location)
-            then(Result { () throws(Failure) in try part.resume(trusting: trusted, &context.directories) })
+            let result = context.changing(location) {
+                Result { () throws(Failure) in
+                    try part.resume(trusting: trusted, as: stamp, &context.directories)
+                }
+            }
+            if case .success = result, part.isUnproven { prove(then: then) } else { then(result) }
+        }
+    }
+
+    /// In slices, so that the other work of the disk thread goes on in between.
+    private func prove(then: @escaping @Sendable (Result<UInt64, Failure>) -> Void) {
+        worker.post { [self] context in
+            guard context.isOpen(id) else { return then(.success(0)) }
+            do throws(Failure) {
+                guard let length = try context.part(id, location).prove(&context.directories) else {
+                    return prove(then: then)
+                }
+                then(.success(length))
+            } catch {
+                then(.failure(error))
+            }
         }
     }
 
     /// Writes at the end; the first call creates the file, with mode 0600. Answers the length then written. A failed
     /// append (`diskFull` above all) leaves the length as it was and may be tried again.
-    public func append(_ bytes: [UInt8], then: @escaping @Sendable (Result<UInt64, Failure>) -> Void) {
+    public func append(_ bytes: [UInt8], then: @escaping @Sendable (Result<PartLength, Failure>) -> Void) {
         worker.post { [id, location] context in
             let part = context.part(id, location)
-            then(Result { () throws(Failure) in try part.append(bytes, &context.directories) })
+            then(context.changing(location) {
+                Result { () throws(Failure) in
+                    PartLength(try part.append(bytes, &context.directories), part.stamp)
+                }
+            })
         }
     }
 
     /// Answers the length that is on the disk. A failure is final for what was written since the last sync: everything
     /// fails until `openResuming` has gone back to the last synced length.
-    public func sync(then: @escaping @Sendable (Result<UInt64, Failure>) -> Void) {
+    public func sync(then: @escaping @Sendable (Result<PartLength, Failure>) -> Void) {
         worker.post { [id, location] context in
             context.sync(id, location, then: then)
         }
@@ -104,7 +130,7 @@ public final class PartFile: Sendable {
                 worker.post { [self] context in seal(last, expected: size, in: context, then: then) }
                 return
             }
-            context.seal(id, location, last, expected: size, then: then)
+            context.changing(location) { context.seal(id, location, last, expected: size, then: then) }
         } catch {
             then(.failure(error))
         }
@@ -114,7 +140,9 @@ public final class PartFile: Sendable {
     /// Fails with `destinationExists` when another file has the name and is not to be replaced; a directory is never
     /// replaced. After `diskFailed` the name may or may not last: do not ask again.
     public func place(_ intent: FinishIntent, then: @escaping @Sendable (Result<FileStamp, Failure>) -> Void) {
-        placer.post { [id, location] context in context.place(id, location, intent, then: then) }
+        placer.post { [id, location] context in
+            context.changing(location) { context.place(id, location, intent, then: then) }
+        }
     }
 
     /// How far an earlier process had come with `intent`, for recovery.
@@ -131,13 +159,13 @@ public final class PartFile: Sendable {
     /// Closes and removes the part file. Absent is fine.
     public func discard(then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker.post { [id, location] context in
-            then(Result { () throws(Failure) in try context.discard(id, location) })
+            then(context.changing(location) { Result { () throws(Failure) in try context.discard(id, location) } })
         }
     }
 
     /// Closes the file and leaves it where it is.
     public func close() {
-        worker.post { [id] context in context.close(id) }
+        worker.post { [id, location] context in context.close(id, location) }
     }
 
     deinit { close() }

@@ -19,6 +19,9 @@ public struct PartLocation: Equatable, Sendable {
         self.replace = replace
     }
 
+    /// Of the part file.
+    var path: String { destination.directory + "/" + partName }
+
     /// The part file in a message, by the name that the host knows.
     var partDescription: String { "the part file of \(destination.path)" }
 }

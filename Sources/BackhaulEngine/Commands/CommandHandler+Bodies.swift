@@ -38,7 +38,7 @@ extension CommandHandler {
         var owners: [Int] = []
         for position in positions {
             guard let body = items[position].0.options.body else { continue }
-            let name = core.newBodyName()
+            let name = core.newBodyName(body.source)
             for (number, file) in body.files.enumerated() {
                 guard !file.isAbsent else {
                     let failure = Failure(

@@ -68,9 +68,12 @@ extension CommandHandler {
             connection.hello?.launch != nil && core.sessions[session]?.isDiscretionaryIfLaunched == true
         let enqueued = Lock(EnqueuedTasks())
         let aliases = aliases(of: items)
+        let hasKey = items.contains { $0.0.idempotencyKey != nil }
+        let running = hasKey ? core.runningTasks(of: session) : []
         once({ (transaction) throws(Failure) in
             let applied = try transaction.enqueue(
-                session: session, items, aliases: aliases, now: now, clock: clock, isLaunched: isLaunched)
+                session: session, items, aliases: aliases, now: now, clock: clock, isLaunched: isLaunched,
+                running: running)
             enqueued.withLock { $0 = applied }
             try with(transaction, applied.results)
             return (.enqueued(applied.results), nil)
@@ -197,7 +200,7 @@ extension CommandHandler {
             case .success(let (record, path, size)?):
                 let outbox = core.services.outbox
                 let target = PartLocation(
-                    destination: destination, partName: EngineCore.partName(tag: core.tag, task),
+                    destination: destination, partName: EngineCore.partName(tag: core.tag, task, record.task.part),
                     mode: record.task.request.mode, replace: ifExists == .replace)
                 core.services.disk.moveKept(from: path, to: target, size: size) { moved in
                     outbox.post { core in

@@ -7,9 +7,9 @@ internal import BackhaulStore
 extension EngineCore {
     private static let atATime = 256
 
-    func newBodyName() -> String {
+    func newBodyName(_ source: BodySource) -> String {
         lastBody += 1
-        return bodyPrefix + String(lastBody)
+        return BodyName.make(bodyPrefix, UInt64(lastBody), source)
     }
 
     /// What an engine that ended has left: files without a task, and old names of files that are in the store.
@@ -18,10 +18,20 @@ extension EngineCore {
         let (outbox, prefix) = (services.outbox, bodyPrefix)
         services.disk.names(in: services.directory.bodiesPath) { names in
             // Ours may belong to tasks that are being made.
-            let others = names.filter { !$0.hasPrefix(prefix) }
-            outbox.post { core in core.discardUnused(others) }
+            let others = names.filter { !$0.hasPrefix(prefix) && $0 != BodyName.lost }
+            outbox.post { core in core.setAsideUnknown(others) }
         }
         sweepBodies()
+    }
+
+    /// The database may have been lost, or be an old copy of itself: what it does not know is not removed.
+    private func setAsideUnknown(_ names: [String]) {
+        guard !names.isEmpty else { return }
+        storeUntilDone({ (transaction) throws(Failure) in
+            try transaction.unknownBodies(among: names)
+        }, then: { core, unknown in
+            core.services.disk.setAside(unknown, in: core.services.directory.bodiesPath) {}
+        })
     }
 
     /// Those of the names that no task needs are removed.
@@ -66,19 +76,21 @@ extension EngineCore {
         })
     }
 
-    /// `then` is called when no consumed file has its old name any more, as far as that can be helped.
-    func removeConsumed(then: @escaping @Sendable (EngineCore) -> Void) {
+    /// `then` is called when no consumed file has its old name any more. What cannot be removed now is tried again with
+    /// the next consumed file, and by the next engine.
+    func removeConsumed(after path: String = "", then: @escaping @Sendable (EngineCore) -> Void) {
         store({ (transaction) throws(Failure) in
-            try transaction.consumed(limit: Self.atATime)
+            try transaction.consumed(after: path, limit: Self.atATime)
         }, then: { core, result in
             guard case .success(let files) = result, !files.isEmpty else { return then(core) }
             let outbox = core.services.outbox
-            core.services.disk.removeConsumed(files) {
+            let last = files.last?.path ?? ""
+            core.services.disk.removeConsumed(files) { done in
                 outbox.post { core in
                     core.store({ (transaction) throws(Failure) in
-                        try transaction.forgetConsumed(files)
+                        try transaction.forgetConsumed(done)
                     }, then: { core, result in
-                        if case .success = result { core.removeConsumed(then: then) } else { then(core) }
+                        if case .success = result { core.removeConsumed(after: last, then: then) } else { then(core) }
                     })
                 }
             }

@@ -109,8 +109,9 @@ extension EngineCore {
         let asked = lanes.filter { unconnected.rows[$0] != nil }
         guard !asked.isEmpty else { return }
         let now = Clock.wallMilliseconds
-        store({ (transaction) throws(Failure) in try transaction.unconnected(among: asked) }, then: { core, result in
-            guard case .success(let waiting) = result else { return }
+        storeUntilDone({ (transaction) throws(Failure) in
+            try transaction.unconnected(among: asked)
+        }, then: { core, waiting in
             let free = asked.subtracting(waiting).filter { lane in
                 !core.runners.values.contains { $0.task.lane == lane }
             }

@@ -33,10 +33,9 @@ extension EngineCore {
         cookies[session] = SessionCookies(jar: jar, isPersistent: policy == .persistent)
         jar.onChange = { [weak self] in self?.cookiesChanged(session) }
         guard policy == .persistent else { return }
-        store({ (transaction) throws(Failure) in
+        storeUntilDone({ (transaction) throws(Failure) in
             try transaction.cookies(of: session)
-        }, then: { core, result in
-            guard case .success(let lines) = result else { return }
+        }, then: { core, lines in
             core.cookies[session]?.jar.add(lines)
             core.cookies[session]?.stored.formUnion(lines)
         })

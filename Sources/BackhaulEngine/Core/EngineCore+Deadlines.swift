@@ -38,8 +38,7 @@ extension EngineCore {
     }
 
     private func findEndOfTime(of session: SessionID) {
-        store({ (transaction) throws(Failure) in try transaction.nextEndOfTime(session) }, then: { core, result in
-            guard case .success(let end) = result else { return }
+        storeUntilDone({ (transaction) throws(Failure) in try transaction.nextEndOfTime(session) }, then: { core, end in
             core.deferral.endsOfTime[session] = end
             core.planLook()
         })
@@ -50,10 +49,10 @@ extension EngineCore {
         let now = calendarMilliseconds
         for (session, end) in deferral.endsOfTime where end <= now {
             deferral.endsOfTime[session] = nil
-            store({ (transaction) throws(Failure) in
+            storeUntilDone({ (transaction) throws(Failure) in
                 try transaction.overdue(of: session, limit: Self.overdueLimit, now: now)
-            }, then: { core, result in
-                for task in (try? result.get()) ?? [] where core.runners[task.id] == nil {
+            }, then: { core, overdue in
+                for task in overdue where core.runners[task.id] == nil {
                     if core.ready.removeValue(forKey: task.id) != nil { core.schedule.drop(task.id, in: task.lane) }
                     core.run(task, holdsTurn: false)
                 }

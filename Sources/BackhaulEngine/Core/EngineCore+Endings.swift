@@ -32,7 +32,7 @@ extension EngineCore {
         }, then: { core, result in
             switch result {
             case .success(let change): core.ended(endings, change)
-            case .failure: core.endAgain(endings)
+            case .failure(let failure): core.endAgain(endings, after: failure)
             }
         })
     }
@@ -50,10 +50,10 @@ extension EngineCore {
     }
 
     /// Each by itself: one that cannot be written must not keep the others.
-    private func endAgain(_ endings: [Ending]) {
+    private func endAgain(_ endings: [Ending], after failure: Failure) {
         for ending in endings {
             guard let runner = runners[ending.end.task] else { continue }
-            runner.again { [unowned self] in end([ending], of: ending.session) }
+            runner.again(after: failure) { [unowned self] in end([ending], of: ending.session) }
         }
     }
 }

@@ -18,7 +18,9 @@ extension EngineCore {
 
     private func remove(_ leftovers: [Leftover]) {
         // A running download still holds its own part file, removes it itself and asks for another sweep.
-        let removable = leftovers.filter { runners[$0.task] == nil }
+        let removable = leftovers.filter { leftover in
+            (runners[leftover.task] as? DownloadRunner)?.task.part != leftover.part
+        }
         guard !removable.isEmpty else {
             isSweeping = false
             return
@@ -27,7 +29,7 @@ extension EngineCore {
             switch leftover.kind {
             case .part(let path):
                 (path.map(Destination.directory(of:)) ?? services.directory.keptPath) + "/"
-                    + Self.partName(tag: tag, leftover.task)
+                    + Self.partName(tag: tag, leftover.task, leftover.part)
             case .kept: services.directory.keptFile(of: leftover.task)
             }
         }

@@ -9,12 +9,26 @@ extension EngineCore {
     func location(of task: StoredTask) -> PartLocation {
         let destination = task.request.destination ?? keptDestination(of: task.id)
         return PartLocation(
-            destination: destination, partName: Self.partName(tag: tag, task.id),
+            destination: destination, partName: Self.partName(tag: tag, task.id, task.part),
             mode: task.request.mode,
             replace: task.request.destination == nil || task.request.ifExists != .fail)
     }
 
-    static func partName(tag: String, _ task: TaskID) -> String { ".backhaul-\(tag)-\(task.rawValue).part" }
+    /// `part`: a random number that makes the name unpredictable. 0: the task was made by an earlier version.
+    static func partName(tag: String, _ task: TaskID, _ part: UInt64) -> String {
+        let secret = part == 0 ? "" : "-" + String(part, radix: 16)
+        return ".backhaul-\(tag)-\(task.rawValue)\(secret).part"
+    }
+
+    /// A disk that does not answer may change these part files long after the engine has ended.
+    func renewParts(named names: Set<String>, then: @escaping @Sendable () -> Void) {
+        let tasks = runners.values.compactMap { runner in
+            (runner as? DownloadRunner).flatMap { names.contains($0.location.partName) ? $0.task.id : nil }
+        }
+        store({ (transaction) throws(Failure) in
+            for task in tasks { try transaction.renewPart(of: task) }
+        }, then: { _, _ in then() })
+    }
 
     private func keptDestination(of task: TaskID) -> Destination {
         Destination(

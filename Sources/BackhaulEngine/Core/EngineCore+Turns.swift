@@ -32,12 +32,12 @@ extension EngineCore {
         }
         if !unknown.isEmpty {
             let wanted = unknown
-            store({ (transaction) throws(Failure) in
+            storeUntilDone({ (transaction) throws(Failure) in
                 var found: [Lane] = []
                 for id in wanted { if let lane = try transaction.lane(id) { found.append(lane) } }
                 return found
-            }, then: { core, result in
-                for lane in (try? result.get()) ?? [] { core.add(lane, reload: false) }
+            }, then: { core, found in
+                for lane in found { core.add(lane, reload: false) }
                 core.planPump()
             })
         }

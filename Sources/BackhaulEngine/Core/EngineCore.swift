@@ -75,6 +75,11 @@ final class EngineCore {
     var tickerRuns = false
     var dueTimer: LoopTimer?
     var leaveTimer: LoopTimer?
+    /// Until then clients of an earlier engine have time to come back.
+    var returnTimer: LoopTimer?
+    var storeRetryTimer: LoopTimer?
+    /// What the store could not do for now.
+    var storeRetries: [(EngineCore) -> Void] = []
     var restTimer: LoopTimer?
     /// Since the rest timer was started.
     var hasWorked = false
@@ -142,7 +147,8 @@ final class EngineCore {
             _ = try transaction.releaseUnconnected()
             try transaction.rescheduleParked(bootMilliseconds: clock.boot, now: clock.wall)
             return Opening(
-                tag: try transaction.storeTag(), sessions: try transaction.activeSessions(),
+                tag: try transaction.storeTag(), hasClients: try !transaction.clients().isEmpty,
+                sessions: try transaction.activeSessions(),
                 lanes: try transaction.lanesWithWaitingTasks(), sealed: try transaction.tasksWithIntent(),
                 challenges: try transaction.openChallenges(), kept: try transaction.keptAnswers(),
                 nextDue: try transaction.nextDue(),
@@ -159,6 +165,7 @@ final class EngineCore {
 
     private struct Opening: Sendable {
         var tag: String
+        var hasClients: Bool
         var sessions: [(id: SessionID, application: String, configuration: SessionConfiguration)]
         var lanes: [Lane]
         var sealed: [StoredTask]
@@ -174,6 +181,7 @@ final class EngineCore {
 
     private func opened(_ opening: Opening) {
         tag = opening.tag
+        if opening.hasClients { expectClients() }
         limits(opening.limits)
         opened(opening.networks.said, opening.networks.used)
         for session in opening.sessions { remember(session.configuration, of: session.id) }
@@ -238,6 +246,8 @@ final class EngineCore {
         ticker?.stop()
         dueTimer?.stop()
         leaveTimer?.stop()
+        returnTimer?.stop()
+        storeRetryTimer?.stop()
         holderTimer?.stop()
         progressTimer?.stop()
         restTimer?.stop()

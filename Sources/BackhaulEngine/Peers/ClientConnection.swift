@@ -1,3 +1,4 @@
+internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
@@ -13,9 +14,10 @@ final class ClientConnection {
     /// It reads slower than it is sent to: what can wait is not sent.
     let isBehind: () -> Bool
     private(set) var handles: [HandleID: AttachedHandle] = [:]
-    /// The disk is asked about the destinations of an enqueue; what came after it waits, so that a client's commands
-    /// keep their order.
+    /// The disk is asked about the destinations of an enqueue, or /proc about the client's process. What came after it
+    /// waits, so that a client's commands keep their order.
     var isInspecting = false
+    var introductionTimer: LoopTimer?
     private var held: [ClientMessage] = []
     /// The disk takes the files of an enqueue over, which may last: the next enqueue waits, but nothing else does.
     var isTakingBodies = false
@@ -89,6 +91,8 @@ extension EngineCore {
         connections[id] = ClientConnection(id: id, isLocal: isLocal, isBehind: isBehind, deliver: deliver)
     }
 
+    var connectedClients: Set<ClientID> { Set(connections.values.compactMap { $0.hello?.client }) }
+
     /// The client has closed, or its process has ended: its sessions have no consumer by it any more.
     func closed(_ id: ConnectionID) {
         guard let connection = connections.removeValue(forKey: id) else { return }
@@ -102,7 +106,7 @@ extension EngineCore {
         // It may have connected again before the end of this connection was seen.
         guard !connections.values.contains(where: { $0.hello?.client == hello.client }) else { return }
         let application = hello.application
-        store({ (transaction) throws(Failure) in
+        storeUntilDone({ (transaction) throws(Failure) in
             try transaction.releaseClient(hello.client)
         }, then: { core, _ in core.tryWaiting(in: application) })
     }
@@ -123,21 +127,44 @@ extension EngineCore {
         }
     }
 
+    private static let introductionMilliseconds: Int64 = 100
+
     private func introduce(_ connection: ClientConnection, _ hello: Hello) {
-        guard connection.hello == nil, let process = ProcessIdentity.of(processID: hello.process) else { return }
+        guard connection.hello == nil else { return }
+        guard let process = ProcessIdentity.of(processID: hello.process) else {
+            if ProcessIdentity.exists(hello.process) { introduceLater(connection, hello) }
+            return
+        }
         connection.introduce(hello, process: process)
         connection.deliver(.welcome(services.welcome))
         launches.hostCame(connection)
         // What waited before this client came: it learns of it as if it happened now.
         let id = connection.id
         let application = hello.application
-        store({ (transaction) throws(Failure) in
-            try transaction.waitingEvents(application: application)
-        }, then: { core, result in
+        let connected = connectedClients
+        let departed = hello.departed.filter { !connected.contains($0) }
+        storeUntilDone({ (transaction) throws(Failure) in
+            try transaction.releaseDeparted(departed, of: process)
+            return try transaction.waitingEvents(application: application)
+        }, then: { core, waitingEvents in
+            if !departed.isEmpty { core.tryWaiting(in: application) }
             guard let connection = core.connections[id] else { return }
-            for waiting in (try? result.get()) ?? [] {
+            for waiting in waitingEvents {
                 connection.deliver(.notice(.event(identifier: waiting.identifier, newest: waiting.newestEvent)))
             }
         })
+    }
+
+    /// /proc cannot be read for want of memory or descriptors.
+    private func introduceLater(_ connection: ClientConnection, _ hello: Hello) {
+        let id = connection.id
+        connection.isInspecting = true
+        connection.introductionTimer = loop.timer { [unowned self] in
+            guard let connection = connections[id] else { return }
+            connection.isInspecting = false
+            introduce(connection, hello)
+            receiveHeld(by: connection)
+        }
+        connection.introductionTimer?.start(milliseconds: Self.introductionMilliseconds)
     }
 }

@@ -91,12 +91,10 @@ final class SocketServer {
         return switch error.code {
         case EADDRINUSE:
             .system(.storeUnavailable, code: error.code, "\(what): the store has a directory \(socketName); remove it")
+        case _ where error.isExhaustion:
+            .system(.outOfResources, code: error.code, "\(what): \(error.reason); \(error.advice)")
         case ENOSPC, EDQUOT:
             .system(.storeFull, code: error.code, "\(what): \(error.reason); free some space")
-        case _ where error.isExhaustion:
-            .system(
-                .outOfResources, code: error.code,
-                "\(what): \(error.reason); raise the limit of open files (ulimit -n)")
         default: .system(.storeUnavailable, code: error.code, "\(what): \(error.reason)")
         }
     }

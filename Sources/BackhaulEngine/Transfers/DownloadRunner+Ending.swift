@@ -15,7 +15,7 @@ extension DownloadRunner {
             outcome.size = machine.size ?? machine.offset
             outcome.checksum = machine.checksum
             // Of a file that was placed the answer was recorded with the intent.
-            if machine.isUnchanged, let head { outcome.answer = AnswerSummary(head) }
+            if machine.isUnchanged, let head { outcome.answer = AnswerSummary(head, secrets) }
             end(outcome, with: recordVersion())
         case .failed(let failure):
             noteUplink(failure)
@@ -53,7 +53,7 @@ extension TaskRunner {
     /// `also`: part of the same transaction.
     func end(_ outcome: Outcome, with also: (@Sendable (Transaction) throws(Failure) -> Void)? = nil) {
         var outcome = outcome
-        if outcome.state != .succeeded, let head { outcome.answer = AnswerSummary(head) }
+        if outcome.state != .succeeded, let head { outcome.answer = AnswerSummary(head, secrets) }
         if outcome.state == .failed, !errorBody.isEmpty {
             outcome.answer.errorBody = secrets.redacted(
                 errorBody, isCut: errorBody.count >= Limits.errorBodySize)

@@ -39,8 +39,8 @@ extension DownloadRunner: TransferDelegate {
     }
 
     private func flushAged() {
-        let age = core.loop.now - bufferedSince
-        if age >= DownloadMachine.BufferLimits.agedMilliseconds { handle(.aged) } else { core.flushTimer.add(self) }
+        let left = bufferedSince + DownloadMachine.BufferLimits.agedMilliseconds - core.loop.now
+        if left <= 0 { handle(.aged) } else { core.flushTimer.add(self, within: left) }
     }
 
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) { take(ended(transfer, end)) }

@@ -73,7 +73,8 @@ final class DownloadRunner: TaskRunner {
             part.look(for: intent, then: disk { .lookedForSealed(isThere: $0 != .gone) })
         case .openPart(let isSameBoot, let syncedOffset):
             let trusted: TrustedLength = isSameBoot ? .allWritten(atLeastSynced: syncedOffset) : .synced(syncedOffset)
-            part.openResuming(trusting: trusted, then: disk { .opened(length: $0) })
+            let stamp = machine.checkpoint?.stamp(isSameBoot: isSameBoot)
+            part.openResuming(trusting: trusted, as: stamp, then: disk { .opened(length: $0) })
         case .checkSpace(let missing, let size):
             part.checkSpace(for: missing, ofFileOf: size, then: disk { _ in .spaceChecked })
         case .lookForFile(let size, let algorithm):
@@ -95,8 +96,8 @@ final class DownloadRunner: TaskRunner {
             part.openResuming(trusting: .nothing, then: disk { _ in nil })
         case .flush:
             let bytes = takeBuffer()
-            part.append(bytes, then: disk(writing: bytes.count) { .appended(length: $0) })
-        case .sync: part.sync(then: disk { .synced(length: $0) })
+            part.append(bytes, then: disk(writing: bytes.count) { .appended(length: $0.length, $0.stamp) })
+        case .sync: part.sync(then: disk { .synced(length: $0.length, checksum: $0.stamp?.checksum) })
         case .recordCheckpoint(let checkpoint):
             let id = task.id
             CrashPoint.beforeCheckpoint.reach()
@@ -170,7 +171,7 @@ final class DownloadRunner: TaskRunner {
         noteRequest(from: offset)
         feed = makeFeed { [weak self] failure in
             self?.stopTransfer()
-            self?.handle(.transferFailed(failure, isTransient: false))
+            self?.handle(.transferFailed(failure, isTransient: failure.isPassingLack))
         }
         do {
             var request = transferRequest(offset: offset, ifRange: ifRange)
@@ -178,13 +179,13 @@ final class DownloadRunner: TaskRunner {
             transfer = try core.transport.start(request, body: limited(feed), cookies: cookieJar, self)
             feed?.transfer = transfer
         } catch {
-            handle(.transferFailed(error, isTransient: false))
+            handle(.transferFailed(error, isTransient: error.isPassingLack))
         }
     }
 
     private func recordIntent(_ intent: FinishIntent) {
         let (id, attempts, bytes) = (task.id, task.attempts &+ requests, bytesReceived)
-        let answer = machine.head.map { AnswerSummary($0) } ?? AnswerSummary()
+        let answer = machine.head.map { AnswerSummary($0, secrets) } ?? AnswerSummary()
         let checksum = machine.checksum
         let attempt = attempt(.end)
         recordedAttempt = attempt
@@ -197,7 +198,7 @@ final class DownloadRunner: TaskRunner {
             switch result {
             case .success(true): runner.handle(.intentRecorded)
             case .success(false): runner.handle(.intentRefused)
-            case .failure: runner.again { [unowned runner] in runner.recordIntent(intent) }
+            case .failure(let failure): runner.again(after: failure) { [unowned runner] in runner.recordIntent(intent) }
             }
         })
     }

@@ -15,9 +15,11 @@ final class FlushTimer {
         timer = loop.timer { [unowned self] in flush() }
     }
 
-    /// Bytes that came just now wait in the runner's buffer.
-    func add(_ runner: DownloadRunner) {
-        if waiting.isEmpty { timer?.start(milliseconds: DownloadMachine.BufferLimits.agedMilliseconds) }
+    /// The runner's buffer is to be written in so many milliseconds at the latest. Others may make it earlier.
+    func add(_ runner: DownloadRunner, within milliseconds: Int64) {
+        if waiting.isEmpty || timer.map({ $0.millisecondsLeft > milliseconds }) == true {
+            timer?.start(milliseconds: milliseconds)
+        }
         waiting[ObjectIdentifier(runner)] = Weak(runner: runner)
     }
 

@@ -105,8 +105,8 @@ extension TaskRunner {
                 core.due(at: parked.nextDue)
                 core.tasksWait(in: parked.change.lanes, reload: true)
                 if parked.isNew { core.announce(parked.change) }
-            case .failure:
-                runner.again { [unowned runner] in runner.park(demand, attempt, failures, replacing) }
+            case .failure(let failure):
+                runner.again(after: failure) { [unowned runner] in runner.park(demand, attempt, failures, replacing) }
             }
         })
     }

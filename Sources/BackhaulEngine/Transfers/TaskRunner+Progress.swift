@@ -40,6 +40,7 @@ extension TaskRunner {
     }
 
     private var reason: (WaitReason, String?) {
+        if let uncommitted { return (uncommitted.status == .storeFull ? .diskFull : .finishing, uncommitted.message) }
         if let finishing { return (.finishing, finishing) }
         if isUnanswered { return (.connecting, "\(task.origin.text) has not answered yet") }
         if waitsForRate { return (.rate, WaitReason.rate.text) }

@@ -72,7 +72,7 @@ extension TaskRunner {
                 core.due(at: attempt.nextAttempt)
                 // Without a delay it waits for its turn again, unless it is suspended or has ended.
                 if attempt.nextAttempt == nil { core.tasksWait(in: [lane], reload: false) }
-            case .failure: runner.again { [unowned runner] in runner.write(attempt) }
+            case .failure(let failure): runner.again(after: failure) { [unowned runner] in runner.write(attempt) }
             }
         })
     }

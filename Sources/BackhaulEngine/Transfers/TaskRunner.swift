@@ -43,6 +43,8 @@ class TaskRunner {
     var rate = RateMeter()
     var lastByte: Int64
     var concludingTimer: LoopTimer?
+    /// Why the store could not commit the last thing that the runner wrote; nil when it could.
+    private(set) var uncommitted: Failure?
     /// Its lane tries one task at a time, and how this one is taken is not known yet.
     var isProbe = false
     /// A server or proxy has asked for a credential, and what comes of that is not durable yet.
@@ -234,8 +236,9 @@ class TaskRunner {
         core.planPump()
     }
 
-    /// The store cannot commit for now (it is full, say): nothing is lost by waiting a second.
-    func again(_ body: @escaping () -> Void) {
+    /// Commits once more in a second: the store's file system may have space again, and nothing is lost meanwhile.
+    func again(after failure: Failure, _ body: @escaping () -> Void) {
+        uncommitted = failure
         let timer = core.loop.timer { body() }
         concludingTimer = timer
         timer.start(milliseconds: 1_000)

@@ -95,7 +95,7 @@ final class UploadRunner: TaskRunner {
             transfer = try core.transport.start(transferRequest(), body: limited(feed), cookies: cookieJar, self)
             feed?.transfer = transfer
         } catch {
-            handle(.transferFailed(error, isTransient: false))
+            handle(.transferFailed(error, isTransient: error.isPassingLack))
         }
     }
 
@@ -104,7 +104,7 @@ final class UploadRunner: TaskRunner {
         case .succeeded:
             noteUplink(nil)
             var outcome = Outcome(state: .succeeded)
-            if let head { outcome.answer = AnswerSummary(head) }
+            if let head { outcome.answer = AnswerSummary(head, secrets) }
             outcome.answer.responseBody =
                 responseBody.isEmpty
                 ? nil : secrets.redacted(responseBody, isCut: responseBody.count >= Limits.responseBodySize)

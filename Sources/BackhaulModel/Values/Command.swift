@@ -100,10 +100,14 @@ public struct Hello: Equatable, Sendable {
     public var isObserver: Bool
     /// What the process has in its environment from a launch.
     public var launch: LaunchToken?
+    /// Clients of the same process that were closed while no engine may have heard of it.
+    public var departed: [ClientID]
 
     public init(
-        client: ClientID, application: String, process: Int32, isObserver: Bool = false, launch: LaunchToken? = nil
+        client: ClientID, application: String, process: Int32, isObserver: Bool = false, launch: LaunchToken? = nil,
+        departed: [ClientID] = []
     ) {
+        self.departed = departed
         self.client = client
         self.application = application
         self.process = process

@@ -8,8 +8,13 @@ public struct EnqueuedList: Sequence, Equatable, Sendable {
         /// What the next item is if the run goes on.
         var next: Enqueued? {
             guard first.disposition != .notApplied else { return first }
+            var next = first
             let (id, overflows) = first.task.rawValue.addingReportingOverflow(UInt64(count))
-            return overflows ? nil : Enqueued(task: TaskID(rawValue: id), disposition: first.disposition)
+            next.task = TaskID(rawValue: id)
+            guard first.end != .zero else { return overflows ? nil : next }
+            let (end, endOverflows) = first.end.rawValue.addingReportingOverflow(UInt64(count))
+            next.end = EventID(rawValue: end)
+            return overflows || endOverflows ? nil : next
         }
     }
 
@@ -25,6 +30,11 @@ public struct EnqueuedList: Sequence, Equatable, Sendable {
     /// How many were applied before the first that was not.
     public var appliedPrefix: Int {
         runs.prefix { $0.first.disposition != .notApplied }.reduce(0) { $0 + $1.count }
+    }
+
+    /// Those that were found by their keys, with the numbers of their requests.
+    public var existing: [(request: Int, Enqueued)] {
+        enumerated().filter { $0.element.disposition == .existing }.map { ($0.offset, $0.element) }
     }
 
     public init(notApplied count: Int) {
@@ -44,9 +54,7 @@ public struct EnqueuedList: Sequence, Equatable, Sendable {
 
     public mutating func append(contentsOf other: EnqueuedList) {
         for run in other.runs {
-            if let last = runs.indices.last, runs[last].next == run.first,
-                runs[last].first.disposition == run.first.disposition
-            {
+            if let last = runs.indices.last, runs[last].next == run.first {
                 runs[last].count += run.count
             } else {
                 runs.append(run)

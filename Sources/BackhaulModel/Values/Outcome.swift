@@ -29,7 +29,7 @@ public struct AnswerSummary: Equatable, Sendable {
     public var httpStatus: Int32 = 0
     public var finalURL: String?
     public var mediaType: String?
-    /// The chosen ones.
+    /// Those that fit.
     public var headers: [HeaderField] = []
     /// The first bytes of the body of an answer that was not accepted.
     public var errorBody: [UInt8]?

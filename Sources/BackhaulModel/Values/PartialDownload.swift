@@ -14,6 +14,36 @@ public struct Validator: Equatable, Sendable {
     public var ifRange: String? { entityTag ?? lastModified }
 }
 
+/// By which a part file is known again.
+public struct PartStamp: Equatable, Sendable {
+    /// 0: the file system may have got another number.
+    public var device: UInt64
+    public var inode: UInt64
+    /// It has these bytes at least.
+    public var length: UInt64
+    /// Of these bytes (CRC-32C); nil: not known.
+    public var checksum: UInt32?
+
+    public init(device: UInt64, inode: UInt64, length: UInt64, checksum: UInt32?) {
+        self.device = device
+        self.inode = inode
+        self.length = length
+        self.checksum = checksum
+    }
+}
+
+/// How long a part file is.
+public struct PartLength: Equatable, Sendable {
+    public var length: UInt64
+    /// Nil: there is no file.
+    public var stamp: PartStamp?
+
+    public init(_ length: UInt64, _ stamp: PartStamp? = nil) {
+        self.length = length
+        self.stamp = stamp
+    }
+}
+
 /// What is durable about a download that is not whole.
 public struct Checkpoint: Equatable, Sendable {
     public var validator: Validator
@@ -27,17 +57,30 @@ public struct Checkpoint: Equatable, Sendable {
     /// only the synced ones.
     public var bootID: String
     public var facts = RepresentationFacts()
+    /// Of the bytes that were written when it was made. Nil in a checkpoint of an earlier version's.
+    public var part: PartStamp?
+    /// Of the synced bytes.
+    public var syncedChecksum: UInt32?
 
     public init(
         validator: Validator, finalURL: String, size: UInt64?, syncedOffset: UInt64, bootID: String,
-        facts: RepresentationFacts = RepresentationFacts()
+        facts: RepresentationFacts = RepresentationFacts(), part: PartStamp? = nil,
+        syncedChecksum: UInt32? = nil
     ) {
+        self.part = part
+        self.syncedChecksum = syncedChecksum
         self.validator = validator
         self.finalURL = finalURL
         self.size = size
         self.syncedOffset = syncedOffset
         self.bootID = bootID
         self.facts = facts
+    }
+
+    /// What the part file is to have. After another boot only synced bytes are there for certain.
+    public func stamp(isSameBoot: Bool) -> PartStamp? {
+        guard let part, !isSameBoot else { return part }
+        return PartStamp(device: 0, inode: part.inode, length: syncedOffset, checksum: syncedChecksum)
     }
 }
 

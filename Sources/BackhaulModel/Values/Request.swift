@@ -121,8 +121,15 @@ public struct Enqueued: Equatable, Sendable {
     }
     public var task: TaskID
     public var disposition: Disposition
-    public init(task: TaskID, disposition: Disposition) {
+    /// Of a task that its key found: how it stood. Nil for others.
+    public var state: TaskState?
+    /// The event of its end while that is not acknowledged, otherwise zero.
+    public var end: EventID
+
+    public init(task: TaskID, disposition: Disposition, state: TaskState? = nil, end: EventID = .zero) {
         self.task = task
         self.disposition = disposition
+        self.state = state
+        self.end = end
     }
 }

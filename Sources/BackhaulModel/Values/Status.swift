@@ -71,6 +71,9 @@ public struct Failure: Error, Equatable, Sendable {
     /// Position of the first item of an array argument that was wrong.
     public var index: UInt64?
 
+    /// This machine lacks memory, threads or descriptors, or the engine is ending: the same work may succeed later.
+    public var isPassingLack: Bool { status == .outOfResources || status == .engineFailed }
+
     public init(
         _ status: Status, _ message: String, domain: FailureDomain = .none, detail: Int64 = 0, index: UInt64? = nil
     ) {

@@ -5,6 +5,8 @@ struct HopQuestions {
     var credentials = HopCredentials()
     /// Until then heads are those of a proxy's answers to CONNECT.
     private(set) var isRequestSent = false
+    /// The proxy has agreed to it.
+    private(set) var hasTunnel = false
     /// For Negotiate.
     var tickets: HopTickets?
     private var repeats = 0
@@ -15,7 +17,10 @@ struct HopQuestions {
     mutating func requestBegins() { isRequestSent = true }
 
     /// Another connection is being made for it.
-    mutating func requestIsRepeated() { isRequestSent = false }
+    mutating func requestIsRepeated() {
+        isRequestSent = false
+        hasTunnel = false
+    }
 
     /// Whether another head may follow this one. If none does, this was the answer.
     mutating func mayBeRepeated(after status: Int32) -> Bool {
@@ -31,6 +36,7 @@ struct HopQuestions {
     /// False when the proxy has refused the tunnel too often.
     mutating func connectWasAnswered(with status: Int32) -> Bool {
         repeats = status == 407 ? repeats + 1 : 0
+        hasTunnel = (200..<300).contains(status)
         return repeats <= Self.repeatLimit
     }
 }

@@ -34,6 +34,27 @@ enum CurlLibrary {
 
     /// Nil where libcurl uses no OpenSSL.
     static let openSSL: bhl_tls? = {
+        var functions = bhl_tls()
+        return openSSLName.flatMap { bhl_tls_load(&functions, $0) == 1 ? functions : nil }
+    }()
+
+    /// Nil where libcurl uses no OpenSSL, and then reads files of certificates itself.
+    static let authorities: bhl_authorities? = {
+        var functions = bhl_authorities()
+        return openSSLName.flatMap { bhl_authorities_load(&functions, $0) == 1 ? functions : nil }
+    }()
+
+    /// The file of the authorities that libcurl was built to trust.
+    static let systemAuthorities: String? = {
+        guard let handle = curl_easy_init() else { return nil }
+        defer { curl_easy_cleanup(handle) }
+        // Unsafe: libcurl's own text.
+        var path: UnsafePointer<CChar>?
+        guard bhl_easy_get_string(handle, CURLINFO_CAINFO, &path) == CURLE_OK, let path else { return nil }
+        return String(cString: path)
+    }()
+
+    private static let openSSLName: String? = {
         guard let text = bhl_version()?.pointee.ssl_version else { return nil }
         // "OpenSSL/3.0.22"; before version 3 the library's name had two numbers.
         let words = String(cString: text).split(separator: "/")
@@ -41,7 +62,6 @@ enum CurlLibrary {
         let numbers = words[1].split(separator: ".")
         guard let major = numbers.first.flatMap({ Int($0) }) else { return nil }
         let version = major >= 3 ? "\(major)" : numbers.prefix(2).joined(separator: ".")
-        var functions = bhl_tls()
-        return bhl_tls_load(&functions, "libssl.so.\(version)") == 1 ? functions : nil
+        return "libssl.so.\(version)"
     }()
 }

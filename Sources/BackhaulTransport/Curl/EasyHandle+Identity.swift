@@ -4,27 +4,46 @@ internal import CCurl
 extension EasyHandle {
     /// The options that belong to all requests of an identity.
     func set(_ identity: ConnectionIdentity) throws(Failure) {
-        if let file = identity.caFile {
+        try set(identity.certificates, or: identity)
+        let minimum = identity.tls.minimum == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
+        set(CURLOPT_SSLVERSION, Int(minimum))
+        set(CURLOPT_PROXY_SSLVERSION, Int(minimum))
+        try set(CURLOPT_PINNEDPUBLICKEY, identity.tls.pinnedPublicKeys)
+        // An empty text keeps libcurl from looking into the environment.
+        try set(CURLOPT_PROXY, identity.proxy?.url ?? "")
+        try set(CURLOPT_NOPROXY, "")
+    }
+
+    /// What was not read for libcurl, it reads itself.
+    private func set(_ certificates: CertificateSet, or identity: ConnectionIdentity) throws(Failure) {
+        if case .authorities(let authorities) = certificates.authorities?.content {
+            bhl_easy_set_context_function(handle, useAuthorities, authorities.pointer)
+            for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO, CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] {
+                try set(option, nil)
+            }
+        } else if let file = identity.caFile {
             try set(CURLOPT_CAINFO, file)
             try set(CURLOPT_PROXY_CAINFO, file)
             // The directory is the system's, too.
             try set(CURLOPT_CAPATH, nil)
             try set(CURLOPT_PROXY_CAPATH, nil)
         }
-        let tls = identity.tls
-        let minimum = tls.minimum == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
-        set(CURLOPT_SSLVERSION, Int(minimum))
-        set(CURLOPT_PROXY_SSLVERSION, Int(minimum))
-        if let file = tls.clientCertificate {
+        guard let file = identity.tls.clientCertificate else { return }
+        // Without one OpenSSL would ask for the password of an encrypted key at the host's terminal.
+        try set(CURLOPT_KEYPASSWD, "")
+        let contents = (certificates.certificate?.content, certificates.key?.content)
+        if case (.text(let certificate), .text(let key)) = contents {
+            try set(CURLOPT_SSLCERT_BLOB, certificate)
+            try set(CURLOPT_SSLKEY_BLOB, key)
+        } else {
             try set(CURLOPT_SSLCERT, file)
-            try set(CURLOPT_SSLKEY, tls.clientKey ?? file)
-            // Without one OpenSSL would ask for the password of an encrypted key at the host's terminal.
-            try set(CURLOPT_KEYPASSWD, "")
+            try set(CURLOPT_SSLKEY, identity.tls.clientKey ?? file)
         }
-        try set(CURLOPT_PINNEDPUBLICKEY, tls.pinnedPublicKeys)
-        // An empty text keeps libcurl from looking into the environment.
-        try set(CURLOPT_PROXY, identity.proxy?.url ?? "")
-        try set(CURLOPT_NOPROXY, "")
+    }
+
+    private func set(_ option: CURLoption, _ bytes: [UInt8]) throws(Failure) {
+        let result = bytes.withUnsafeBytes { bhl_easy_set_bytes(handle, option, $0.baseAddress, $0.count) }
+        guard result == CURLE_OK else { throw Failure(.outOfResources, "no memory is left for a certificate") }
     }
 
     func set(_ version: HTTPVersion, isEncrypted: Bool) {

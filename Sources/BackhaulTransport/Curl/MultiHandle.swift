@@ -15,6 +15,7 @@ final class MultiHandle {
     private var timer: LoopTimer?
     private var connectionLimit = 64
     private var sweeper: ConnectionSweeper?
+    private var unwatched: [(transfer: Transfer, error: SystemError)] = []
 
     /// Boot-clock milliseconds of the last call that makes libcurl read.
     private var began: Int64 = 0
@@ -157,28 +158,45 @@ final class MultiHandle {
 
     // MARK: - Call-backs
 
-    /// False ends all transfers: without the watch they would hang.
-    fileprivate func watch(_ socket: Int32, _ what: Int32) -> Bool {
+    /// Transfers whose sockets could not be watched since the last call. They are to be ended: they would hang.
+    func takeUnwatched() -> [(transfer: Transfer, error: SystemError)] {
+        defer { unwatched = [] }
+        return unwatched
+    }
+
+    /// False ends all transfers.
+    fileprivate func watch(_ easy: UnsafeMutableRawPointer?, _ socket: Int32, _ what: Int32) -> Bool {
+        do throws(SystemError) {
+            try watch(socket, what)
+            return true
+        } catch {
+            // Unsafe: libcurl calls for a handle that is in use, so its transfer lives. The sweeper has none.
+            var receiver: UnsafeMutableRawPointer?
+            guard let easy, easy != sweeper?.handle,
+                bhl_easy_get_pointer(easy, CURLINFO_PRIVATE, &receiver) == CURLE_OK, let receiver
+            else { return false }
+            unwatched.append((Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue(), error))
+            stir()
+            return true
+        }
+    }
+
+    private func watch(_ socket: Int32, _ what: Int32) throws(SystemError) {
         if what == CURL_POLL_REMOVE {
             hasRemoved = true
             watches.removeValue(forKey: socket)?.cancel()
-            return true
+            return
         }
         var interest: Interest = []
         if what & CURL_POLL_IN != 0 { interest.insert(.readable) }
         if what & CURL_POLL_OUT != 0 { interest.insert(.writable) }
-        if watches[socket]?.change(interest) == true { return true }
-        do throws(SystemError) {
-            watches[socket] = try loop.watch(socket, interest) { [unowned self] found in
-                var ready: Int32 = 0
-                if found.contains(.readable) { ready |= CURL_CSELECT_IN }
-                if found.contains(.writable) { ready |= CURL_CSELECT_OUT }
-                act(on: socket, ready)
-                stir()
-            }
-            return true
-        } catch {
-            return false
+        if watches[socket]?.change(interest) == true { return }
+        watches[socket] = try loop.watch(socket, interest) { [unowned self] found in
+            var ready: Int32 = 0
+            if found.contains(.readable) { ready |= CURL_CSELECT_IN }
+            if found.contains(.writable) { ready |= CURL_CSELECT_OUT }
+            act(on: socket, ready)
+            stir()
         }
     }
 
@@ -189,7 +207,7 @@ final class MultiHandle {
         before.cancel()
         let reads = interest.contains(.readable) ? CURL_POLL_IN : 0
         let writes = interest.contains(.writable) ? CURL_POLL_OUT : 0
-        guard !watch(socket, reads | writes) else { return }
+        guard !watch(nil, socket, reads | writes) else { return }
         error = CURLM_INTERNAL_ERROR
         stir()
     }
@@ -205,9 +223,9 @@ final class MultiHandle {
     }
 }
 
-private let watchSocket: curl_socket_callback = { _, socket, what, multi, _ in
+private let watchSocket: curl_socket_callback = { easy, socket, what, multi, _ in
     guard let multi else { return -1 }
-    return Unmanaged<MultiHandle>.fromOpaque(multi).takeUnretainedValue().watch(socket, what) ? 0 : -1
+    return Unmanaged<MultiHandle>.fromOpaque(multi).takeUnretainedValue().watch(easy, socket, what) ? 0 : -1
 }
 
 private let startTimer: curl_multi_timer_callback = { _, milliseconds, multi in

@@ -56,6 +56,7 @@ final class SocketTable {
 
     private func forget(_ number: Int32) {
         guard let socket = sockets.removeValue(forKey: number) else { return }
+        socket.receivedAtEnd = socket.received
         socket.isClosed = true
         unconnected[number] = nil
         guard let ports = socket.ends?.ports else { return }
@@ -74,6 +75,7 @@ final class ConnectionSocket {
     fileprivate(set) var isClosed = false
     /// Requests that it carries.
     var users = 0
+    fileprivate var receivedAtEnd: Int64?
 
     fileprivate init(_ descriptor: Descriptor) { self.descriptor = descriptor }
 
@@ -91,6 +93,13 @@ final class ConnectionSocket {
         guard descriptor.isOurs else { return false }
         var poll = pollfd(fd: descriptor.number, events: Int16(bhl_poll_read_end), revents: 0)
         return Glibc.poll(&poll, 1, 0) == 1
+    }
+
+    /// Bytes that the kernel has received over it; nil when they cannot be read.
+    var received: Int64? {
+        if isClosed { return receivedAtEnd }
+        let count = descriptor.isOurs ? bhl_received_bytes(descriptor.number) : -1
+        return count < 0 ? nil : count
     }
 
     /// Bytes in its queue that the peer has not taken yet (tcp(7), SIOCOUTQ).

@@ -7,7 +7,7 @@ internal import Glibc
 ///
 /// Unsafe: OpenSSL holds a pointer to this for as long as its connections live, which `MultiHandle` outlives.
 final class TurnGuard {
-    private var descriptors: [UnsafeRawPointer: Int32] = [:]
+    private var sockets: [UnsafeRawPointer: ConnectionSocket] = [:]
     private var records = 0
     private var deadline: Int64?
 
@@ -18,7 +18,11 @@ final class TurnGuard {
 
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-    func watch(_ session: UnsafeRawPointer, _ descriptor: Int32) { descriptors[session] = descriptor }
+    func watch(_ session: UnsafeRawPointer, _ socket: ConnectionSocket) {
+        // Their numbers may be those of other files by now.
+        sockets = sockets.filter { !$0.value.isClosed }
+        sockets[session] = socket
+    }
 
     /// libcurl is about to be called.
     func begin() {
@@ -36,13 +40,14 @@ final class TurnGuard {
             self.deadline = now + Self.longestNanoseconds
             return
         }
-        guard now > deadline, let descriptor = descriptors[session] else { return }
+        guard now > deadline, let socket = sockets[session], !socket.isClosed, socket.descriptor.isOurs
+        else { return }
         self.deadline = nil
         records = 0
         // Ends the connection at once, and leaves the descriptor to libcurl (connect(2), AF_UNSPEC).
         var none = sockaddr()
         none.sa_family = sa_family_t(AF_UNSPEC)
-        _ = connect(descriptor, &none, socklen_t(MemoryLayout<sockaddr>.size))
+        _ = connect(socket.descriptor.number, &none, socklen_t(MemoryLayout<sockaddr>.size))
     }
 }
 
@@ -50,7 +55,7 @@ extension EasyHandle {
     /// Only in call-backs, while the request has its connection.
     func reportRecords(to turns: TurnGuard, _ socket: ConnectionSocket) {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return }
-        turns.watch(session, socket.descriptor.number)
+        turns.watch(session, socket)
         bhl_tls_report_records(&functions, session, record, turns.pointer)
     }
 }

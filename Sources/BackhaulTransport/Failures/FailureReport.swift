@@ -12,8 +12,14 @@ struct FailureReport {
     /// Of the proxy's answer to CONNECT, or 0.
     var connectStatus: Int32 = 0
     var proxy: String?
+    /// Who was to answer, when that is not the server alone.
+    var respondent: String?
     /// libcurl ended the request's connection of HTTP/2.
     var hasEndedHTTP2 = false
+    /// Since the request began; nil when it had no connection yet.
+    var receivedBytes: Int64?
+    /// The request goes through a tunnel, or was to.
+    var mayBeTunnel = false
     var caFile: String?
     var tls = TLSConfiguration()
 
@@ -22,11 +28,19 @@ struct FailureReport {
         self.reason = reason
     }
 
+    /// libcurl takes lines of up to 100 KiB (DYN_HTTP_REQUEST, MAX_HTTP_RESP_HEADER_SIZE), and reports a longer one as
+    /// a lack of memory. Without a connection only a proxy's response to CONNECT can have one.
+    var mayBeLongLine: Bool { receivedBytes.map { $0 >= 100 << 10 } ?? mayBeTunnel }
+
+    /// NGHTTP2_ERR_NOMEM, which libcurl calls an error of receiving.
+    var hasNoMemoryForHTTP2: Bool { code == CURLE_RECV_ERROR && reason.has("returned -901:") }
+
     /// The server broke the rules of HTTP's framing, for which libcurl has the codes of a broken connection, too.
     var isViolation: Bool {
         switch code {
         case CURLE_RECV_ERROR:
-            reason.has("in chunked-encoding") || reason.has("nghttp2_session_mem_recv() returned")
+            reason.has("in chunked-encoding")
+                || reason.has("nghttp2_session_mem_recv() returned") && !hasNoMemoryForHTTP2
         case CURLE_HTTP2_STREAM, CURLE_HTTP2:
             // RFC 9113, section 7: PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR,
             // COMPRESSION_ERROR.

@@ -17,6 +17,7 @@ enum TransferFailure {
     /// - hasHeard: something of a response had: whatever libcurl says then, the server gave it reason to.
     static func meaning(_ report: FailureReport, headIsWhole: Bool, hasHeard: Bool) -> Meaning {
         if report.isViolation { return Meaning(.badResponse, transient: false) }
+        if report.hasNoMemoryForHTTP2 { return Meaning(.outOfResources, transient: true) }
         return switch report.code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             Meaning(.nameNotResolved, transient: true)
@@ -42,8 +43,8 @@ enum TransferFailure {
             // An unsupported protocol is an answer that is not HTTP: the URL's own scheme was checked before.
             Meaning(.badResponse, transient: false)
         case CURLE_OUT_OF_MEMORY:
-            // libcurl's answer to a header line of more than 100 KB, too.
-            headIsWhole ? Meaning(.outOfResources, transient: true) : Meaning(.badResponse, transient: false)
+            headIsWhole || !report.mayBeLongLine
+                ? Meaning(.outOfResources, transient: true) : Meaning(.badResponse, transient: false)
         case CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT,
             CURLE_URL_MALFORMAT, CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK, CURLE_READ_ERROR:
             // libcurl 7.88.1 says WRITE_ERROR and BAD_FUNCTION_ARGUMENT of fields that it cannot read. Without a
@@ -61,14 +62,14 @@ enum TransferFailure {
     ) -> (Failure, Bool) {
         if let refusal = report.tunnelRefusal(server: server) { return refusal }
         let code = report.code
+        let respondent = report.respondent ?? server
         let detail = Int64(code.rawValue)
-        if let (message, isTransient) = TLSTrouble.explain(report, server: server) {
+        if let (message, isTransient) = TLSTrouble.explain(report, server: respondent) {
             return (Failure(.tlsFailed, message, domain: .curl, detail: detail), isTransient)
         }
         let meaning = meaning(report, headIsWhole: headIsWhole, hasHeard: hasHeard)
-        let failure = Failure(
-            meaning.status, "\(clause(meaning.status, report.refused ?? server)): \(words(report))", domain: .curl,
-            detail: detail)
+        let sentence = "\(clause(meaning.status, report.refused ?? respondent)): \(words(meaning.status, report))"
+        let failure = Failure(meaning.status, sentence, domain: .curl, detail: detail)
         return (failure, meaning.isTransient)
     }
 
@@ -87,14 +88,14 @@ enum TransferFailure {
                 + "request goes over HTTP/1.1")
     }
 
-    private static func words(_ report: FailureReport) -> String {
+    private static func words(_ status: Status, _ report: FailureReport) -> String {
         switch report.code {
         // libcurl would have sent the body once more, and was not let.
         case CURLE_HTTP2_STREAM where report.reason.isEmpty: "it ended the stream before it was sent the whole request"
         case CURLE_GOT_NOTHING where report.hasEndedHTTP2: "frames that HTTP/2 does not allow before the response"
         case CURLE_SEND_FAIL_REWIND: "it ended before its answer, and what was sent may have been taken"
-        // libcurl takes lines of up to 100 KiB (DYN_HTTP_REQUEST, MAX_HTTP_RESP_HEADER_SIZE).
-        case CURLE_OUT_OF_MEMORY: "a header line has more than 100 KiB"
+        case CURLE_OUT_OF_MEMORY where status == .badResponse: "a header line has more than 100 KiB"
+        case CURLE_OUT_OF_MEMORY: "there is no memory left"
         case CURLE_WRITE_ERROR, CURLE_BAD_FUNCTION_ARGUMENT, CURLE_FAILED_INIT, CURLE_URL_MALFORMAT:
             "a header line cannot be read"
         default: report.reason.isEmpty ? String(cString: curl_easy_strerror(report.code)) : report.reason

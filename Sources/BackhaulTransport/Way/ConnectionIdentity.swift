@@ -5,6 +5,7 @@ internal import BackhaulModel
 /// a request for HTTP/1.1 is given one of HTTP/2), so each identity has a multi handle of its own.
 struct ConnectionIdentity: Hashable {
     var caFile: String?
+    var certificates: CertificateSet
     var tls: TLSConfiguration
     var httpVersion: HTTPVersion
     var proxy: ProxyRoute?
@@ -13,19 +14,20 @@ struct ConnectionIdentity: Hashable {
 }
 
 extension ConnectionIdentity {
-    var isProxyEncrypted: Bool { proxy?.url.utf8.starts(with: "https://".utf8) == true }
+    var isProxyEncrypted: Bool { proxy?.isEncrypted == true }
 
     /// TLS with the server runs inside of TLS with the proxy.
     func isNested(for origin: Origin) -> Bool { origin.scheme == "https" && isProxyEncrypted }
 
     init(
-        _ request: TransferRequest, _ version: HTTPVersion, _ route: ProxyRoute?, _ credentials: HopCredentials
+        _ request: TransferRequest, _ version: HTTPVersion, _ route: ProxyRoute?, _ credentials: HopCredentials,
+        _ certificates: CertificateSet
     ) {
         var proxy = route
         proxy?.user = credentials.proxyUser
         proxy?.password = credentials.proxyPassword
         self.init(
-            caFile: request.caFile, tls: request.tls,
+            caFile: request.caFile, certificates: certificates, tls: request.tls,
             httpVersion: credentials.belongsToConnection ? .http1 : version, proxy: proxy,
             proxyLines: route == nil ? [] : credentials.proxyLines)
     }

@@ -9,6 +9,9 @@ struct ProxyRoute: Hashable {
     var user: String?
     var password: String?
 
+    /// It is spoken to with TLS.
+    var isEncrypted: Bool { url.utf8.starts(with: "https://".utf8) }
+
     /// Its name in challenges; nil for a SOCKS proxy, which asks in no answer of HTTP.
     var origin: String? { url.utf8.starts(with: "http".utf8) ? url : nil }
 }
@@ -35,7 +38,7 @@ enum ProxyChoice {
             exceptions = configuration.exceptions ?? first(["no_proxy", "NO_PROXY"], variable)?.text
         }
         if let exceptions, ProxyExceptions(exceptions).contains(origin.server) { return nil }
-        guard var route = read(named.text) else {
+        guard var route = try read(named.text) else {
             throw Failure(
                 .connectionFailed, "the proxy in \(named.name) is no URL of a proxy; write http://proxy.example:3128")
         }
@@ -52,30 +55,25 @@ enum ProxyChoice {
 
     private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
-    private static func read(_ text: String) -> ProxyRoute? {
-        guard let handle = curl_url() else { return nil }
+    private static func read(_ text: String) throws(Failure) -> ProxyRoute? {
+        guard let handle = curl_url() else { throw WebAddress.noMemory }
         // Unsafe: curl's URL handle and the strings that it gives live within this call.
         defer { curl_url_cleanup(handle) }
         // As libcurl reads it: http when no scheme is named.
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME)
-        guard curl_url_set(handle, CURLUPART_URL, text, flags) == CURLUE_OK,
-            let guessed = part(handle, CURLUPART_SCHEME), let server = part(handle, CURLUPART_HOST)
+        let code = curl_url_set(handle, CURLUPART_URL, text, flags)
+        guard code != CURLUE_OUT_OF_MEMORY else { throw WebAddress.noMemory }
+        guard code == CURLUE_OK, let guessed = try WebAddress.part(handle, CURLUPART_SCHEME),
+            let server = try WebAddress.part(handle, CURLUPART_HOST)
         else { return nil }
         // The guess is made from the name, too: "ftp.example.org" would be an FTP proxy.
         let scheme = text.has("://") ? guessed : "http"
         guard schemes.contains(scheme) else { return nil }
-        let port = part(handle, CURLUPART_PORT) ?? (scheme == "https" ? "443" : "1080")
+        let port = try WebAddress.part(handle, CURLUPART_PORT) ?? (scheme == "https" ? "443" : "1080")
         let decode = UInt32(CURLU_URLDECODE)
         return ProxyRoute(
-            url: "\(scheme)://\(server.lowercased()):\(port)", user: part(handle, CURLUPART_USER, decode),
-            password: part(handle, CURLUPART_PASSWORD, decode))
-    }
-
-    private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: UInt32 = 0) -> String? {
-        // Unsafe: as above; copied before it is freed.
-        var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text else { return nil }
-        defer { curl_free(text) }
-        return String(cString: text)
+            url: "\(scheme)://\(server.lowercased()):\(port)",
+            user: try WebAddress.part(handle, CURLUPART_USER, decode),
+            password: try WebAddress.part(handle, CURLUPART_PASSWORD, decode))
     }
 }

@@ -40,7 +40,7 @@ public enum WebAddress {
         return try read(
             location, relativeTo: base, flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE)
         ) { (handle, origin) throws(Failure) in
-            guard let url = part(handle, CURLUPART_URL) else { throw invalid("it cannot be written as a URL") }
+            guard let url = try part(handle, CURLUPART_URL) else { throw invalid("it cannot be written as a URL") }
             return (url, origin)
         }
     }
@@ -49,9 +49,9 @@ public enum WebAddress {
         _ text: [UInt8], relativeTo base: String?, flags: UInt32,
         _ result: (OpaquePointer, Origin) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        guard let handle = curl_url() else { throw Failure(.outOfResources, "no memory is left to read a URL") }
+        guard let handle = curl_url() else { throw noMemory }
         defer { curl_url_cleanup(handle) }
-        if let base { _ = curl_url_set(handle, CURLUPART_URL, base, 0) }
+        if let base, curl_url_set(handle, CURLUPART_URL, base, 0) == CURLUE_OUT_OF_MEMORY { throw noMemory }
         let code = (text.map(CChar.init(bitPattern:)) + [0]).withUnsafeBufferPointer {
             curl_url_set(handle, CURLUPART_URL, $0.baseAddress, flags)
         }
@@ -59,20 +59,23 @@ public enum WebAddress {
         if code == CURLUE_UNSUPPORTED_SCHEME {
             throw unsupported(String(decoding: text.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self))
         }
+        guard code != CURLUE_OUT_OF_MEMORY else { throw noMemory }
         guard code == CURLUE_OK else {
             throw invalid("the URL cannot be read: \(String(cString: curl_url_strerror(code)))")
         }
-        guard let scheme = part(handle, CURLUPART_SCHEME) else {
+        guard let scheme = try part(handle, CURLUPART_SCHEME) else {
             throw invalid("the URL has no scheme; begin it with https:// or http://")
         }
         guard scheme == "https" || scheme == "http" else { throw unsupported(scheme) }
-        guard part(handle, CURLUPART_USER) == nil, part(handle, CURLUPART_PASSWORD) == nil else {
+        guard try part(handle, CURLUPART_USER) == nil, try part(handle, CURLUPART_PASSWORD) == nil else {
             throw invalid(
                 base == nil
                     ? "the URL contains a user name or a password; send these in an Authorization header"
                     : "it contains a user name or a password")
         }
-        guard let name = part(handle, CURLUPART_HOST), !name.isEmpty else { throw invalid("the URL names no server") }
+        guard let name = try part(handle, CURLUPART_HOST), !name.isEmpty else {
+            throw invalid("the URL names no server")
+        }
         // curl converts such names by the locale of the process, which is the host's business and may be any.
         guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw invalid(
@@ -80,8 +83,8 @@ public enum WebAddress {
                     ? "the name of the URL's server has letters outside of ASCII; write it in its xn-- form"
                     : "the name of its server has letters outside of ASCII, which HTTP has in their xn-- form only")
         }
-        guard let digits = part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)), let port = UInt16(digits), port > 0
-        else {
+        let digits = try part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT))
+        guard let port = digits.flatMap({ UInt16($0) }), port > 0 else {
             throw invalid("the URL has no valid port; ports are 1 to 65535")
         }
         return try result(handle, Origin(scheme: scheme, server: lowercase(name), port: port))
@@ -95,9 +98,14 @@ public enum WebAddress {
         return String(decoding: bytes[..<start] + bytes[at...], as: UTF8.self)
     }
 
-    private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: UInt32 = 0) -> String? {
+    /// Nil when the URL has no such part.
+    static func part(
+        _ handle: OpaquePointer, _ part: CURLUPart, _ flags: UInt32 = 0
+    ) throws(Failure) -> String? {
         var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text else { return nil }
+        let code = curl_url_get(handle, part, &text, flags)
+        guard code != CURLUE_OUT_OF_MEMORY else { throw noMemory }
+        guard code == CURLUE_OK, let text else { return nil }
         defer { curl_free(text) }
         return String(cString: text)
     }
@@ -109,6 +117,8 @@ public enum WebAddress {
     private static func unsupported(_ scheme: String) -> Failure {
         invalid("the scheme \(scheme.prefix(32)) is not supported; use https or http")
     }
+
+    static var noMemory: Failure { Failure(.outOfResources, "no memory is left to read a URL") }
 
     private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }
 }

@@ -66,6 +66,7 @@ struct Activities: Command {
         activity.first = try arguments.time("first") ?? 0
         activity.repeats = !arguments.has("once")
         if let url {
+            if arguments.has("skip-existing") { throw .usage("--skip-existing makes no sense for work that repeats.") }
             var transfer = try DownloadOptions(arguments, urls: [url]).transfers[0]
             transfer.isRepeated = true
             if !arguments.has("if-exists") && !transfer.isNamedByServer { transfer.ifExists = BH_IF_EXISTS_REPLACE }

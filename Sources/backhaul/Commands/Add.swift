@@ -13,7 +13,8 @@ struct Add: Command {
         details: DownloadOptions.naming + "\n\n" + """
             Transfers are durable when the command ends, and go on in the background. With --embedded they run only
             while some process has the store open: `backhaul wait` is one. With --json each transfer is one line:
-            task_id, url, destination and disposition, which is "new" or "existing".
+            task_id, url, destination, disposition ("new" or "existing"), state and event_id: the event of its end,
+            while nobody has acknowledged that.
             """, isHost: true, storeUse: .makes)
 
     private let options: DownloadOptions
@@ -25,28 +26,49 @@ struct Add: Command {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let session = try application.create(options.settings(context.sessionName), role: BH_ROLE_PRODUCE)
-            let results = try session.enqueue(options.transfers)
-            var lines: [String] = []
-            for (transfer, result) in zip(options.transfers, results) {
-                let isNew = Int(result.disposition) == BH_ENQUEUE_NEW
-                if context.output.isJSON {
-                    lines.append(
-                        JSON.object([
-                            ("task_id", .unsigned(result.task_id)), ("url", .string(transfer.url)),
-                            ("destination", .optional(transfer.destination)),
-                            ("disposition", .string(isNew ? "new" : "existing")),
-                        ]).text)
-                } else {
-                    lines.append("\(result.task_id)\t" + Text.visible(transfer.destination ?? transfer.url))
+            let transfers = try options.wanted(session, context.output)
+            let results = try DownloadList(transfers, session).results
+            try context.output.result(
+                lines: zip(transfers, results).map { transfer, result in
+                    context.output.isJSON
+                        ? Add.json(transfer, result).text
+                        : "\(result.taskID)\t" + Text.visible(transfer.destination ?? transfer.url)
+                })
+            for (transfer, result) in zip(transfers, results) {
+                if let found = Add.found(result) {
+                    context.output.note("\(transfer.destination ?? transfer.url): transfer \(result.taskID) \(found).")
                 }
             }
-            try context.output.result(lines: lines)
+            let living = results.count { !$0.hasEnded }
+            if living == 0 { return .done }
             context.output.note(
-                "\(Text.count(results.count, "transfer")) handed over, safe on disk. "
+                "\(Text.count(living, "transfer")) handed over, safe on disk. "
                     + (context.isEmbedded
                         ? "Transfers run while a process has the store open: run `\(context.waitCommand)`."
                         : "They go on in the background: `\(context.waitCommand)` shows them."))
             return .done
         }
+    }
+
+    private static func json(_ transfer: Transfer, _ result: HandedOver) -> JSON {
+        .object([
+            ("task_id", .unsigned(result.taskID)), ("url", .string(transfer.url)),
+            ("destination", .optional(transfer.destination)),
+            ("disposition", .string(result.isNew ? "new" : "existing")),
+            ("state", .string(result.state.map(Names.taskState) ?? startState(transfer))),
+            ("event_id", result.event == 0 ? .null : .unsigned(result.event)),
+        ])
+    }
+
+    private static func startState(_ transfer: Transfer) -> String {
+        Names.taskState(Int32(transfer.startsSuspended ? BH_TASK_SUSPENDED : BH_TASK_WAITING))
+    }
+
+    /// Of one that was there already.
+    private static func found(_ result: HandedOver) -> String? {
+        guard let state = result.state else { return nil }
+        if result.isOver { return "has fetched it before, and its end was read" }
+        if result.hasEnded { return "has fetched it before, and its end waits to be read" }
+        return "was handed over before, and is \(Names.taskState(state))"
     }
 }

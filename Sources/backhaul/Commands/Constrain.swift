@@ -35,7 +35,8 @@ struct Constrain: Command {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try options.run("changed", context) { (session, named) throws(CommandError) in
             guard constraints.isGiven else {
-                return try session.control(.constraints(ConstraintsRecord()), options.selection)
+                return ControlOptions.Change(
+                    affected: try session.control(.constraints(ConstraintsRecord()), options.selection))
             }
             var affected: UInt64 = 0
             for (wanted, ids) in try changes(session, named) {
@@ -44,7 +45,7 @@ struct Constrain: Command {
                     affected += try session.control(.constraints(wanted), TaskSelection(ids: some))
                 }
             }
-            return affected
+            return ControlOptions.Change(affected: affected)
         }
     }
 

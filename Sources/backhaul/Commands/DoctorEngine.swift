@@ -9,7 +9,7 @@ struct DoctorEngine {
 
     init(_ store: DoctorStore, _ context: Context) throws(CommandError) {
         guard store.isLocked else {
-            findings = [.ok("engine", "none runs; the next program that needs one starts it")]
+            findings = [DoctorEngine.none(store, context)]
             return
         }
         do throws(CommandError) {
@@ -25,8 +25,18 @@ struct DoctorEngine {
             }
         } catch {
             guard case .failure(let failure) = error else { throw error }
-            findings += [.error("engine", failure.message), store.socket]
+            // It ended while it was asked, and this look starts no other.
+            findings += failure.is(BH_DAEMON_UNAVAILABLE) && !store.isLocked
+                ? [DoctorEngine.none(store, context)] : [.error("engine", failure.message), store.socket]
         }
+    }
+
+    /// An engine that leaves because nothing is left to do removes its socket.
+    private static func none(_ store: DoctorStore, _ context: Context) -> Finding {
+        guard store.hasSocket else { return .ok("engine", "none runs; the next program that needs one starts it") }
+        return .warning(
+            "engine", "none runs, and the last one was killed or lost its power: transfers may wait for the next",
+            "`\(context.waitCommand)` starts it and follows them.")
     }
 
     /// An engine of another version may not know every question.

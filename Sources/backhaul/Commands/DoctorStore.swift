@@ -21,7 +21,7 @@ struct DoctorStore {
             return
         }
         exists = true
-        findings = [place, access(status)].compactMap { $0 }
+        findings = [place, access(status), lost].compactMap { $0 }
     }
 
     private var notMade: Finding {
@@ -62,6 +62,16 @@ struct DoctorStore {
         return .ok("access", "mode \(mode), of this user")
     }
 
+    /// Files that programs have handed over, and of which the database knows nothing.
+    private var lost: Finding? {
+        let folder = Paths.join(path, "bodies/lost")
+        let count = ((try? DirectoryReader.textNames(in: folder)) ?? []).count
+        guard count > 0 else { return nil }
+        return .warning(
+            "store", "\(folder) has \(count) \(count == 1 ? "file" : "files") that the database does not know",
+            "They were handed over to be sent, and its copy is older: look at them, and move or remove them.")
+    }
+
     /// Bytes of all files in it.
     private var size: UInt64 { DoctorStore.size(path, depth: 4) }
 
@@ -85,9 +95,13 @@ struct DoctorStore {
         return bhl_is_locked(number) != 0
     }
 
+    private var socketName: String { Paths.join(path, "engine.socket") }
+
+    var hasSocket: Bool { Paths.exists(socketName) }
+
     /// Whether there is a socket, open to the user alone.
     var socket: Finding {
-        let name = Paths.join(path, "engine.socket")
+        let name = socketName
         var status = stat()
         guard lstat(name, &status) == 0 else {
             return .error(

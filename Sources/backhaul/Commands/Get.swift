@@ -28,12 +28,15 @@ struct Get: Command {
         try context.withApplication { (application) throws(CommandError) in
             let (session, isConsumer) = try Watch.join(application, options.settings(context.sessionName))
             if isConsumer { try acknowledgeFormerEnds(session) }
-            let results = try session.enqueue(options.transfers)
-            let pairs = zip(results.map { $0.task_id }, options.transfers)
-            let handedOver = Dictionary(pairs) { first, _ in first }
+            let list = try DownloadList(options.wanted(session, context.output), session)
+            for (id, _) in list.handedOver where list.isSuspended(id) {
+                context.output.note(
+                    "Transfer \(id) is suspended; it goes on after: \(context.command("resume", String(id)))")
+            }
             let watch = try Watch(
-                context, application, session, isConsumer: isConsumer, scope: .tasks(handedOver), timeout: timeout)
-            return try watch.run()
+                context, application, session, isConsumer: isConsumer, scope: .tasks(list.handedOver),
+                timeout: timeout)
+            return try watch.run(after: list.former)
         }
     }
 
@@ -46,7 +49,7 @@ struct Get: Command {
         while true {
             let (events, more) = try session.poll(after: cursor)
             var former: [UInt64] = []
-            for event in events where event.isEndOfTask && event.key.map(keys.contains) == true {
+            for event in events where event.isEndOfTask && isOf(event, keys) {
                 let isThere = event.succeeded && event.path.map { Paths.isRegularFile($0, size: event.size) } == true
                 if !isThere || replaces { former.append(event.id) }
             }
@@ -54,5 +57,9 @@ struct Get: Command {
             cursor = events.last?.id ?? cursor
             if !more { return }
         }
+    }
+
+    private func isOf(_ event: EventRecord, _ keys: Set<String>) -> Bool {
+        event.key.map { keys.contains(Transfer.parts(ofKey: $0).first) } ?? false
     }
 }

@@ -70,7 +70,7 @@ struct Put: Command {
             guard waits else { return try handOver(application, settings, context) }
             let (session, isConsumer) = try Watch.join(application, settings)
             let results = try session.enqueue(transfers)
-            let pairs = zip(results.map { $0.task_id }, transfers)
+            let pairs = zip(results.map { $0.taskID }, transfers)
             let handedOver = Dictionary(pairs) { first, _ in first }
             let watch = try Watch(
                 context, application, session, isConsumer: isConsumer, scope: .tasks(handedOver), timeout: timeout)
@@ -86,8 +86,8 @@ struct Put: Command {
         try context.output.result(
             lines: zip(transfers, results).map { transfer, result in
                 context.output.isJSON
-                    ? JSON.object([("task_id", .unsigned(result.task_id)), ("url", .string(transfer.url))]).text
-                    : "\(result.task_id)\t" + Text.visible(transfer.url)
+                    ? JSON.object([("task_id", .unsigned(result.taskID)), ("url", .string(transfer.url))]).text
+                    : "\(result.taskID)\t" + Text.visible(transfer.url)
             })
         context.output.note("\(Text.count(results.count, "transfer")) handed over: `\(context.waitCommand)` follows.")
         return .done

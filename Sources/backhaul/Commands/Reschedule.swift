@@ -17,7 +17,7 @@ struct Reschedule: Command {
         ] + ControlOptions.descriptions,
         details: """
             What is not given stays. A transfer that waited for its start and may start now does; one that is under way
-            goes on, and its next try waits.
+            goes on, and its next try waits; --json counts those as "running".
             """ + " " + ControlOptions.details)
 
     private let earliest: Int64?
@@ -46,9 +46,26 @@ struct Reschedule: Command {
                 try Reschedule.check(earliest ?? task.earliestStart, latest ?? task.latestStart, of: task)
             }
             let unchanged = Int64(BH_START_UNCHANGED)
-            return try session.control(
-                .reschedule(earliest: earliest ?? unchanged, latest: latest ?? unchanged), options.selection)
+            var change = ControlOptions.Change(
+                affected: try session.control(
+                    .reschedule(earliest: earliest ?? unchanged, latest: latest ?? unchanged), options.selection))
+            let running = try running(session)
+            change.running = running
+            if let earliest, earliest > Clock.wallMilliseconds, running > 0 {
+                let (goOn, tries) = running == 1 ? ("is under way and goes on", "its next try waits")
+                    : ("are under way and go on", "their next tries wait")
+                change.remark = "\(running) of them \(goOn); \(tries) until \(Text.moment(earliest))."
+            }
+            return change
         }
+    }
+
+    /// How many of them are under way.
+    private func running(_ session: Session) throws(CommandError) -> Int {
+        var selection = options.selection
+        selection.states = [BH_TASK_RUNNING]
+        // An engine runs 1,024 at most.
+        return try session.tasks(selection, maximum: 1024).tasks.count
     }
 
     /// 0: none.

@@ -11,6 +11,10 @@ extension CommandError {
         if failure.is(BH_INVALID_ARGUMENT), let advice = address.advice {
             return .failure(failure.saying("\(address.shown): \(advice)"))
         }
+        if failure.is(BH_DESTINATION_EXISTS) && transfers.count > 1 {
+            return .failure(
+                failure.saying("\(address.shown): \(failure.message); --skip-existing goes on with the others"))
+        }
         guard failure.is(BH_KEY_CONFLICT), let destination = transfer.destination else {
             return .failure(failure.saying("\(address.shown): \(failure.message)"))
         }

@@ -49,7 +49,7 @@ final class Session {
     }
 
     /// A refusal names the transfer that it is about.
-    func enqueue(_ transfers: [Transfer]) throws(CommandError) -> [bh_enqueued] {
+    func enqueue(_ transfers: [Transfer]) throws(CommandError) -> [HandedOver] {
         let arena = CStringArena()
         let requests = transfers.map { $0.request(arena) }
         do {
@@ -57,7 +57,12 @@ final class Session {
                 bh_session_enqueue_start(handle, requests, requests.count, MemoryLayout<bh_request>.stride, out, error)
             }
             try ticket.wait(signals)
-            return ticket.enqueued(capacity: requests.count)
+            var results = ticket.enqueued(capacity: requests.count).map { HandedOver(taskID: $0.task_id) }
+            for found in try ticket.batch().existingTasks() {
+                let index = Int(clamping: found.request)
+                if results.indices.contains(index) { results[index] = HandedOver(found) }
+            }
+            return results
         } catch {
             throw error.about(transfers)
         }

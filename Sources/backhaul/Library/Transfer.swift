@@ -56,6 +56,8 @@ struct Transfer {
     var expires: Int64?
     var policy: PolicyOptions?
     var start: StartOptions?
+    /// The transfer under the same key that is over, and that this one comes after.
+    var former: UInt64?
     /// An activity makes it again and again: no two of them are the same transfer.
     var isRepeated = false
 
@@ -66,7 +68,15 @@ struct Transfer {
     var key: String? {
         guard let destination, !isRepeated else { return nil }
         let key = isNamedByServer ? "into:" + destination + ":" + url : "file:" + destination
-        return key.utf8.count <= 255 ? key : nil
+        let whole = (former.map { "after:\($0):" } ?? "") + key
+        return whole.utf8.count <= 255 ? whole : nil
+    }
+
+    /// Of a key, that of the first transfer of its row, and the transfer that the one with this key comes after.
+    static func parts(ofKey key: String) -> (first: String, former: UInt64?) {
+        let parts = key.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "after", let former = UInt64(parts[1]) else { return (key, nil) }
+        return (String(parts[2]), former)
     }
 
     func request(_ arena: CStringArena) -> bh_request {

@@ -28,25 +28,36 @@ struct ControlOptions {
 
     func run(_ control: Session.Control, _ participle: String, _ context: Context) throws(CommandError) -> ExitCode {
         try run(participle, context) { (session, _) throws(CommandError) in
-            try session.control(control, selection)
+            Change(affected: try session.control(control, selection))
         }
     }
 
-    /// - Parameter control: Given the tasks that were named by their numbers; how many have changed.
+    /// What a control has done.
+    struct Change {
+        /// How many transfers have changed.
+        var affected: UInt64
+        /// How many of them are under way, where that matters, and what it means for those, as a sentence.
+        var running: Int?
+        var remark: String?
+    }
+
+    /// - Parameter control: Given the tasks that were named by their numbers.
     func run(
         _ participle: String, _ context: Context,
-        _ control: (Session, [TaskRecord]) throws(CommandError) -> UInt64
+        _ control: (Session, [TaskRecord]) throws(CommandError) -> Change
     ) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
             // A selection passes over numbers that are nobody's; a person who types one wants to know.
             var named: [TaskRecord] = []
             for id in ids { named.append(try session.task(id)) }
-            let affected = try control(session, named)
+            let change = try control(session, named)
             if context.output.isJSON {
-                try context.output.result(.object([("affected", .unsigned(affected))]))
+                let running: [(String, JSON)] = change.running.map { [("running", .unsigned(UInt64($0)))] } ?? []
+                try context.output.result(.object([("affected", .unsigned(change.affected))] + running))
             } else {
-                context.output.note("\(Text.count(Int(clamping: affected), "transfer")) \(participle).")
+                let sentence = "\(Text.count(Int(clamping: change.affected), "transfer")) \(participle)."
+                context.output.note([sentence, change.remark].compactMap { $0 }.joined(separator: " "))
             }
             return .done
         }

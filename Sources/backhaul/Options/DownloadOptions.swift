@@ -13,6 +13,8 @@ struct DownloadOptions {
                 "if-exists", nil, "fail|replace|skip",
                 "what to do when the file is there (fail); skip, when its --checksum and --size are right"),
             OptionDescription(
+                "skip-existing", nil, nil, "leave out what is there already, whatever it is, and go on with the rest"),
+            OptionDescription(
                 "if-changed", "z", nil, "fetch again only what has changed since this session fetched it to that file"),
             OptionDescription("checksum", nil, "sha-256:HEX", "or sha-512:HEX, that the file must have"),
             OptionDescription("size", nil, "BYTES", "that the file must have"),
@@ -25,6 +27,7 @@ struct DownloadOptions {
         """
 
     let transfers: [Transfer]
+    private let skipsExisting: Bool
     private let session: SessionOptions
 
     /// - Parameter urls: Nil: the operands.
@@ -44,6 +47,10 @@ struct DownloadOptions {
                 "--remote-header-name goes neither with --if-changed nor with --if-exists skip: the server names the "
                     + "file too late to look at it; name it with --output.")
         }
+        skipsExisting = arguments.has("skip-existing")
+        if skipsExisting, let other = ["if-exists", "if-changed", "remote-header-name"].first(where: arguments.has) {
+            throw .usage("--skip-existing and --\(other) exclude each other.")
+        }
         let request = try RequestOptions(arguments)
         let body = try BodyOptions(arguments)
         var transfers: [Transfer] = []
@@ -62,6 +69,23 @@ struct DownloadOptions {
         }
         self.transfers = transfers
         session = try SessionOptions(arguments)
+    }
+
+    /// With --skip-existing, those whose file is not there, or whose end nobody has read.
+    func wanted(_ session: Session, _ output: Output) throws(CommandError) -> [Transfer] {
+        guard skipsExisting else { return transfers }
+        let isThere = transfers.map { $0.destination.map(Paths.exists) ?? false }
+        guard isThere.contains(true) else { return transfers }
+        let unread = try DownloadList.unread(session)
+        var wanted: [Transfer] = []
+        for (transfer, isThere) in zip(transfers, isThere) {
+            if !isThere || transfer.key.map({ unread[$0] != nil }) == true {
+                wanted.append(transfer)
+            } else {
+                output.note("\(transfer.destination ?? "") is there already, and is left alone.")
+            }
+        }
+        return wanted
     }
 
     func settings(_ identifier: String) -> SessionSettings { SessionSettings(identifier: identifier, options: session) }

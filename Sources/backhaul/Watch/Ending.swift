@@ -46,6 +46,21 @@ struct Ending {
         responseBody = nil
     }
 
+    /// The task has succeeded before this command, and not even the history has it any more.
+    init(former id: UInt64, _ transfer: Transfer, path: String, size: UInt64) {
+        taskID = id
+        url = transfer.url
+        self.path = path
+        state = Int32(BH_TASK_SUCCEEDED)
+        status = bh_status(BH_OK)
+        errorMessage = nil
+        httpStatus = 0
+        attempts = 0
+        self.size = size
+        errorBody = nil
+        responseBody = nil
+    }
+
     /// The task is gone from the list: another process has read its end.
     /// - Parameters:
     ///   - knownSize: Of the whole file, as the last listing had it.

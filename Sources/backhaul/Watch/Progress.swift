@@ -3,7 +3,9 @@ import CBackhaul
 /// What has ended so far.
 struct Tally {
     private(set) var ended = 0
+    /// Without those that somebody has cancelled.
     private(set) var failed = 0
+    private(set) var cancelled = 0
     /// Failed because something lies where the file belongs.
     private(set) var refused = 0
     /// Counted as failed because nobody can tell any more.
@@ -14,6 +16,8 @@ struct Tally {
         ended += 1
         if ending.succeeded {
             bytes = bytes.addingReportingOverflow(ending.size).partialValue
+        } else if ending.state.map(Int.init) == BH_TASK_CANCELLED {
+            cancelled += 1
         } else {
             failed += 1
             if ending.state == nil { unknown += 1 } else if ExitCode(Int(ending.status)) == .refused { refused += 1 }
@@ -21,13 +25,20 @@ struct Tally {
     }
 
     var exitCode: ExitCode {
-        failed == 0 ? .done : failed == refused ? .refused : failed == unknown ? .endUnknown : .transferFailed
+        if failed + cancelled == 0 { return .done }
+        if cancelled > 0 { return .transferFailed }
+        return failed == refused ? .refused : failed == unknown ? .endUnknown : .transferFailed
     }
 
     func sentence(seconds: Int64) -> String {
-        let files = Text.count(ended - failed, "file")
-        return "\(files), \(Text.size(bytes)) in \(Text.duration(seconds: seconds))"
-            + (failed > 0 ? ", \(failed) failed" : "") + "."
+        let files = Text.count(ended - failed - cancelled, "file")
+        let done = "\(files), \(Text.size(bytes)) in \(Text.duration(seconds: seconds))"
+        return ([done] + unsuccessful).joined(separator: ", ") + "."
+    }
+
+    /// "2 failed", "1 cancelled"
+    var unsuccessful: [String] {
+        (failed > 0 ? ["\(failed) failed"] : []) + (cancelled > 0 ? ["\(cancelled) cancelled"] : [])
     }
 }
 
@@ -48,7 +59,7 @@ struct ProgressReading {
 
     private var summary: String {
         var parts = ["\(tally.ended) of \(tally.ended + live) done"]
-        if tally.failed > 0 { parts.append("\(tally.failed) failed") }
+        parts += tally.unsuccessful
         if running.count > 0 { parts.append("\(running.count) running") }
         let bytes = running.reduce(tally.bytes) { $0.addingReportingOverflow($1.done).partialValue }
         parts.append(Text.size(bytes))

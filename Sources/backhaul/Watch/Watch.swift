@@ -59,8 +59,15 @@ final class Watch {
         if case .tasks(let transfers) = scope { remaining = Set(transfers.keys) }
     }
 
-    func run() throws(CommandError) -> ExitCode {
+    /// - Parameter former: Ends of what was asked for that were read of before.
+    func run(after former: [Ending] = []) throws(CommandError) -> ExitCode {
         do {
+            try report(former)
+            for ending in former {
+                context.output.note(
+                    "\(ending.path ?? ending.url) is there already: transfer \(ending.taskID) fetched it, and its end "
+                        + "was read before.")
+            }
             try follow()
         } catch {
             context.output.clearProgress()

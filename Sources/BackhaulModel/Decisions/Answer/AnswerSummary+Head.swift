@@ -1,26 +1,37 @@
 extension AnswerSummary {
-    /// Headers of an answer that hosts ask for; the rest is not kept.
+    /// Headers that hosts ask for most, and the engine itself: kept first, and under these names.
     static let chosen = [
         "ETag", "Last-Modified", "Content-Type", "Content-Disposition", "Content-Language", "Date", "Cache-Control",
         "Expires", "Retry-After", "Repr-Digest", "Content-Digest", "Link",
     ]
 
-    /// Longer values are left out: a server's words take bounded room in the store.
+    /// Longer values of chosen headers are left out: a server's words take bounded room in the store.
     static let valueSize = 4_096
 
-    /// Whether the value of a field of this name is kept.
-    static func keeps(_ name: String) -> Bool {
+    /// Of names and values together. A further header that does not fit is left out.
+    static let headersSize = 16_384
+
+    static func isChosen(_ name: String) -> Bool {
         let name = name.lowercased()
         return chosen.contains { $0.lowercased() == name }
     }
 
-    public init(_ head: ResponseHead) {
+    /// `secrets`: what further headers must not repeat. The chosen ones of `head` do not: `SentSecrets.redacted(head)`.
+    public init(_ head: ResponseHead, _ secrets: SentSecrets = SentSecrets()) {
         self.init()
         httpStatus = head.status
         finalURL = head.finalURL.utf8.count <= Limits.urlSize ? head.finalURL : nil
         mediaType = head.plainText("Content-Type").flatMap { $0.utf8.count <= Self.valueSize ? $0 : nil }
         headers = Self.chosen.compactMap { name in
             head.plainText(name).flatMap { $0.utf8.count <= Self.valueSize ? HeaderField(name, $0) : nil }
+        }
+        var size = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        for field in head.fields where !Self.isChosen(field.name) {
+            let value = secrets.redacted(field.plainText)
+            let next = size + field.name.utf8.count + value.utf8.count
+            guard next <= Self.headersSize else { continue }
+            headers.append(HeaderField(field.name, value))
+            size = next
         }
     }
 }

@@ -52,14 +52,15 @@ public struct SentSecrets: Sendable {
         secrets.isEmpty ? text : String(decoding: redacted(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// The head without secrets in what is kept of it. `requested`: a URL that the host has given is its own to keep.
+    /// The head without secrets in the chosen headers of `AnswerSummary`. `requested`: a URL that the host has given is
+    /// its own to keep.
     public func redacted(_ head: ResponseHead, requested: String) -> ResponseHead {
         guard !secrets.isEmpty else { return head }
         var head = head
         if head.finalURL != requested { head.finalURL = redacted(head.finalURL) }
         for index in head.fields.indices {
             let field = head.fields[index]
-            guard AnswerSummary.keeps(field.name), field.text.flatMap(HTTPDate.init) == nil else { continue }
+            guard AnswerSummary.isChosen(field.name), field.text.flatMap(HTTPDate.init) == nil else { continue }
             let value = redacted(field.value)
             guard value != field.value else { continue }
             // It is not the server's tag any more, and must not be sent as one: weak tags are not.

@@ -144,6 +144,8 @@ extension DownloadMachine {
         startOffset = length
         furthest = max(furthest, length)
         synced = min(checkpoint?.syncedOffset ?? 0, length)
+        part = checkpoint?.part.flatMap { $0.length <= length ? $0 : nil }
+        syncedChecksum = synced == checkpoint?.syncedOffset ? checkpoint?.syncedChecksum : nil
     }
 
     private func demand(of head: ResponseHead) -> AuthenticationDemand? {
@@ -209,8 +211,8 @@ extension DownloadMachine {
             return actions
         case .fail(let failure):
             refusal = .final(failure)
-            // The body is the file itself and may never end; it does not explain the failure.
-            guard failure.status != .tooLarge else { return refuse() }
+            // With a status that is accepted the body is a file: it explains no failure, and may never end.
+            guard !terms.acceptedStatuses.contains(head.status) else { return refuse() }
             phase = .receivingErrorBody
             return []
         }

@@ -46,6 +46,8 @@ extension DownloadMachine {
     mutating func aged() -> [Action] {
         guard phase == .receiving else { return [] }
         isSlow = true
+        // A small file needs a checkpoint from now on: more may have come already than may be without one.
+        if !wantsBytes { isPaused = true }
         return flush()
     }
 
@@ -55,8 +57,9 @@ extension DownloadMachine {
         return [.flush]
     }
 
-    mutating func appended(_ length: UInt64) -> [Action] {
+    mutating func appended(_ length: UInt64, _ stamp: PartStamp?) -> [Action] {
         written = min(length, offset)
+        part = stamp
         guard phase == .receiving else { return [] }
         var actions = resumeWhenDue()
         // Without a validator a sync makes nothing durable that counts; later ones spread the load of the last.
@@ -105,10 +108,11 @@ extension DownloadMachine {
         return [.sync]
     }
 
-    mutating func synced(_ length: UInt64) -> [Action] {
+    mutating func synced(_ length: UInt64, _ checksum: UInt32?) -> [Action] {
         guard isSyncing else { return [] }
         isSyncing = false
         hasSynced = true
+        if length >= synced, length <= offset { syncedChecksum = checksum }
         synced = max(synced, min(length, offset))
         guard case .saving(let conclusion) = phase else {
             return phase == .receiving ? recordCheckpoint() : []
@@ -130,7 +134,8 @@ extension DownloadMachine {
             furthest = synced
         }
         checkpoint = Checkpoint(
-            validator: validator, finalURL: url, size: size, syncedOffset: synced, bootID: bootID, facts: facts)
+            validator: validator, finalURL: url, size: size, syncedOffset: synced, bootID: bootID, facts: facts,
+            part: part, syncedChecksum: syncedChecksum)
         return checkpoint
     }
 

@@ -65,6 +65,8 @@ public struct DownloadMachine: Sendable {
     /// A checkpoint is on its way to the store.
     var isRecording = false
     var hasRecorded = false
+    var part: PartStamp?
+    var syncedChecksum: UInt32?
     /// Bytes were written after the sync that is under way had been asked for.
     var needsLastSync = false
     var ticksSinceSync = 0
@@ -109,7 +111,8 @@ public struct DownloadMachine: Sendable {
     public var wantsBytes: Bool {
         switch phase {
         case .receiving:
-            offset - written <= limits.outstanding && (offset < limits.unrecorded || !needsFirstCheckpoint)
+            offset - written <= limits.outstanding
+                && (!needsFirstCheckpoint || offset < (isSlow ? limits.slowUnrecorded : limits.unrecorded))
         case .receivingErrorBody: true
         default: false
         }
@@ -144,8 +147,8 @@ public struct DownloadMachine: Sendable {
         case .aged: aged()
         case .transferComplete: transferComplete()
         case .transferFailed(let failure, let isTransient): transferFailed(failure, isTransient)
-        case .appended(let length): appended(length)
-        case .synced(let length): synced(length)
+        case .appended(let length, let part): appended(length, part)
+        case .synced(let length, let checksum): synced(length, checksum)
         case .checkpointRecorded: checkpointRecorded()
         case .sealed(let intent, let checksum): sealed(intent, checksum)
         case .intentRecorded: intentRecorded()

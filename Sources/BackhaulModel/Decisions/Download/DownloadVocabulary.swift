@@ -64,8 +64,8 @@ extension DownloadMachine {
         case transferComplete
         case transferFailed(Failure, isTransient: Bool)
         /// The file is this long now.
-        case appended(length: UInt64)
-        case synced(length: UInt64)
+        case appended(length: UInt64, PartStamp? = nil)
+        case synced(length: UInt64, checksum: UInt32? = nil)
         /// Or not: then a crash costs more, and the next one will be.
         case checkpointRecorded
         case sealed(FinishIntent, Checksum? = nil)
@@ -158,8 +158,9 @@ extension DownloadMachine {
         /// So many bytes are in the file when its validators are made durable: with them, all that is written outlives
         /// a kill. A file of less than `firstSync` is worth it only when it takes longer than `agedMilliseconds`.
         public var firstCheckpoint: UInt64 = 32 << 10
-        /// So many are taken before that is done.
+        /// So many are taken before that is done, or `aged` when they come slower: a kill would take them all.
         public var unrecorded: UInt64 = 704 << 10
+        var slowUnrecorded: UInt64 { min(aged, unrecorded) }
         public var firstSync: UInt64 = 1 << 20
         /// Bounds what a power loss can take.
         public var laterSync: UInt64 = 32 << 20

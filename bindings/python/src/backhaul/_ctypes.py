@@ -144,6 +144,17 @@ class bh_enqueued(Structure):
     _fields_ = [("task_id", c_uint64), ("disposition", c_int32), ("status", c_int32)]
 
 
+class bh_existing_task(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("request", c_uint64),
+        ("task_id", c_uint64),
+        ("event_id", c_uint64),
+        ("state", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
 class bh_challenge(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -242,6 +253,7 @@ GROWING: tuple[type[Structure], ...] = (
     bh_hold,
     bh_network,
     bh_activity,
+    bh_existing_task,
 )
 
 #: Structs without a size of their own, whose layout never changes.

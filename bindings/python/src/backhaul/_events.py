@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
-from ctypes import byref
 
 from . import _writing
-from ._constants import Status
-from ._copying import released
-from ._ctypes import bh_batch, bh_ticket
-from ._errors import error_from
 from ._event import Acknowledging, Event
-from ._handles import ApplicationHandle, BatchHandle, SessionHandle, TicketHandle, new_error
+from ._handles import ApplicationHandle, BatchHandle, SessionHandle
 from ._library import library
 from ._reading import Events, events
 from ._tickets import Ticket, from_batch
-from ._waiting import Deadline, Patience, readable
+from ._waiting import Deadline, Patience, readable, wait_readable
 
 
 class EventSource:
@@ -43,25 +38,14 @@ class EventSource:
         )
 
     def poll(self, after: int, maximum: int, timeout: float | None) -> Events:
-        deadline = Deadline(timeout)
-        while not deadline.is_over:
-            found = self._poll_slice(after, maximum, deadline)
-            if found.items:
+        deadline, patience = Deadline(timeout), Patience(0.25)
+        while True:
+            found = self.start(after, maximum).result_soon(deadline)
+            if found.items or deadline.is_over:
                 return found
-        return self.start(after, maximum).result()
-
-    def _poll_slice(self, after: int, maximum: int, deadline: Deadline) -> Events:
-        batch, details = bh_batch(), new_error()
-        cursor, size = _writing.cursor(after), _writing.maximum(maximum)
-        status = library.bh_session_poll(
-            self._handle.pointer, cursor, size, deadline.slice_ms(), byref(batch), byref(details)
-        )
-        if status == Status.OK:
-            return released(BatchHandle(batch), self._events)
-        if details.ticket.value is not None:
-            # The engine is slower than this wait; its answer still comes.
-            return Ticket(self._application, TicketHandle(bh_ticket(details.ticket.value)), self._read).result()
-        raise error_from(status, details)
+            # The descriptor may be readable for events before this place: then wait a little, do not spin.
+            if wait_readable(self.descriptor, deadline.slice_ms() / 1000):
+                patience.sleep(deadline)
 
 
 class EventStream(Iterator[Event], AsyncIterator[Event]):

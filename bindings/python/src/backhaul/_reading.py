@@ -241,3 +241,11 @@ def enqueued(raw: Array[bh_enqueued], count: int) -> list[Enqueued]:
         Enqueued(item.task_id, Disposition(item.disposition), Status(item.status))
         for item in (raw[index] for index in range(count))
     ]
+
+
+def found(batch: BatchHandle, results: list[Enqueued]) -> None:
+    """Adds how the tasks stand that were there."""
+    for raw in items(batch, library.bh_batch_existing_task_at):
+        results[raw.request] = results[raw.request]._replace(
+            state=TaskState(raw.state), event_id=raw.event_id or None
+        )

@@ -17,6 +17,7 @@ from ._constants import (
     Refresh,
     RetryErrors,
     Status,
+    TaskState,
     ThermalState,
 )
 from ._types import Headers, Moment, Path
@@ -191,8 +192,22 @@ class Enqueued(NamedTuple):
     task_id: int
     disposition: Disposition
     status: Status
+    #: How the task stood that the idempotency key found. None: it is new, or the call has failed.
+    state: TaskState | None = None
+    #: Of the end of that task, while it is not acknowledged.
+    event_id: int | None = None
 
     @property
     def is_new(self) -> bool:
         """False when the idempotency key found a task that was there."""
         return self.disposition is Disposition.NEW
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the task had ended when it was found."""
+        return self.state in (TaskState.SUCCEEDED, TaskState.FAILED, TaskState.CANCELLED)
+
+    @property
+    def is_acknowledged(self) -> bool:
+        """Whether its end was acknowledged: no event of the task comes any more."""
+        return self.has_ended and self.event_id is None

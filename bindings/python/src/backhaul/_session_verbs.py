@@ -19,11 +19,12 @@ from ._attempt import Attempt
 from ._conditions import Wait
 from ._configuration import SessionConfiguration
 from ._constants import IfExists, TaskState
-from ._ctypes import bh_enqueued, bh_request
+from ._copying import released
+from ._ctypes import bh_batch, bh_enqueued, bh_request
 from ._errors import BackhaulError, invalid
 from ._event import Acknowledging
 from ._events import EventSource
-from ._handles import ApplicationHandle, SessionHandle, TicketHandle, call
+from ._handles import ApplicationHandle, BatchHandle, SessionHandle, TicketHandle, call, take
 from ._identity import Among, Identity
 from ._library import library
 from ._numbers import INVALIDATE_CANCEL, INVALIDATE_FINISH, START_UNCHANGED
@@ -88,7 +89,7 @@ class SessionVerbs:
 
     def _one(self, request: Request) -> Ticket[Task]:
         return self._enqueue(
-            [request], 0, lambda results: Task(self._session, results[0].task_id, results[0].disposition)
+            [request], 0, lambda results: Task(self._session, results[0].task_id, results[0])
         )
 
     def _enqueue(
@@ -105,7 +106,10 @@ class SessionVerbs:
                 error.applied = _reading.enqueued(results, min(count, applied.value))
                 _renumber(error, first)
                 raise
-            return transform(_reading.enqueued(results, count))
+            done = _reading.enqueued(results, count)
+            batch = BatchHandle(take(bh_batch, library.bh_ticket_batch, ticket.pointer))
+            released(batch, lambda batch: _reading.found(batch, done))
+            return transform(done)
 
         try:
             return self._start(read, library.bh_session_enqueue_start, array, count, sizeof(bh_request))

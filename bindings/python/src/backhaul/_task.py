@@ -7,10 +7,10 @@ from typing import Protocol
 
 from ._attempt import Attempt
 from ._conditions import Wait
-from ._constants import Disposition, IfExists
+from ._constants import IfExists
 from ._identity import Identity
 from ._numbers import START_UNCHANGED
-from ._requests import Policy
+from ._requests import Enqueued, Policy
 from ._types import Moment, Path
 from ._values import TaskInfo
 
@@ -64,14 +64,16 @@ class Controlling(Protocol):
 
 
 class Task:
-    """One transfer that was enqueued. It holds nothing but the id: ``info()`` asks how it stands."""
+    """One transfer that was enqueued. ``info()`` asks how it stands."""
 
-    def __init__(self, session: Controlling, task_id: int, disposition: Disposition = Disposition.EXISTING) -> None:
+    def __init__(self, session: Controlling, task_id: int, enqueued: Enqueued | None = None) -> None:
         self._session = session
         #: Grows; never used twice in a store.
         self.id = task_id
+        #: What the enqueue found that gave it: its ``is_acknowledged`` tells that no event of the task comes any more.
+        self.enqueued = enqueued
         #: Whether this enqueue made it; False when the idempotency key found it.
-        self.is_new = disposition is Disposition.NEW
+        self.is_new = enqueued is not None and enqueued.is_new
 
     def __repr__(self) -> str:
         return f"<Task {self.id} of {self._session.identifier!r}>"

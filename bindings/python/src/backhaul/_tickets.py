@@ -23,6 +23,9 @@ _LOOK_SECONDS = 0.25
 
 _PROBE_MS = 10
 
+#: How long an engine may take to answer although the host's own wait is over.
+_ANSWER_SECONDS = 5.0
+
 
 class Ticket(Generic[Result]):
     """A verb that was started. It goes on whatever happens to the ticket."""
@@ -92,6 +95,20 @@ class Ticket(Generic[Result]):
             if deadline.is_over:
                 raise self._unanswered()
         return self._take()
+
+    def result_soon(self, deadline: Deadline) -> Result:
+        """The answer to a question of which the engine need not wait for anything. One that is slow has a few seconds
+        beyond the deadline, so that a wait of no time gets what is there; one whose process is stopped has none."""
+        remaining = deadline.remaining
+        latest = Deadline(DEFAULT_SECONDS if remaining is None else max(_ANSWER_SECONDS, remaining))
+        while not self._is_answered(latest.slice_ms()):
+            if deadline.is_over and self._is_stopped or latest.is_over:
+                raise self._unanswered()
+        return self._take()
+
+    @property
+    def _is_stopped(self) -> bool:
+        return bool(library.bh_ticket_wait(self._handle.pointer, 0, None) == Status.ENGINE_UNRESPONSIVE)
 
     def _unanswered(self) -> BackhaulError:
         details = new_error()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import time
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -75,6 +76,13 @@ async def readable(descriptor: int, seconds: float | None) -> bool:
             loop.remove_reader(descriptor)
 
 
+def wait_readable(descriptor: int, seconds: float) -> bool:
+    """The same for blocking code, which hears signals meanwhile."""
+    poller = select.poll()
+    poller.register(descriptor, select.POLLIN)
+    return bool(poller.poll(seconds * 1000))
+
+
 class Patience:
     """Growing pauses for a descriptor that stays readable for somebody else's reason, so that no processor spins."""
 
@@ -88,5 +96,13 @@ class Patience:
     async def pause(self) -> None:
         import asyncio
 
-        await asyncio.sleep(self._next)
-        self._next = min(self._longest, self._next * 2)
+        await asyncio.sleep(self._grow())
+
+    def sleep(self, deadline: Deadline) -> None:
+        """The same for blocking code, no longer than the deadline."""
+        remaining = deadline.remaining
+        time.sleep(self._grow() if remaining is None else min(self._grow(), remaining))
+
+    def _grow(self) -> float:
+        pause, self._next = self._next, min(self._longest, self._next * 2)
+        return pause

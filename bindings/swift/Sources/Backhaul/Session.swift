@@ -84,7 +84,8 @@ public final class Session: Sendable {
     /// - Parameters:
     ///   - url: http or https.
     ///   - destination: Absolute path of the file to make; nil: kept in the store until claimed.
-    ///   - key: The same key again finds the same task, until the end of its round is acknowledged.
+    ///   - key: The same key again finds the same task, until the end of its round is acknowledged. It may have ended,
+    ///     and its end may have been acknowledged: then no event of it comes again. `enqueue(_:)` tells.
     @discardableResult
     public func download(
         _ url: String, to destination: String? = nil, key: String? = nil, ifExists: ExistsPolicy = .fail
@@ -122,7 +123,7 @@ public final class Session: Sendable {
             prepared.enqueue(handle, ticket, error)
         } take: { answer throws(BackhaulError) in
             try answer.done()
-            return answer.enqueued(capacity: requests.count)
+            return try answer.enqueued(capacity: requests.count)
         }
     }
 

@@ -7,8 +7,8 @@ internal import Foundation
 public protocol BackgroundApplicationDelegate: AnyObject, Sendable {
     /// The tasks of a session have ended, or a server asks for a credential. Make the session of this identifier, keep
     /// the handler, and call it when `urlSessionDidFinishEvents(forBackgroundURLSession:)` tells that all was
-    /// delivered: it says that nothing is outstanding. Called on the main thread, in a program that was launched for it
-    /// once for each session, and in one that runs and has not made the session.
+    /// delivered: the call says that nothing is outstanding. Called on the main thread, in a program that was launched
+    /// for it once for each session, and in one that runs and has not made the session.
     ///
     /// - Parameter completionHandler: May be called on any thread, once; more calls have no effect. A program that was
     ///   launched for the session cannot use that session object any more; a new one works at once.
@@ -58,6 +58,8 @@ public final class BackgroundApplication: Sendable {
         var options = Options()
         /// Sessions whose delegate was called and which are not completed yet.
         var called: Set<String> = []
+        /// Those of them for which the delegate has its handler: its call has returned.
+        var owing: Set<String> = []
         var whenIdle: [CheckedContinuation<Void, Never>] = []
         var isListening = false
     }
@@ -154,6 +156,9 @@ public final class BackgroundApplication: Sendable {
     /// Whether the delegate was called for this session and has not completed it.
     func isCalled(for identifier: String) -> Bool { inner.with { $0.called.contains(identifier) } }
 
+    /// Whether the delegate has the completion handler of this session and did not call it yet.
+    func isOwing(_ identifier: String) -> Bool { inner.with { $0.owing.contains(identifier) } }
+
     private func begin() throws {
         let application = try opened()
         try application.setLaunch(options.launch)
@@ -208,14 +213,15 @@ public final class BackgroundApplication: Sendable {
                 guard let delegate = self.delegate else { return handler() }
                 delegate.application(
                     self, handleEventsForBackgroundURLSession: identifier, completionHandler: handler)
+                self.inner.with { if $0.called.contains(identifier) { $0.owing.insert(identifier) } }
+                // Of a session that was made before.
+                SessionCore.delivering(identifier)?.post { $0.oweFinish() }
             }
         }
     }
 
     private func complete(_ identifier: String) {
-        if let core = SessionCore.delivering(identifier) {
-            return core.post { $0.completeSoon() }
-        }
+        if let core = SessionCore.delivering(identifier), core.post({ $0.completeSoon() }) { return }
         // The delegate has made no session: nothing was handed out, and its events stay for a program that wants them.
         DispatchQueue.global().async {
             if let application = try? self.opened(),
@@ -232,6 +238,7 @@ public final class BackgroundApplication: Sendable {
     func isCompleted(_ identifier: String) {
         let waiting = inner.with { inner in
             inner.called.remove(identifier)
+            inner.owing.remove(identifier)
             guard inner.called.isEmpty else { return [CheckedContinuation<Void, Never>]() }
             defer { inner.whenIdle = [] }
             return inner.whenIdle

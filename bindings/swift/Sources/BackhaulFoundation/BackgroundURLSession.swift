@@ -44,6 +44,9 @@ public final class BackgroundURLSession: NSObject, Sendable {
         core.begin(self)
     }
 
+    /// Another object for a session that has ended, where a late message is about it.
+    init(of core: SessionCore) { self.core = core }
+
     /// A copy: changes have no effect.
     public var configuration: BackgroundURLSessionConfiguration { core.configuration }
 
@@ -67,10 +70,18 @@ public final class BackgroundURLSession: NSObject, Sendable {
         downloadTask(with: URLRequest(url: url))
     }
 
-    /// A task that starts with its first `resume`. Of the request URL, headers and method count; the method is GET, and
-    /// there is no body. Its `timeoutInterval` and `cachePolicy` have no effect: the session's configuration counts.
+    /// A task that starts with its first `resume`. Of the request URL, headers, method and body count; a body has at
+    /// most a mebibyte, and a method other than GET. Its `timeoutInterval` and `cachePolicy` have no effect: the
+    /// session's configuration counts.
     public func downloadTask(with request: URLRequest) -> BackgroundURLSessionDownloadTask {
         core.makeDownload(request)
+    }
+
+    /// A task that goes on, with its first `resume`, where one was cancelled by `cancel(byProducingResumeData:)`, in
+    /// this start of the program or an earlier one: it has that one's `taskIdentifier` and label. With data that are of
+    /// another session, or were used before, it fails with `URLError.unsupportedURL`.
+    public func downloadTask(withResumeData data: Data) -> BackgroundURLSessionDownloadTask {
+        core.makeDownload(resumeData: data)
     }
 
     /// A task that starts with its first `resume`, and sends the file by the request's method, which is PUT where it
@@ -85,12 +96,15 @@ public final class BackgroundURLSession: NSObject, Sendable {
         core.makeUpload(request, .bytes(Array(body)))
     }
 
-    /// All tasks that have not ended, also those that were not resumed yet.
+    /// All tasks that did not get their last message: also those that were not resumed yet, and those that have ended
+    /// and are not delivered yet. None of these is delivered before it is listed here.
     public var allTasks: [BackgroundURLSessionTask] {
         get async {
             await withCheckedContinuation { continuation in
-                // A thread that may wait; Swift's may not.
-                DispatchQueue.global().async { [core] in continuation.resume(returning: core.allTasks()) }
+                core.list { tasks, isDone in
+                    continuation.resume(returning: tasks)
+                    isDone()
+                }
             }
         }
     }
@@ -111,11 +125,13 @@ public final class BackgroundURLSession: NSObject, Sendable {
         )
     }
 
-    /// The handler runs on the delegate queue.
+    /// As `allTasks`. The handler runs on the delegate queue; nothing is delivered before it has returned.
     public func getAllTasks(completionHandler: @escaping @Sendable ([BackgroundURLSessionTask]) -> Void) {
-        DispatchQueue.global().async { [core] in
-            let tasks = core.allTasks()
-            core.queue.addOperation { completionHandler(tasks) }
+        core.list { [core] tasks, isDone in
+            let operation = BlockOperation { completionHandler(tasks) }
+            // Also when the program cancels what is on its queue.
+            operation.completionBlock = isDone
+            core.queue.addOperation(operation)
         }
     }
 
@@ -131,10 +147,12 @@ public final class BackgroundURLSession: NSObject, Sendable {
         }
     }
 
-    /// Lets the tasks end. No further task can be resumed for the first time.
+    /// Lets the tasks end, also those that are not resumed yet. A task that is made later gets its last message when it
+    /// is resumed. A program that ends before `urlSession(_:didBecomeInvalidWithError:)` is told the rest at its next
+    /// start, by a session of the same identifier.
     public func finishTasksAndInvalidate() { core.invalidate(cancellingTasks: false) }
 
-    /// Cancels the tasks. No further task can be resumed for the first time.
+    /// Cancels the tasks, and is as `finishTasksAndInvalidate` otherwise.
     public func invalidateAndCancel() { core.invalidate(cancellingTasks: true) }
 }
 

@@ -29,16 +29,17 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     /// Whether the program is launched when the session's tasks have ended or a server asks for a credential.
     public var sessionSendsLaunchEvents = true
 
-    /// Seconds without a byte from the server; the transfer is then tried again, until `timeoutIntervalForResource`.
+    /// Seconds without a byte from the server; the transfer is then tried again, until `timeoutIntervalForResource`. 0,
+    /// or more than a day: a day.
     public var timeoutIntervalForRequest: TimeInterval = 60
 
-    /// Seconds from the first `resume` to the end, all attempts included. 7 days.
+    /// Seconds from the first `resume` to the end, all attempts included. 7 days. 0, or more than ten years: ten years.
     public var timeoutIntervalForResource: TimeInterval = 604_800
 
-    /// At most 256. Over HTTP/2 tasks share one connection.
+    /// From 1 to 256; others stand for the nearest of these. Over HTTP/2 tasks share one connection.
     public var httpMaximumConnectionsPerHost = 6
 
-    /// Sent with each request that has no such header itself.
+    /// Sent with each request that has no such header itself. Those that the engine sets are ignored, as in a request.
     public var httpAdditionalHeaders: [AnyHashable: Any]?
 
     /// `.never`: no cookies are kept or sent. Both others: a jar of the session's own, which later starts of the
@@ -117,10 +118,10 @@ public final class BackgroundURLSessionConfiguration: NSObject {
 
     /// Makes what is remembered what is wanted.
     func change(_ remembered: inout SessionConfiguration) {
-        remembered.connectionsPerOrigin = httpMaximumConnectionsPerHost
+        remembered.connectionsPerOrigin = min(max(httpMaximumConnectionsPerHost, 1), 256)
         if let maximumRunningTasks { remembered.maximumRunningTasks = maximumRunningTasks }
-        remembered.requestTimeout = duration(timeoutIntervalForRequest)
-        remembered.resourceTimeout = duration(timeoutIntervalForResource)
+        remembered.requestTimeout = timeout(timeoutIntervalForRequest, atMost: 86_400)
+        remembered.resourceTimeout = timeout(timeoutIntervalForResource, atMost: 315_360_000)
         remembered.certificateFile = certificateFile?.path
         remembered.sendsLaunchEvents = sessionSendsLaunchEvents
         remembered.asksForCredentials = asksForCredentials
@@ -147,6 +148,11 @@ public final class BackgroundURLSessionConfiguration: NSObject {
 
 extension NetworkKinds {
     static let withoutCellular = NetworkKinds.all.subtracting(.cellular)
+}
+
+/// At least a millisecond. What is no time is no limit, as Apple's programs mean it, and so as long as the engine can.
+private func timeout(_ seconds: TimeInterval, atMost longest: Double) -> Duration {
+    .milliseconds(Int64(seconds > 0 && seconds < longest ? max(1, seconds * 1000) : longest * 1000))
 }
 
 /// A number that is no time stays one that the engine refuses.

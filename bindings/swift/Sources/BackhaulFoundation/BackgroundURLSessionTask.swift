@@ -121,6 +121,28 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
 /// A transfer to a file: URLSessionDownloadTask.
 public final class BackgroundURLSessionDownloadTask: BackgroundURLSessionTask, @unchecked Sendable {
     // Unchecked: adds nothing to its superclass.
+
+    /// Ends the task with `URLError.cancelled`, and keeps what it has received for `downloadTask(withResumeData:)`, in
+    /// the engine: the data name it, and are good once. It counts as a suspended task of its session until it goes on
+    /// or is cancelled. The error's `userInfo` has the data, too.
+    ///
+    /// - Parameter completionHandler: Runs on the delegate queue; with nil when the task was not resumed before, or has
+    ///   ended.
+    public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
+        let data = core.cancelProducingResumeData(self)
+        core.queue.addOperation { completionHandler(data) }
+    }
+
+    /// As `cancel(byProducingResumeData:)`.
+    @discardableResult
+    public func cancelByProducingResumeData() async -> Data? {
+        await withCheckedContinuation { continuation in
+            // A thread that may wait; Swift's may not.
+            DispatchQueue.global().async { [core] in
+                continuation.resume(returning: core.cancelProducingResumeData(self))
+            }
+        }
+    }
 }
 
 /// A transfer whose answer goes to the program instead of a file: URLSessionDataTask. There are uploads only.
@@ -158,6 +180,10 @@ struct TaskInner {
     var expectedToSend: Int64 = 0
     /// Of an upload that the engine does not have yet.
     var body: Body?
+    /// The engine's suspended task that is to go on, before the first `resume`.
+    var parked: TaskID?
+    /// It was made from resume data that say nothing.
+    var isUnusable = false
 
     var publicState: BackgroundURLSessionTask.State { state }
 

@@ -16,6 +16,7 @@ public typealias URLSessionDataDelegate = BackgroundURLSessionDataDelegate
 public typealias URLSessionDelegate = BackgroundURLSessionDelegate
 public typealias URLSessionTaskDelegate = BackgroundURLSessionTaskDelegate
 public typealias URLSessionDownloadDelegate = BackgroundURLSessionDownloadDelegate
+public let NSURLSessionDownloadTaskResumeData = BackgroundURLSessionDownloadTaskResumeData
 public let NSURLSessionTransferSizeUnknown = BackgroundURLSessionTransferSizeUnknown
 
 public typealias NSBackgroundActivityScheduler = BackgroundActivityScheduler

@@ -63,4 +63,78 @@ struct ChallengeTests {
         #expect(asked == 1)
         #expect(error?.code == .cancelled)
     }
+
+    @Test("is answered by a delegate that has the async form of the method")
+    func asynchronous() async throws {
+        final class Delegate: NSObject, BackgroundURLSessionDownloadDelegate {
+            let errors: AsyncStream<URLError?>.Continuation
+            init(_ errors: AsyncStream<URLError?>.Continuation) { self.errors = errors }
+            func urlSession(
+                _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
+                didReceive challenge: URLAuthenticationChallenge
+            ) async -> (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) {
+                (.useCredential, URLCredential(user: "eve", password: "opensesame", persistence: .none))
+            }
+            func urlSession(
+                _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
+                didFinishDownloadingTo location: URL
+            ) {}
+            func urlSession(
+                _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
+                didCompleteWithError error: (any Error)?
+            ) { errors.yield(error as? URLError) }
+        }
+        _ = try World.server.serve("a", content(10))
+        let (errors, error) = AsyncStream<URLError?>.makeStream()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("async-challenge"), delegate: Delegate(error), delegateQueue: nil)
+        session.downloadTask(with: try World.url("secret/a")).resume()
+        #expect(await errors.first { _ in true } == .some(nil))
+        session.invalidateAndCancel()
+    }
+
+    /// Whether a delegate with this method compiles.
+    private func compiles(_ method: String) throws -> Bool {
+        let source = World.server.folder.appendingPathComponent("\(UUID().uuidString).swift")
+        let text = """
+            import BackhaulFoundation
+            import Foundation
+            import FoundationNetworking
+            typealias Answer = (BackgroundURLSession.AuthChallengeDisposition, URLCredential?)
+            final class Delegate: NSObject {}
+            extension Delegate: BackgroundURLSessionDelegate, BackgroundURLSessionTaskDelegate {
+                \(method)
+            }
+            """
+        try text.write(to: source, atomically: true, encoding: .utf8)
+        let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        let modules = tests.deletingLastPathComponent().appendingPathComponent("Modules").path
+        let header = URL(fileURLWithPath: #filePath + "/../../../Sources/CBackhaul").standardized.path
+        let compiler = ["swiftc", "-swift-version", "6", "-typecheck", "-I", modules, "-I", header, source.path]
+        return try run("/bin/sh", ["-c", "exec \"$@\" 2>/dev/null", "sh"] + compiler) == 0
+    }
+
+    private static let session = "func urlSession(_ session: BackgroundURLSession, "
+
+    @Test("of the session does not compile: pinning in it would be passed over", arguments: [
+        "didReceive challenge: URLAuthenticationChallenge, completionHandler: @escaping "
+            + "(BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
+        "didReceive challenge: URLAuthenticationChallenge, completionHandler: @Sendable @escaping "
+            + "(BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
+        "didReceive challenge: URLAuthenticationChallenge) async -> "
+            + "(BackgroundURLSession.AuthChallengeDisposition, URLCredential?) { (.performDefaultHandling, nil) }",
+    ])
+    func ofTheSession(method: String) throws {
+        #expect(try !compiles(ChallengeTests.session + method))
+    }
+
+    @Test("of a task compiles in both forms", arguments: [
+        "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge, completionHandler: "
+            + "@escaping (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
+        "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge) async -> Answer "
+            + "{ (.performDefaultHandling, nil) }",
+    ])
+    func ofATask(method: String) throws {
+        #expect(try compiles(ChallengeTests.session + method))
+    }
 }

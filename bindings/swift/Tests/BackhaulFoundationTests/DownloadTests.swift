@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A download task")
 struct DownloadTests {
-    @Test("gives its file, its last message, and the session's when all is delivered; then the file is gone")
+    @Test("gives its file and its last message, and nothing else; then the file is gone")
     func download() async throws {
         let bytes = content(300_000)
         _ = try World.server.serve("picture.jpg", bytes)
@@ -17,10 +17,9 @@ struct DownloadTests {
         let task = session.downloadTask(with: try World.url("picture.jpg"))
         #expect(task.state == .suspended)
         task.taskDescription = "Пиксел"
-        // The first tells that nothing waited.
-        _ = await recorder.messages { if case .finishedEvents = $0 { true } else { false } }
         task.resume()
-        let messages = await recorder.messages { if case .finishedEvents = $0 { true } else { false } }
+        session.finishTasksAndInvalidate()
+        let messages = await recorder.messages { if case .invalid = $0 { true } else { false } }
         guard case .file(let first, let content, let location) = messages.first,
             case .completed(let second, let error) = messages.dropFirst().first
         else {
@@ -38,8 +37,6 @@ struct DownloadTests {
         #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
         #expect(task.countOfBytesReceived == 300_000)
         #expect(task.progress.isFinished)
-        session.invalidateAndCancel()
-        _ = await recorder.messages { if case .invalid = $0 { true } else { false } }
         #expect(!FileManager.default.fileExists(atPath: location.path))
     }
 
@@ -51,9 +48,9 @@ struct DownloadTests {
             configuration: World.configuration("moved"), delegate: recorder, delegateQueue: nil)
         session.downloadTask(with: try World.url("moved.jpg")).resume()
         #expect(await recorder.untilCompleted()?.error == nil)
-        _ = await recorder.messages { if case .finishedEvents = $0 { true } else { false } }
-        #expect(try Data(contentsOf: World.server.folder.appendingPathComponent("moved.jpg")) == content(10))
         session.invalidateAndCancel()
+        _ = await recorder.messages { if case .invalid = $0 { true } else { false } }
+        #expect(try Data(contentsOf: World.server.folder.appendingPathComponent("moved.jpg")) == content(10))
     }
 
     @Test("fails with badServerResponse where the answer is a 404, and has that answer")
@@ -91,19 +88,99 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("that cannot be a background download gets its last message all the same", arguments: ["ftp", "POST"])
+    @Test("ignores headers that the engine sets, of its request and of its session")
+    func ignoredHeaders() async throws {
+        let configuration = World.configuration("ignored-headers")
+        configuration.httpAdditionalHeaders = ["accept-encoding": "br", "X-Session": "session"]
+        let recorder = Recorder()
+        let session = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        var request = URLRequest(url: try World.url("headers"))
+        for name in ["Accept-Encoding", "Content-Length", "Host", "Connection"] {
+            request.setValue("7", forHTTPHeaderField: name)
+        }
+        session.downloadTask(with: request).resume()
+        let messages = await recorder.messages { if case .completed = $0 { true } else { false } }
+        guard case .file(_, let content?, _) = messages.first else {
+            Issue.record("\(messages)")
+            return
+        }
+        let text = String(decoding: content, as: UTF8.self)
+        #expect(text.contains("X-Session: session\n") && !text.contains(": 7\n") && !text.contains("br\n"))
+        session.invalidateAndCancel()
+    }
+
+    @Test("has all headers of the answer, those of one name as one")
+    func answerHeaders() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("answer-headers"), delegate: recorder, delegateQueue: nil)
+        session.downloadTask(with: try World.url("headers")).resume()
+        let ended = try #require(await recorder.untilCompleted())
+        let response = try #require(ended.task.response as? HTTPURLResponse)
+        #expect(response.value(forHTTPHeaderField: "x-own") == "one, two")
+        #expect(response.value(forHTTPHeaderField: "Server")?.isEmpty == false)
+        #expect(response.value(forHTTPHeaderField: "Content-Type") == "text/plain")
+        #expect(response.expectedContentLength == ended.task.countOfBytesReceived)
+        session.invalidateAndCancel()
+    }
+
+    @Test("that cannot be a background download gets its last message all the same", arguments: ["ftp", "GET", "POST"])
     func refused(what: String) async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
             configuration: World.configuration("refused-\(what)"), delegate: recorder, delegateQueue: nil)
         var request = URLRequest(url: try World.url("a"))
-        if what == "ftp" { request.url = URL(string: "ftp://example.org/a") } else { request.httpMethod = what }
+        switch what {
+        case "ftp": request.url = URL(string: "ftp://example.org/a")
+        case "GET": request.httpBody = Data("body".utf8)
+        default:
+            request.httpMethod = what
+            request.httpBodyStream = InputStream(data: Data("body".utf8))
+        }
         let task = session.downloadTask(with: request)
         task.resume()
         let ended = try #require(await recorder.untilCompleted())
         #expect(ended.task === task)
         #expect(ended.error?.code == .unsupportedURL)
         #expect(await session.allTasks.isEmpty)
+        session.invalidateAndCancel()
+    }
+
+    @Test("may have another method than GET, and then a body", arguments: [("POST", "body"), ("DELETE", nil)])
+    func methods(method: String, body: String?) async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("method-\(method)"), delegate: recorder, delegateQueue: nil)
+        var request = URLRequest(url: try World.url("in/7"))
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0.utf8) }
+        session.downloadTask(with: request).resume()
+        let messages = await recorder.messages { if case .completed = $0 { true } else { false } }
+        guard case .file(_, let content?, let location) = messages.first, case .completed(_, nil) = messages.last else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect(String(decoding: content, as: UTF8.self) == "\(method) /in/7 None\n\(body ?? "")")
+        session.finishTasksAndInvalidate()
+        _ = await recorder.messages { if case .invalid = $0 { true } else { false } }
+        #expect(!FileManager.default.fileExists(atPath: location.path))
+    }
+
+    @Test("of a page that is refused is its file where all statuses are accepted, as Apple's is",
+        arguments: [("absent", 404), ("secret/a", 401)])
+    func acceptedStatus(page: String, status: Int) async throws {
+        let recorder = Recorder()
+        let configuration = World.configuration("accepted-\(status)")
+        configuration.adjustment = { $0.policy.acceptedStatuses = "200-599" }
+        configuration.asksForCredentials = false
+        let session = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        session.downloadTask(with: try World.url(page)).resume()
+        let messages = await recorder.messages { if case .completed = $0 { true } else { false } }
+        guard case .file = messages.first, case .completed(let task, nil) = messages.last else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect((task.response as? HTTPURLResponse)?.statusCode == status)
         session.invalidateAndCancel()
     }
 

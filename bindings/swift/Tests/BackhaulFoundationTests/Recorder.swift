@@ -9,6 +9,8 @@ import Testing
 final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, BackgroundURLSessionDataDelegate {
     enum Message: Sendable {
         case wrote(task: Int, total: Int64, expected: Int64)
+        case sent(task: Int, bytes: Int64, total: Int64, expected: Int64)
+        case resumed(task: Int, offset: Int64, expected: Int64)
         case file(task: Int, content: Data?, location: URL)
         case data(task: Int, Data)
         case metrics(task: Int, BackgroundURLSessionTaskMetrics)
@@ -37,6 +39,7 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
         var found: [Message] = []
         for await message in messages {
             if case .wrote = message, !isLast(message) { continue }
+            if case .sent = message, !isLast(message) { continue }
             if case .metrics = message, !isLast(message) { continue }
             found.append(message)
             if isLast(message) { break }
@@ -74,6 +77,24 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
                 task: downloadTask.taskIdentifier, total: totalBytesWritten, expected: totalBytesExpectedToWrite))
     }
 
+    func urlSession(
+        _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
+        didResumeAtOffset fileOffset: Int64, expectedTotalBytes: Int64
+    ) {
+        continuation.yield(
+            .resumed(task: downloadTask.taskIdentifier, offset: fileOffset, expected: expectedTotalBytes))
+    }
+
+    func urlSession(
+        _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+    ) {
+        continuation.yield(
+            .sent(
+                task: task.taskIdentifier, bytes: bytesSent, total: totalBytesSent,
+                expected: totalBytesExpectedToSend))
+    }
+
     func urlSession(_ session: BackgroundURLSession, dataTask: BackgroundURLSessionDataTask, didReceive data: Data) {
         continuation.yield(.data(task: dataTask.taskIdentifier, data))
     }
@@ -99,7 +120,6 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
 
     func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?) {
         continuation.yield(.invalid(error as? URLError))
-        continuation.finish()
     }
 
     func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession) {

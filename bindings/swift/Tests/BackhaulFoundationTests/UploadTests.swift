@@ -63,6 +63,26 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
+    @Test("that is over at once ends with its progress, and has told of it once", arguments: ["in/6", "full"])
+    func fast(name: String) async throws {
+        let recorder = Recorder()
+        let configuration = World.configuration("fast-\(name)")
+        configuration.adjustment = { $0.policy.retryErrors = .nothing }
+        let session = BackgroundURLSession(configuration: configuration, delegate: recorder)
+        let body = try file(UUID().uuidString, Data("hello".utf8))
+        let task = session.uploadTask(with: try request(name), fromFile: body)
+        task.resume()
+        var told: [Int64] = []
+        let messages = await recorder.messages { message in
+            if case .sent(task.taskIdentifier, let bytes, let total, 5) = message { told += [bytes, total] }
+            if case .completed = message { return true } else { return false }
+        }
+        #expect(messages.count > 0 && told == [5, 5])
+        #expect(task.countOfBytesSent == 5 && task.countOfBytesExpectedToSend == 5)
+        #expect(task.progress.isFinished)
+        session.invalidateAndCancel()
+    }
+
     @Test("of a file that is not there fails with cannotOpenFile")
     func absent() async throws {
         let recorder = Recorder()
@@ -128,6 +148,22 @@ struct ConfigurationTests {
             ["ProxyAutoConfigEnable": 1],
         ]
         for dictionary in unhonored { #expect(isUnhonored(dictionary), "\(dictionary)") }
+    }
+
+    @Test("stands for the nearest values that the engine has", arguments: [
+        (0, 0, .infinity), (1_000, .infinity, 0), (-1, -1, .nan), (256, 1e300, 1e300),
+    ] as [(Int, Double, Double)])
+    func clamped(connections: Int, request: Double, resource: Double) async throws {
+        _ = try World.server.serve("clamped", content(10))
+        let recorder = Recorder()
+        let configuration = World.configuration("clamped\(connections)")
+        configuration.httpMaximumConnectionsPerHost = connections
+        configuration.timeoutIntervalForRequest = request
+        configuration.timeoutIntervalForResource = resource
+        let session = BackgroundURLSession(configuration: configuration, delegate: recorder)
+        session.downloadTask(with: try World.url("clamped")).resume()
+        #expect(await recorder.untilCompleted()?.error == nil)
+        session.invalidateAndCancel()
     }
 
     @Test("sends through the proxy that it names")

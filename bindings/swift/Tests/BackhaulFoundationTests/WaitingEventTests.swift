@@ -31,7 +31,8 @@ struct WaitingEventTests {
         let recorder = Recorder()
         let session = BackgroundURLSession(
             configuration: World.configuration("waited"), delegate: recorder, delegateQueue: nil)
-        let messages = await recorder.messages { if case .finishedEvents = $0 { true } else { false } }
+        session.finishTasksAndInvalidate()
+        let messages = await recorder.messages { if case .invalid = $0 { true } else { false } }
         guard case .file(_, let content?, _) = messages.first, case .completed(let task, nil) = messages[1] else {
             Issue.record("\(messages)")
             return
@@ -42,7 +43,6 @@ struct WaitingEventTests {
         #expect(task.taskDescription == "an earlier one")
         #expect(task.originalRequest?.url == (try World.url("waited.bin")))
         #expect(session.finishedRound == 1)
-        session.invalidateAndCancel()
     }
 
     @Test("is the last message only, where an earlier delegate has moved the file already")
@@ -52,13 +52,30 @@ struct WaitingEventTests {
         let recorder = Recorder()
         let session = BackgroundURLSession(
             configuration: World.configuration("moved-before"), delegate: recorder, delegateQueue: nil)
-        let messages = await recorder.messages { if case .finishedEvents = $0 { true } else { false } }
+        session.finishTasksAndInvalidate()
+        let messages = await recorder.messages { if case .invalid = $0 { true } else { false } }
         #expect(messages.count == 2)
         guard case .completed(_, nil) = messages.first else {
             Issue.record("\(messages)")
             return
         }
         #expect(FileManager.default.fileExists(atPath: World.server.path("mine.bin")))
+    }
+
+    @Test("is listed first, and delivered when the handler of the listing has returned")
+    func listedFirst() async throws {
+        let left = try await leave("listed-first", "listed-first.bin")
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("listed-first"), delegate: recorder, delegateQueue: nil)
+        let listed = await withCheckedContinuation { continuation in
+            session.getTasksWithCompletionHandler { _, _, downloads in continuation.resume(returning: downloads) }
+        }
+        #expect(listed.map(\.engineTaskIdentifier) == [left.task])
+        #expect(listed.first?.taskDescription == "an earlier one")
+        let ended = try #require(await recorder.untilCompleted())
+        #expect(ended.task === listed.first && ended.error == nil)
+        #expect(await session.allTasks.isEmpty)
         session.invalidateAndCancel()
     }
 
@@ -67,7 +84,7 @@ struct WaitingEventTests {
         _ = try await leave("left", "left.bin")
         let session = BackgroundURLSession(
             configuration: World.configuration("left"), delegate: nil, delegateQueue: nil)
-        #expect(await session.allTasks.isEmpty)
+        #expect(await session.allTasks.count == 1)
         let application = try await Application.open(
             "org.example.tests", store: World.server.path("store"), hosting: .embedded)
         #expect(try await application.attachSession("left").poll().events.count == 2)

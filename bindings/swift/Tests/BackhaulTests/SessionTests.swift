@@ -47,6 +47,30 @@ struct SessionTests {
         await application.close()
     }
 
+    @Test("tells of a key whose task lives, has ended, or has an end that was acknowledged")
+    func keysAgain() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        // Its round goes on as long as this one lives.
+        let living = Request(
+            url: "http://127.0.0.1:9/", destination: server.path("b"), idempotencyKey: "living", startsSuspended: true)
+        let url = try server.serve("a", content(10))
+        let request = Request(url: url, destination: server.path("a"), idempotencyKey: "a")
+        let first = try await session.enqueue([living, request])
+        #expect(first.allSatisfy { $0.isNew && $0.state == nil && !$0.isAcknowledged })
+        var iterator = session.events.makeAsyncIterator()
+        let end = try #require(try await iterator.next())
+        let ended = try await session.enqueue([living, request])
+        #expect(ended.map(\.state) == [.suspended, .succeeded])
+        #expect(ended.map(\.endEvent) == [nil, end.id])
+        #expect(ended.map(\.isAcknowledged) == [false, false])
+        try await session.acknowledge(end)
+        let acknowledged = try await session.enqueue([living, request])
+        #expect(acknowledged.map(\.taskID) == first.map(\.taskID))
+        #expect(acknowledged.map(\.isAcknowledged) == [false, true])
+        await application.close()
+    }
+
     @Test("is found again by its identifier alone, with its configuration and the events that waited")
     func attaches() async throws {
         let url = try server.serve("a", content(10))

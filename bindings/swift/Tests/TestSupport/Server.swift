@@ -15,31 +15,63 @@ public final class Server: Sendable {
             class Handler(http.server.SimpleHTTPRequestHandler):
                 protocol_version = "HTTP/1.1"
                 def log_message(self, *arguments): pass
+                def is_known(self):
+                    return self.headers["Authorization"] in ("Basic ZXZlOm9wZW5zZXNhbWU=", "Bearer key")
+                def ask(self):
+                    self.send_response(401)
+                    self.send_header("WWW-Authenticate", 'Basic realm="cellar"')
+                    self.send_header("WWW-Authenticate", 'Bearer realm="cellar"')
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                def redirect(self):
+                    _, _, status, target = self.path.split("/", 3)
+                    # Its body is read, so that the connection can be used again.
+                    self.rfile.read(int(self.headers["Content-Length"] or 0))
+                    self.send_response(int(status))
+                    self.send_header("Location", "/" + target)
+                    self.send_header("Set-Cookie", "way=redirect; Max-Age=1000; Path=/")
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
                 def receive(self):
+                    if self.path.startswith("/redirect/"): return self.redirect()
                     body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+                    if self.path == "/in/secret" and not self.is_known(): return self.ask()
                     status = 507 if self.path == "/full" else 201
                     answer = f"{self.command} {self.path} {self.headers['Content-Type']}\\n".encode() + body[:1000]
                     self.send_response(status)
                     self.send_header("Content-Length", str(len(answer)))
                     self.end_headers()
                     self.wfile.write(answer)
-                do_PUT = do_POST = do_PATCH = receive
+                do_PUT = do_POST = do_PATCH = do_DELETE = receive
                 def do_GET(self):
+                    if self.path.startswith("/redirect/"): return self.redirect()
+                    if self.path.startswith("/in/"): return self.receive()
+                    if self.path == "/never": return self.rfile.read(1)
                     if self.path.startswith("/secret/"):
-                        if self.headers["Authorization"] not in ("Basic ZXZlOm9wZW5zZXNhbWU=", "Bearer key"):
-                            self.send_response(401)
-                            self.send_header("WWW-Authenticate", 'Basic realm="cellar"')
-                            self.send_header("WWW-Authenticate", 'Bearer realm="cellar"')
-                            self.send_header("Content-Length", "0")
-                            return self.end_headers()
+                        if not self.is_known(): return self.ask()
                         self.path = self.path.removeprefix("/secret")
                     if self.path == "/headers":
                         text = "".join(f"{name}: {value}\\n" for name, value in self.headers.items()).encode()
                         self.send_response(200)
                         self.send_header("Content-Length", str(len(text)))
                         self.send_header("Content-Type", "text/plain")
+                        self.send_header("X-Own", "one")
+                        self.send_header("x-own", "two")
                         self.end_headers()
                         return self.wfile.write(text)
+                    if self.path.startswith("/halves/"):
+                        whole = b"0123456789" * 20000
+                        asked = self.headers["Range"]
+                        first = int(asked.removeprefix("bytes=").split("-")[0]) if asked else 0
+                        self.send_response(206 if asked else 200)
+                        self.send_header("ETag", '"halves"')
+                        self.send_header("Content-Length", str(len(whole) - first))
+                        if asked: self.send_header("Content-Range", f"bytes {first}-{len(whole) - 1}/{len(whole)}")
+                        self.end_headers()
+                        self.wfile.write(whole[first:] if asked else whole[:len(whole) // 2])
+                        # The rest comes to who asks for it.
+                        if not asked: self.rfile.read(1)
+                        return
                     if not self.path.startswith("/slow"): return super().do_GET()
                     self.send_response(200)
                     self.send_header("Content-Length", "1000000000")

@@ -132,6 +132,12 @@ package final class BlockingSession: Sendable {
         try control(id) { bh_tasks_cancel($0, $1, $2, nil, $3) }
     }
 
+    package func cancel(_ selection: TaskSelection) throws(BackhaulError) {
+        let arena = Arena()
+        var value = try selection.value(arena)
+        try check { error in bh_tasks_cancel(handle.pointer, &value, wait, nil, error) }
+    }
+
     package func suspend(_ id: TaskID) throws(BackhaulError) {
         try control(id) { bh_tasks_suspend($0, $1, $2, nil, $3) }
     }
@@ -144,9 +150,11 @@ package final class BlockingSession: Sendable {
         try control(id) { bh_tasks_set_priority($0, $1, priority, $2, nil, $3) }
     }
 
-    package func reschedule(earliestStart: StartChange, _ id: TaskID) throws(BackhaulError) {
+    package func reschedule(
+        earliestStart: StartChange = .unchanged, latestStart: StartChange = .unchanged, _ id: TaskID
+    ) throws(BackhaulError) {
         try control(id) {
-            bh_tasks_reschedule($0, $1, earliestStart.value, StartChange.unchanged.value, $2, nil, $3)
+            bh_tasks_reschedule($0, $1, earliestStart.value, latestStart.value, $2, nil, $3)
         }
     }
 

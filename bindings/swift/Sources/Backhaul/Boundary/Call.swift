@@ -51,6 +51,8 @@ struct Batch: ~Copyable {
     func networks() -> [Network] { items(bh_batch_network_at).map { Network($0) } }
     func activities() -> [ActivityInfo] { items(bh_batch_activity_at).map { ActivityInfo($0) } }
 
+    func existingTasks() -> [bh_existing_task] { items(bh_batch_existing_task_at) }
+
     private func items<Item>(_ item: (OpaquePointer?, Int) -> UnsafePointer<Item>?) -> [Item] {
         (0..<bh_batch_count(pointer)).compactMap { item(pointer, $0)?.pointee }
     }
@@ -83,13 +85,15 @@ struct Answer {
         return count
     }
 
-    /// The results of an enqueue, of the applied prefix when it failed.
-    func enqueued(capacity: Int) -> [Enqueued] {
+    /// The results of an enqueue that has succeeded.
+    func enqueued(capacity: Int) throws(BackhaulError) -> [Enqueued] {
         var results = [bh_enqueued](repeating: bh_enqueued(), count: capacity)
         var applied = 0
-        _ = bh_ticket_enqueued(ticket.pointer, &results, capacity, &applied, nil)
-        return results.prefix { Int($0.disposition) != BH_ENQUEUE_NOT_APPLIED }.map {
-            Enqueued(taskID: $0.task_id, isNew: Int($0.disposition) == BH_ENQUEUE_NEW)
+        try check { error in bh_ticket_enqueued(ticket.pointer, &results, capacity, &applied, error) }
+        var enqueued = results.map { Enqueued(taskID: $0.task_id, isNew: Int($0.disposition) == BH_ENQUEUE_NEW) }
+        for found in try batch().existingTasks() {
+            if let index = Int(exactly: found.request), enqueued.indices.contains(index) { enqueued[index].add(found) }
         }
+        return enqueued
     }
 }

@@ -92,7 +92,7 @@ public struct TaskEnding: Sendable, Identifiable {
     public let userData: [UInt8]?
     /// Of the last answer.
     public let httpStatus: Int?
-    /// Chosen headers of the last answer: ETag, Last-Modified, Content-Disposition and the like.
+    /// Of the last answer, within 16 KiB: ETag, Content-Type and the like first, then the others as they came.
     public let headers: [Header]
     /// How many requests were sent.
     public let attempts: Int

@@ -128,4 +128,20 @@ public struct Enqueued: Hashable, Sendable {
     public let taskID: TaskID
     /// False: the idempotency key found its task.
     public let isNew: Bool
+    /// How the task stood that the key found; nil: it is new.
+    public internal(set) var state: TaskState?
+    /// The event of its end, while that is not acknowledged.
+    public internal(set) var endEvent: EventID?
+    /// The end was acknowledged: no event of the task comes any more.
+    public var isAcknowledged: Bool { state?.hasEnded == true && endEvent == nil }
+
+    init(taskID: TaskID, isNew: Bool) {
+        self.taskID = taskID
+        self.isNew = isNew
+    }
+
+    mutating func add(_ found: bh_existing_task) {
+        state = TaskState(rawValue: found.state)
+        endEvent = found.event_id == 0 ? nil : found.event_id
+    }
 }

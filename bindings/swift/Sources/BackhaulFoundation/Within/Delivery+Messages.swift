@@ -15,19 +15,20 @@ extension Delivery {
         let metrics = delegate is any BackgroundURLSessionTaskDelegate ? metrics(of: ending, task) : nil
         let size = Int64(clamping: ending.size)
         let failure = ending.error(url: task.originalRequest?.url)
-        let before = task.inner.with { inner in
+        let sent = sentBytes(of: ending, task)
+        let (before, sentBefore) = task.inner.with { inner in
             defer {
                 inner.state = .completed
                 inner.response = ending.response
                 inner.error = failure
                 inner.errorBody = ending.errorBody.map { Data($0) }
                 inner.responseBody = ending.responseBody.map { Data($0) }
-                if ending.kind == .upload, failure == nil { inner.sent = inner.expectedToSend }
+                if let sent { (inner.sent, inner.expectedToSend) = sent }
                 if ending.path != nil { (inner.received, inner.expected) = (size, size) }
             }
-            return inner.received
+            return (inner.received, inner.sent)
         }
-        if ending.path != nil { task.showProgress() }
+        if ending.path != nil || sent != nil { task.showProgress() }
         // Absent when an earlier delivery, that was not acknowledged, has moved it: the program has it already.
         let location = ending.path.flatMap {
             FileManager.default.fileExists(atPath: $0) ? URL(fileURLWithPath: $0) : nil
@@ -43,6 +44,13 @@ extension Delivery {
                 }
                 delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: location)
             }
+            if let (now, expected) = sent, now > sentBefore,
+                let delegate = delegate as? any BackgroundURLSessionTaskDelegate
+            {
+                delegate.urlSession(
+                    session, task: task, didSendBodyData: now - sentBefore, totalBytesSent: now,
+                    totalBytesExpectedToSend: expected)
+            }
             if let body, !body.isEmpty, let task = task as? BackgroundURLSessionDataTask,
                 let delegate = delegate as? any BackgroundURLSessionDataDelegate
             {
@@ -53,7 +61,21 @@ extension Delivery {
                 delegate.urlSession(session, task: task, didCompleteWithError: failure)
             }
         }
+        if let location, isOwnDownload(location, of: identifier) { try? FileManager.default.removeItem(at: location) }
         core.forget(task)
+    }
+
+    /// How much of an upload's body was sent, and of how much: a fast one ends before a reading of its progress. Nil of
+    /// a download, and when it is not known.
+    private func sentBytes(of ending: TaskEnding, _ task: BackgroundURLSessionTask) -> (Int64, Int64)? {
+        guard ending.kind == .upload, ending.bytesSent > 0 else { return nil }
+        let (before, known) = task.inner.with { ($0.sent, $0.expectedToSend) }
+        let asked = known > 0 ? nil : try? core.opened().tasks(.ids(ending.taskID)).first
+        let expected = asked.map { Int64(clamping: $0.bodySize) } ?? known
+        guard expected > 0 else { return nil }
+        // Of several tries it is not known what the last has sent, unless it was all.
+        if case .succeeded = ending.outcome { return (expected, expected) }
+        return (ending.attempts > 1 ? before : min(Int64(clamping: ending.bytesSent), expected), expected)
     }
 
     /// Nil when the engine has none, or does not answer: metrics are no reason to hold a message back.

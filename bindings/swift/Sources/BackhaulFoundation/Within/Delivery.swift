@@ -14,10 +14,12 @@ final class Delivery {
     private(set) var consumer: BlockingSession?
     private var cursor: EventID = 0
     private var unacknowledged: [EventID] = []
+    /// The tasks among them.
+    private var unacknowledgedTasks: [TaskID] = []
     /// Events of rounds that are acknowledged when the delegate knows that all is delivered.
     private var finished: [EventID] = []
-    /// At first, so that the program learns when it has caught up.
-    private var owesFinish = true
+    /// `urlSessionDidFinishEvents` is to be called, because the program has a completion handler to call.
+    private var owesFinish = false
     private var isOver = false
     /// Challenges that the delegate has and did not answer yet, with their events.
     var unanswered: [UInt64: EventID?] = [:]
@@ -51,7 +53,8 @@ final class Delivery {
                 continue
             } catch {
                 switch error.status {
-                case .completed, .invalidated, .notFound: end(nil)
+                case .completed: end(nil)
+                case .invalidated, .notFound: endOrRenew()
                 case .timeout, .engineUnresponsive, .engineFailed, .storeFull, .outOfResources:
                     // The engine, or another one, may do it later.
                     wait.wait([], milliseconds: 1000)
@@ -67,11 +70,13 @@ final class Delivery {
         if consumer == nil { try begin(opened) }
         guard let consumer, !isOver else { return }
         performJobs()
+        if core.isCancelling { try core.cancelTasks() }
         try giveAnswers()
         try drain(consumer)
         tellProgress(try opened.pollProgress())
         if isToBeCompleted { return try complete(consumer) }
-        if core.isInvalidating, try isGone() { return end(nil) }
+        if core.isEnding, try core.info() == nil { return endOrRenew() }
+        if core.isInvalidating, try isFinished(consumer) { return end(nil) }
         if isOver { return }
         wait.wait([consumer.eventDescriptor, opened.progressDescriptor], milliseconds: -1)
     }
@@ -90,6 +95,7 @@ final class Delivery {
             }
         }
         guard let consumer else { return }
+        if BackgroundApplication.shared.isOwing(core.identifier) { oweFinish() }
         try drain(consumer, thenFinish: false)
         for challenge in try opened.challenges() where unanswered[challenge.id] == nil {
             try tell(challenge, event: nil, opened)
@@ -102,15 +108,24 @@ final class Delivery {
         while !isOver {
             let (events, more) = try consumer.poll(after: cursor, maximum: 64)
             for event in events where !isOver {
+                while core.isListing {
+                    wait.wait([], milliseconds: -1)
+                    performJobs()
+                }
                 try deliver(event, consumer)
                 cursor = event.id
             }
             performJobs()
             if !more { break }
         }
-        guard thenFinish, owesFinish, !isOver else { return }
-        owesFinish = false
-        onQueue { [session, delegate] in delegate.urlSessionDidFinishEvents(forBackgroundURLSession: session) }
+        guard thenFinish, !isOver else { return }
+        if owesFinish {
+            owesFinish = false
+            onQueue { [session, delegate] in delegate.urlSessionDidFinishEvents(forBackgroundURLSession: session) }
+        } else if BackgroundApplication.shared.isCalled(for: core.identifier) {
+            // The program's delegate is being called: what has finished is not over before it knows.
+            return
+        }
         unacknowledged += finished
         finished = []
         try flush(consumer)
@@ -119,15 +134,17 @@ final class Delivery {
     private func deliver(_ event: Event, _ consumer: BlockingSession) throws(BackhaulError) {
         switch event {
         case .taskEnded(let ending):
-            tell(ending)
+            core.isBeingDelivered(ending.taskID)
+            if !core.isSilenced(ending.taskID) { tell(ending) }
             unacknowledged.append(ending.id)
+            unacknowledgedTasks.append(ending.taskID)
             try flush(consumer)
         case .sessionFinished(let ending):
             finished.append(ending.id)
             core.finishedRound = ending.round
-            owesFinish = true
+            oweFinishAgain()
         case .challenge(let event):
-            owesFinish = true
+            oweFinishAgain()
             guard let challenge = event.challenge, unanswered[challenge.id] == nil else {
                 unacknowledged.append(event.id)
                 return
@@ -139,9 +156,18 @@ final class Delivery {
         }
     }
 
+    /// The program has got a completion handler.
+    func oweFinish() { owesFinish = true }
+
+    /// More has come while the program did not call its handler yet.
+    private func oweFinishAgain() {
+        if BackgroundApplication.shared.isOwing(core.identifier) { owesFinish = true }
+    }
+
     private func flush(_ consumer: BlockingSession) throws(BackhaulError) {
         try consumer.acknowledge(unacknowledged)
-        unacknowledged = []
+        core.areAcknowledged(unacknowledgedTasks)
+        (unacknowledged, unacknowledgedTasks) = ([], [])
     }
 
     func acknowledgeLater(_ event: EventID) { unacknowledged.append(event) }
@@ -171,7 +197,8 @@ final class Delivery {
 
     private func complete(_ consumer: BlockingSession) throws(BackhaulError) {
         // What the delegate has seen and left open is no reason to launch the program once more.
-        unacknowledged += unanswered.values.compactMap { $0 }
+        unacknowledged += unanswered.values.compactMap { $0 } + finished
+        finished = []
         unanswered = unanswered.mapValues { _ in nil }
         try flush(consumer)
         do throws(BackhaulError) {
@@ -186,17 +213,41 @@ final class Delivery {
         _ = try consumer.poll(after: cursor, maximum: 1)
     }
 
-    private func isGone() throws(BackhaulError) -> Bool {
-        let sessions = try BackgroundApplication.shared.opened().sessions()
-        return !sessions.contains { $0.identifier == core.identifier }
+    /// Of a session that was invalidated here: whether all tasks have ended and all is delivered.
+    private func isFinished(_ consumer: BlockingSession) throws(BackhaulError) -> Bool {
+        guard !core.hasUnresumedTasks, try core.isWithoutTasks() else { return false }
+        // What has ended since the last look.
+        try drain(consumer)
+        unacknowledged += unanswered.values.compactMap { $0 } + finished
+        (unanswered, finished) = ([:], [])
+        try flush(consumer)
+        try core.removeIfEmpty()
+        return true
+    }
+
+    /// The engine's session is gone, by another host's doing: unless that is wanted here, too, its successor is opened.
+    private func endOrRenew() {
+        if isOver || core.isInvalidating { return end(nil) }
+        consumer?.close()
+        (consumer, cursor) = (nil, 0)
+        (unacknowledged, unacknowledgedTasks, finished, unanswered, answers) = ([], [], [], [:], [])
+        let (held, lost) = core.renew()
+        let reason = urlError(BackhaulError(.invalidated, message: "The session was ended by another host."), nil)
+        for task in lost { fail(task, reason) }
+        core.handOverHeld(held)
     }
 
     func end(_ error: URLError?) {
         guard !isOver else { return }
         isOver = true
-        performJobs()
         consumer?.close()
-        core.end()
+        let (jobs, tasks) = core.end()
+        for job in jobs { job(self) }
+        // With an error none of them will be told of here again; else those that the engine has go on, for the next
+        // session of this identifier.
+        for task in tasks where task.state != .completed && (error != nil || task.engineTaskIdentifier == nil) {
+            fail(task, error ?? urlError(BackhaulError(.invalidated, message: "The session has ended."), nil))
+        }
         onQueue { [session, delegate] in delegate.urlSession(session, didBecomeInvalidWithError: error) }
         isToBeCompleted = false
         BackgroundApplication.shared.isCompleted(core.identifier)

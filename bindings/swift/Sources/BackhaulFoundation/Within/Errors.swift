@@ -2,8 +2,9 @@ internal import Backhaul
 internal import Foundation
 
 /// The error in Apple's vocabulary (NSURLError.h). What the library said is its underlying error.
-func urlError(_ error: BackhaulError, _ url: URL?) -> URLError {
+func urlError(_ error: BackhaulError, _ url: URL?, _ more: [String: Any] = [:]) -> URLError {
     var details: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message]
+    details.merge(more) { _, new in new }
     if let url { details[NSURLErrorFailingURLErrorKey] = url }
     return URLError(code(error.status), userInfo: details)
 }

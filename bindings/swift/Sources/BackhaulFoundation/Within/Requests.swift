@@ -5,6 +5,12 @@ internal import FoundationNetworking
 /// The key of a task that was made here, from which its identifier is known in each event and listing.
 private let keyPrefix = "urlsession-"
 
+/// Set by the engine, and so passed over, as Apple's sessions do. Range is refused: without it another file would come.
+private let ignoredHeaders: Set<String> = [
+    "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
+    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+]
+
 /// Numbers that no earlier run of the program has given: microseconds since 1970, one more each time.
 private let lastIdentifier = Locked(0)
 
@@ -31,19 +37,21 @@ func engineRequest(
         throw refusal(.unsupportedURL, "Background sessions speak http and https only.", url)
     }
     let isGet = request.httpMethod == nil || request.httpMethod == "GET"
-    guard request.httpBody == nil, request.httpBodyStream == nil, isGet || inner.body != nil else {
+    guard request.httpBodyStream == nil, request.httpBody == nil || inner.body == nil && !isGet else {
         throw refusal(
-            .unsupportedURL, "A background download is a GET request without a body, and an upload has its body from "
-                + "a file or from data.", url)
+            .unsupportedURL, "A download by GET has no body, none has a stream, and an upload has its body from a file "
+                + "or from data.", url)
     }
     var result = Request(url: url.absoluteString, idempotencyKey: keyPrefix + "\(identifier)")
-    result.body = inner.body
+    result.body = inner.body ?? request.httpBody.map { .bytes(Array($0)) }
+    if inner.body == nil && result.body != nil { result.destination = try downloadPath(identifier, url) }
     result.method = isGet ? nil : request.httpMethod
     let own = request.allHTTPHeaderFields ?? [:]
     let names = Set(own.keys.map { $0.lowercased() })
     result.headers =
-        own.sorted { $0.key < $1.key }.map { Header(name: $0.key, value: $0.value) }
-        + configuration.additionalHeaders.filter { !names.contains($0.name.lowercased()) }
+        (own.sorted { $0.key < $1.key }.map { Header(name: $0.key, value: $0.value) }
+        + configuration.additionalHeaders.filter { !names.contains($0.name.lowercased()) })
+        .filter { !ignoredHeaders.contains($0.name.lowercased()) }
     result.userData = inner.label.map { Array($0.utf8) }
     result.priority = inner.enginePriority
     result.earliestStartMilliseconds = inner.earliestBegin.flatMap(milliseconds)
@@ -54,6 +62,27 @@ func engineRequest(
         result.policy?.networks = .withoutCellular
     }
     return result
+}
+
+/// Where the file of a download with a body is made: to the engine a body without a destination is an upload.
+private func downloadPath(_ identifier: Int, _ url: URL) throws(URLError) -> String {
+    do {
+        let caches = try FileManager.default.url(
+            for: .cachesDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+        let folder = caches.appendingPathComponent("backhaul").appendingPathComponent(
+            BackgroundApplication.shared.options.identifier)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder.appendingPathComponent(downloadName(identifier)).path
+    } catch {
+        throw refusal(.cannotCreateFile, "The directory for the file cannot be made: \(error)", url)
+    }
+}
+
+private func downloadName(_ identifier: Int) -> String { "download-\(identifier)" }
+
+/// Whether the file is one of `downloadPath`: what the delegate leaves there is removed here, not by the engine.
+func isOwnDownload(_ location: URL, of identifier: Int) -> Bool {
+    location.lastPathComponent == downloadName(identifier)
 }
 
 /// Of Unix time; nil for what was before it, which is over, and for what is no time.
@@ -72,9 +101,16 @@ extension TaskEnding {
     /// The last answer, when there was one.
     var response: URLResponse? {
         guard let httpStatus, let url = URL(string: finalURL ?? url) else { return nil }
-        var fields = Dictionary(headers.map { ($0.name, $0.value) }, uniquingKeysWith: { "\($0), \($1)" })
-        if let mediaType { fields["Content-Type"] = mediaType }
-        if path != nil { fields["Content-Length"] = "\(size)" }
+        // Fields of one name are one, whatever its letters' case (RFC 9110, section 5.3).
+        var names: [String: String] = [:]
+        var fields: [String: String] = [:]
+        for header in headers {
+            let name = names[header.name.lowercased(), default: header.name]
+            names[header.name.lowercased()] = name
+            fields[name] = fields[name].map { "\($0), \(header.value)" } ?? header.value
+        }
+        if let mediaType { fields[names["content-type", default: "Content-Type"]] = mediaType }
+        if path != nil { fields[names["content-length", default: "Content-Length"]] = "\(size)" }
         return HTTPURLResponse(url: url, statusCode: httpStatus, httpVersion: "HTTP/1.1", headerFields: fields)
     }
 }

@@ -15,36 +15,63 @@ extension SessionCore {
             return true
         }
         guard runs else { return }
-        if let id = task.engineTaskIdentifier {
-            attempt { () throws(BackhaulError) in try opened().resume(id) }
-        } else {
-            handOver(task)
+        guard let id = task.engineTaskIdentifier else { return handOver(task) }
+        if !attempt({ () throws(BackhaulError) in try opened().resume(id) }) { takeBack(task, .running, .suspended) }
+    }
+
+    /// What the engine was not told: the task is as it was, so that another call may do. In a session that has ended
+    /// no other call does.
+    private func takeBack(
+        _ task: BackgroundURLSessionTask, _ state: BackgroundURLSessionTask.State,
+        _ before: BackgroundURLSessionTask.State
+    ) {
+        if isOver { return fail(task, urlError(SessionCore.invalid, task.originalRequest?.url)) }
+        task.inner.with { inner in
+            guard inner.state == state else { return }
+            inner.state = before
+            if state == .running { inner.suspensions = 1 }
+            if before == .running { inner.suspensions = 0 }
         }
     }
 
+    private static let invalid = BackhaulError(.invalidated, message: "The session is invalid; make a new one.")
+
     private func handOver(_ task: BackgroundURLSessionTask) {
         do {
-            if isInvalidating || isOver {
-                throw BackhaulError(.invalidated, message: "The session is invalid.")
-            }
+            guard isKnown(task) else { throw SessionCore.invalid }
+            try SessionCore.refuseUnusable(task)
+            if let parked = task.inner.with({ $0.parked }) { return try goOn(task, parked) }
             let request = try engineRequest(
                 task.originalRequest, task.taskIdentifier, task.inner.with { $0 }, configuration)
             let id = try enqueue(request)
             task.inner.with { $0.id = id }
             know(task, as: id)
+            // Invalidated meanwhile, by another thread.
+            if isCancelling { try opened().cancel(id) }
         } catch let error as BackhaulError {
+            // Another host has ended the engine's session.
+            if error.status == .invalidated || error.status == .notFound, hold(task) { return }
             fail(task, urlError(error, task.originalRequest?.url))
         } catch {
             fail(task, error)
         }
     }
 
-    /// Once more after a time-out: the key makes it harmless.
+    /// Hands over what was resumed while another host's invalidation was under way.
+    func handOverHeld(_ tasks: [BackgroundURLSessionTask]) {
+        for task in tasks {
+            task.verbs.lock()
+            defer { task.verbs.unlock() }
+            if task.state == .running && task.engineTaskIdentifier == nil { handOver(task) }
+        }
+    }
+
+    /// Once more after a time-out, where the key makes it harmless, and where another host has removed the session.
     private func enqueue(_ request: Request) throws(BackhaulError) -> TaskID {
         do throws(BackhaulError) {
             return try opened().enqueue(request)
         } catch {
-            guard error.status == .timeout else { throw error }
+            guard error.status == .timeout || error.status == .notFound && reopen() else { throw error }
             return try opened().enqueue(request)
         }
     }
@@ -62,12 +89,17 @@ extension SessionCore {
             return true
         }
         guard stops, let id = task.engineTaskIdentifier else { return }
-        attempt { () throws(BackhaulError) in try opened().suspend(id) }
+        if !attempt({ () throws(BackhaulError) in try opened().suspend(id) }) { takeBack(task, .suspended, .running) }
     }
 
     func cancel(_ task: BackgroundURLSessionTask) {
         task.verbs.lock()
         defer { task.verbs.unlock() }
+        cancelLocked(task)
+    }
+
+    /// With the lock of the task's verbs held.
+    func cancelLocked(_ task: BackgroundURLSessionTask) {
         let before = task.inner.with { inner -> BackgroundURLSessionTask.State? in
             guard inner.state == .running || inner.state == .suspended else { return nil }
             defer { inner.state = .canceling }
@@ -75,13 +107,16 @@ extension SessionCore {
         }
         guard let before else { return }
         guard let id = task.engineTaskIdentifier else {
+            // What it would have gone on with is not wanted any more.
+            if let parked = task.inner.with({ $0.parked }) {
+                silence(parked)
+                try? opened().cancel(parked)
+            }
             fail(task, urlError(BackhaulError(.cancelled, message: "cancelled"), task.originalRequest?.url))
             return
         }
-        // Its last message comes as the event of its end. Not cancelled, it is as it was: another call may do.
-        if !attempt({ () throws(BackhaulError) in try opened().cancel(id) }) {
-            task.inner.with { if $0.state == .canceling { $0.state = before } }
-        }
+        // Its last message comes as the event of its end.
+        if !attempt({ () throws(BackhaulError) in try opened().cancel(id) }) { takeBack(task, .canceling, before) }
     }
 
     /// For what a task's property sets, once the engine has the task.
@@ -108,17 +143,15 @@ extension SessionCore {
     }
 
     /// A task that the engine does not have gets its last message all the same.
-    private func fail(_ task: BackgroundURLSessionTask, _ error: any Error) {
+    func fail(_ task: BackgroundURLSessionTask, _ error: any Error) {
         // So that nobody ends it once more meanwhile.
         task.inner.with { $0.state = .canceling }
-        if delegate == nil {
-            task.inner.with { inner in
-                inner.state = .completed
-                inner.error = error
-            }
-            forget(task)
-        } else {
-            post { $0.fail(task, error) }
+        if post({ $0.fail(task, error) }) { return }
+        task.inner.with { inner in
+            inner.state = .completed
+            inner.error = error
         }
+        forget(task)
+        tellFormerDelegate(task, error)
     }
 }

@@ -9,22 +9,45 @@ final class SessionCore: @unchecked Sendable {
     private struct Inner {
         var session: BackgroundURLSession?
         var delegate: (any BackgroundURLSessionDelegate)?
+        /// Told of tasks that are resumed after the end, for as long as the program keeps it.
+        weak var formerDelegate: (any BackgroundURLSessionDelegate)?
+        var queue: OperationQueue
         var label: String?
+        /// There is a thread that delivers.
         var hasBegun = false
         var tasks: [Int: BackgroundURLSessionTask] = [:]
         /// The identifiers of the tasks that the engine has.
         var identifiers: [TaskID: Int] = [:]
         var jobs: [Delivery.Job] = []
+        /// Listings under way. No event is delivered meanwhile: who lists tasks will know those that it is told of.
+        var listings = 0
+        /// Tasks that are being delivered and not acknowledged yet, and those that were acknowledged since a listing
+        /// began: it may have read them before.
+        var delivered: Set<TaskID> = []
+        var acknowledged: [TaskID] = []
+        /// Of the engine, with nobody to tell: their tasks have got their last message before.
+        var silenced: Set<TaskID> = []
+        /// By this process: the engine is not told, so that a later start of the program finds its files.
         var isInvalidating = false
+        var isCancelling = false
+        /// The engine's session was invalidated by another host: it goes when its events are delivered.
+        var isEnding = false
+        /// Resumed while the engine's session is ending; for its successor.
+        var held: [BackgroundURLSessionTask] = []
         var finishedRound: UInt64 = 0
         var isOver = false
+
+        mutating func forgetAcknowledged() {
+            guard listings == 0 else { return }
+            delivered.subtract(acknowledged)
+            acknowledged = []
+        }
     }
 
     /// The living ones of this process. Apple's rule: the first session of an identifier stays.
     private static let cores = Locked([String: SessionCore]())
 
     let identifier: String
-    let queue: OperationQueue
     let wait: DescriptorWait?
     private let settings: BackgroundURLSessionConfiguration
     private let inner: Locked<Inner>
@@ -37,7 +60,10 @@ final class SessionCore: @unchecked Sendable {
     ) -> SessionCore {
         let identifier = configuration.identifier ?? ""
         return cores.with { cores in
-            if let core = cores[identifier] { return core }
+            if let core = cores[identifier] {
+                core.adopt(delegate, queue)
+                return core
+            }
             let core = SessionCore(configuration, delegate, queue)
             cores[identifier] = core
             return core
@@ -55,11 +81,18 @@ final class SessionCore: @unchecked Sendable {
     ) {
         identifier = configuration.identifier ?? ""
         settings = SessionCore.copy(configuration)
-        self.queue = queue ?? SessionCore.serialQueue()
         wait = try? DescriptorWait()
-        var inner = Inner()
-        inner.delegate = delegate
-        self.inner = Locked(inner)
+        inner = Locked(Inner(delegate: delegate, queue: queue ?? SessionCore.serialQueue()))
+    }
+
+    /// The first delegate stays, but none is no delegate.
+    private func adopt(_ delegate: (any BackgroundURLSessionDelegate)?, _ queue: OperationQueue?) {
+        guard let delegate else { return }
+        inner.with { inner in
+            guard inner.delegate == nil, !inner.isOver else { return }
+            inner.delegate = delegate
+            if let queue { inner.queue = queue }
+        }
     }
 
     private static func serialQueue() -> OperationQueue {
@@ -74,8 +107,11 @@ final class SessionCore: @unchecked Sendable {
 
     var configuration: BackgroundURLSessionConfiguration { SessionCore.copy(settings) }
     var delegate: (any BackgroundURLSessionDelegate)? { inner.with { $0.delegate } }
+    var queue: OperationQueue { inner.with { $0.queue } }
     var isOver: Bool { inner.with { $0.isOver } }
     var isInvalidating: Bool { inner.with { $0.isInvalidating } }
+    var isCancelling: Bool { inner.with { $0.isCancelling } }
+    var isEnding: Bool { inner.with { $0.isEnding } }
     var finishedRound: UInt64 {
         get { inner.with { $0.finishedRound } }
         set { inner.with { $0.finishedRound = newValue } }
@@ -85,15 +121,20 @@ final class SessionCore: @unchecked Sendable {
         set { inner.with { $0.label = newValue } }
     }
 
-    /// Starts to deliver, for the first session object.
+    /// Starts to deliver, for the first session object with a delegate.
     func begin(_ session: BackgroundURLSession) {
         let delegate = inner.with { inner -> (any BackgroundURLSessionDelegate)? in
-            if inner.hasBegun { return nil }
+            guard !inner.hasBegun, !inner.isOver, let delegate = inner.delegate else { return nil }
             inner.hasBegun = true
             inner.session = session
-            return inner.delegate
+            return delegate
         }
-        guard let delegate, let wait else { return }
+        guard let delegate else { return }
+        guard let wait else {
+            let error = urlError(BackhaulError(.outOfResources, message: "No event descriptor can be made."), nil)
+            _ = end()
+            return queue.addOperation { delegate.urlSession(session, didBecomeInvalidWithError: error) }
+        }
         Delivery.start(self, session, delegate, wait)
     }
 
@@ -103,8 +144,7 @@ final class SessionCore: @unchecked Sendable {
         let result: Result<BlockingSession, BackhaulError> = opening.with { opened in
             if let opened { return .success(opened) }
             do throws(BackhaulError) {
-                let application = try BackgroundApplication.shared.opened()
-                let session = try application.createSession(settings.remembered, role: .produce)
+                let session = try createOrAttach(try BackgroundApplication.shared.opened())
                 try bringUpToDate(session)
                 // Transfers do not depend on being watched.
                 try? session.watchProgress(milliseconds: 500)
@@ -117,6 +157,16 @@ final class SessionCore: @unchecked Sendable {
         return try result.get()
     }
 
+    private func createOrAttach(_ application: BlockingApplication) throws(BackhaulError) -> BlockingSession {
+        do throws(BackhaulError) {
+            return try application.createSession(settings.remembered, role: .produce)
+        } catch {
+            guard error.status == .invalidated else { throw error }
+            inner.with { $0.isEnding = true }
+            return try application.attachSession(identifier, role: .produce)
+        }
+    }
+
     /// The program's configuration counts, also for a session that was made by an earlier version of it.
     private func bringUpToDate(_ session: BlockingSession) throws(BackhaulError) {
         let remembered = try session.configuration()
@@ -125,10 +175,16 @@ final class SessionCore: @unchecked Sendable {
         if updated != remembered { try session.update(updated) }
     }
 
-    /// Has the delivering thread perform the job, between two messages. Without one it is dropped.
-    func post(_ job: @escaping Delivery.Job) {
-        inner.with { $0.jobs.append(job) }
-        wait?.wake()
+    /// Has the delivering thread perform the job, between two messages. False: there is no such thread.
+    @discardableResult
+    func post(_ job: @escaping Delivery.Job) -> Bool {
+        let isTaken = inner.with { inner in
+            guard inner.hasBegun, !inner.isOver else { return false }
+            inner.jobs.append(job)
+            return true
+        }
+        if isTaken { wait?.wake() }
+        return isTaken
     }
 
     func takeJobs() -> [Delivery.Job] {
@@ -138,57 +194,156 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
+    /// The engine hears of cancelled tasks only: were it told that the session is to go, a later start of a program
+    /// that is killed now would find it closed.
     func invalidate(cancellingTasks: Bool) {
-        let isFirst = inner.with { inner in
-            defer { inner.isInvalidating = true }
-            return !inner.isInvalidating
+        if isOver { return }
+        let unknown = inner.with { inner in
+            inner.isInvalidating = true
+            guard cancellingTasks else { return [BackgroundURLSessionTask]() }
+            inner.isCancelling = true
+            return inner.tasks.values.filter { $0.engineTaskIdentifier == nil }
         }
-        guard isFirst || cancellingTasks else { return }
-        for task in inner.with({ Array($0.tasks.values) }) where cancellingTasks && task.engineTaskIdentifier == nil {
-            cancel(task)
+        for task in unknown { cancel(task) }
+        // Where this fails the delivering thread does it again.
+        if cancellingTasks { try? cancelTasks() }
+        if delegate != nil {
+            wait?.wake()
+        } else {
+            try? removeIfEmpty()
+            _ = end()
         }
-        do throws(BackhaulError) {
-            try opened().invalidate(cancellingTasks: cancellingTasks)
-        } catch {
-            let reason = urlError(error, nil)
-            post { $0.end(reason) }
+    }
+
+    /// All but those that the program has cancelled before and has resume data of.
+    func cancelTasks() throws(BackhaulError) {
+        let session = try opened()
+        let suspended = try session.tasks(.states([.suspended]))
+        if suspended.contains(where: \.isParked) {
+            for info in suspended where !info.isParked { try session.cancel(info.id) }
+            try session.cancel(.states([.waiting, .running]))
+        } else {
+            try session.cancel(.all)
         }
-        if delegate == nil { end() } else { wait?.wake() }
+        inner.with { $0.isCancelling = false }
+    }
+
+    /// Whether the engine's session has no tasks that live, but those that the program has resume data of.
+    func isWithoutTasks() throws(BackhaulError) -> Bool {
+        guard let count = try info()?.liveTasks, count > 0 else { return true }
+        let suspended = try opened().tasks(.states([.suspended]))
+        return suspended.count { $0.isParked } == Int(clamping: count)
+    }
+
+    /// Removes the engine's session, unless something is in it or another process waits for it.
+    func removeIfEmpty() throws(BackhaulError) {
+        guard let info = try info() else { return }
+        guard info.liveTasks == 0, info.events == 0, info.waitingConsumers == 0 else { return }
+        try opened().invalidate(cancellingTasks: false)
+    }
+
+    /// Nil when the engine has no such session.
+    func info() throws(BackhaulError) -> SessionInfo? {
+        try BackgroundApplication.shared.opened().sessions().first { $0.identifier == identifier }
     }
 
     /// The session is no more: its identifier is free for another.
-    func end() {
+    ///
+    /// - Returns: what the delivering thread has still to do, and the tasks that got no last message.
+    func end() -> (jobs: [Delivery.Job], tasks: [BackgroundURLSessionTask]) {
         SessionCore.cores.with { cores in
             if cores[identifier] === self { cores[identifier] = nil }
         }
+        let rest = inner.with { inner in
+            defer {
+                inner.isOver = true
+                inner.formerDelegate = inner.delegate
+                inner.session = nil
+                inner.delegate = nil
+                inner.jobs = []
+                inner.tasks = [:]
+                inner.identifiers = [:]
+                inner.held = []
+            }
+            return (inner.jobs, inner.tasks.values.filter { $0.state != .completed })
+        }
+        close()
+        return rest
+    }
+
+    private func close() {
         let session = opening.with { opened in
             defer { opened = nil }
             return opened
         }
         session?.close()
-        inner.with { inner in
-            inner.isOver = true
-            inner.session = nil
-            inner.delegate = nil
-            inner.tasks = [:]
-            inner.identifiers = [:]
+    }
+
+    /// The engine's session is gone, and its successor is to be opened.
+    ///
+    /// - Returns: the tasks that are for the successor, and those that went with the old one.
+    func renew() -> (held: [BackgroundURLSessionTask], lost: [BackgroundURLSessionTask]) {
+        close()
+        return inner.with { inner in
+            defer {
+                inner.isEnding = false
+                inner.held = []
+            }
+            return (inner.held, inner.tasks.values.filter { $0.engineTaskIdentifier != nil && $0.state != .completed })
         }
+    }
+
+    /// Of a session without a delivering thread: the next use opens the successor of the engine's session, which is
+    /// gone. False: there is such a thread, and it does that.
+    func reopen() -> Bool {
+        guard inner.with({ !$0.hasBegun && !$0.isOver }) else { return false }
+        close()
+        return true
+    }
+
+    /// Keeps a task that is resumed while the engine's session is ending, or gone. False: nothing would come of it.
+    func hold(_ task: BackgroundURLSessionTask) -> Bool {
+        let isHeld = inner.with { inner in
+            guard inner.hasBegun, !inner.isInvalidating, !inner.isOver else { return false }
+            inner.isEnding = true
+            inner.held.append(task)
+            return true
+        }
+        if isHeld { wait?.wake() }
+        return isHeld
+    }
+
+    /// The last message of a task whose session has ended before.
+    func tellFormerDelegate(_ task: BackgroundURLSessionTask, _ error: any Error) {
+        guard let delegate = inner.with({ $0.formerDelegate }) as? any BackgroundURLSessionTaskDelegate else { return }
+        let session = BackgroundURLSession(of: self)
+        queue.addOperation { delegate.urlSession(session, task: task, didCompleteWithError: error) }
     }
 
     // MARK: The tasks by their identifiers
 
     func makeDownload(_ request: URLRequest) -> BackgroundURLSessionDownloadTask {
-        let task = BackgroundURLSessionDownloadTask(self, nextTaskIdentifier(), request, TaskInner())
-        inner.with { $0.tasks[task.taskIdentifier] = task }
-        return task
+        add(BackgroundURLSessionDownloadTask(self, nextTaskIdentifier(), request, TaskInner()))
     }
 
     func makeUpload(_ request: URLRequest, _ body: Body) -> BackgroundURLSessionUploadTask {
         var values = TaskInner()
         values.body = body
-        let task = BackgroundURLSessionUploadTask(self, nextTaskIdentifier(), request, values)
-        inner.with { $0.tasks[task.taskIdentifier] = task }
+        return add(BackgroundURLSessionUploadTask(self, nextTaskIdentifier(), request, values))
+    }
+
+    func add<Made: BackgroundURLSessionTask>(_ task: Made) -> Made {
+        inner.with { inner in
+            if !inner.isInvalidating && !inner.isOver { inner.tasks[task.taskIdentifier] = task }
+        }
         return task
+    }
+
+    /// Made here before the session was invalidated, and not ended.
+    func isKnown(_ task: BackgroundURLSessionTask) -> Bool { inner.with { $0.tasks[task.taskIdentifier] === task } }
+
+    var hasUnresumedTasks: Bool {
+        inner.with { $0.tasks.values.contains { $0.engineTaskIdentifier == nil && $0.state != .completed } }
     }
 
     /// The task of this identifier; made when this process does not know it yet.
@@ -228,10 +383,42 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Those that have not ended; none when the engine does not answer.
-    func allTasks() -> [BackgroundURLSessionTask] {
-        let infos = (try? opened().tasks(.states([.waiting, .running, .suspended]))) ?? []
-        let known = infos.map { info in
+    /// Has the tasks listed on a thread that may wait, and what is done with them before the next event is delivered.
+    func list(
+        _ use: @escaping @Sendable ([BackgroundURLSessionTask], _ isDone: @escaping @Sendable () -> Void) -> Void
+    ) {
+        inner.with { $0.listings += 1 }
+        DispatchQueue.global().async { [self] in use(allTasks()) { self.endListing() } }
+    }
+
+    private func endListing() {
+        inner.with { inner in
+            inner.listings -= 1
+            inner.forgetAcknowledged()
+        }
+        wait?.wake()
+    }
+
+    var isListing: Bool { inner.with { $0.listings > 0 } }
+
+    /// Called before the delegate is told of the task's end: from now on it is not listed any more.
+    func isBeingDelivered(_ id: TaskID) { inner.with { _ = $0.delivered.insert(id) } }
+
+    func silence(_ id: TaskID) { inner.with { _ = $0.silenced.insert(id) } }
+    func isSilenced(_ id: TaskID) -> Bool { inner.with { $0.silenced.remove(id) != nil } }
+
+    func areAcknowledged(_ ids: [TaskID]) {
+        inner.with { inner in
+            inner.acknowledged += ids
+            inner.forgetAcknowledged()
+        }
+    }
+
+    /// Those whose last message did not come yet, also when they have ended; none when the engine does not answer.
+    private func allTasks() -> [BackgroundURLSessionTask] {
+        let infos = (try? opened().tasks(.all)) ?? []
+        let delivered = inner.with { $0.delivered }
+        let known = infos.filter { !delivered.contains($0.id) && !$0.isParked }.map { info in
             task(taskIdentifier(key: info.idempotencyKey, id: info.id), id: info.id, kind: info.kind, url: info.url) {
                 $0.fill(info)
             }
@@ -243,7 +430,8 @@ final class SessionCore: @unchecked Sendable {
 
 extension TaskInner {
     mutating func fill(_ info: TaskInfo) {
-        state = info.state == .suspended ? .suspended : .running
+        // One that has ended is under way to its delegate.
+        state = info.state == .suspended ? .suspended : info.state == .cancelled ? .canceling : .running
         suspensions = info.state == .suspended ? 1 : 0
         label = BackhaulFoundation.label(info.userData)
         priority = Float(info.priority) / 200 + 0.5

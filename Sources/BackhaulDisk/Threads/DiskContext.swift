@@ -15,6 +15,9 @@ final class DiskContext {
     var keeping: [UInt64: BodyKeeping] = [:]
     var returns: [UInt64: BodyReturn] = [:]
     private var parts: [UInt64: OpenPart] = [:]
+    /// Of part files that were closed, by their paths.
+    private var footprints: [String: PartFootprint] = [:]
+    private static let footprintLimit = 10_000
     private var syncs: PendingSyncs
     /// Those with a sync that waits for the end of the batch.
     private var partsInBatch: Set<UInt64> = []
@@ -33,6 +36,13 @@ final class DiskContext {
         finishBatch()
     }
 
+    /// Marks the part file as being changed meanwhile.
+    func changing<Result>(_ location: PartLocation, _ body: () -> Result) -> Result {
+        files.activity?.change(location.partName)
+        defer { files.activity?.change(nil) }
+        return body()
+    }
+
     private func finishBatch() {
         partsInBatch.removeAll(keepingCapacity: true)
         syncs.finish()
@@ -43,7 +53,8 @@ final class DiskContext {
     func part(_ id: UInt64, _ location: PartLocation) -> OpenPart {
         if partsInBatch.contains(id) { finishBatch() }
         if let part = parts[id] { return part }
-        let part = OpenPart(location, files: files)
+        let footprint = footprints.isEmpty ? nil : footprints.removeValue(forKey: location.path)
+        let part = OpenPart(location, files: files, footprint)
         parts[id] = part
         return part
     }
@@ -57,11 +68,18 @@ final class DiskContext {
     func isOpen(_ id: UInt64) -> Bool { parts[id] != nil }
 
     /// A sync that waits keeps the file open itself.
-    func close(_ id: UInt64) { parts[id] = nil }
+    func close(_ id: UInt64, _ location: PartLocation) {
+        guard let part = parts.removeValue(forKey: id) else { return }
+        part.leave()
+        guard let footprint = part.footprint else { return }
+        if footprints.count >= Self.footprintLimit { footprints.removeAll() }
+        footprints[location.path] = footprint
+    }
 
     func discard(_ id: UInt64, _ location: PartLocation) throws(Failure) {
         if partsInBatch.contains(id) { finishBatch() }
-        close(id)
+        parts[id] = nil
+        footprints[location.path] = nil
         do throws(Failure) {
             let directory = try directories.directory(of: location.destination)
             try remove(location.partName, in: directory, location.partDescription)
@@ -71,14 +89,18 @@ final class DiskContext {
     }
 
     func sync(
-        _ id: UInt64, _ location: PartLocation, then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
+        _ id: UInt64, _ location: PartLocation, then: @escaping @Sendable (Result<PartLength, Failure>) -> Void
     ) {
         let part = part(id, location)
         do {
-            guard let (file, length) = try part.prepareSync(&directories) else { return then(.success(0)) }
+            guard let (file, length) = try part.prepareSync(&directories) else {
+                return then(.success(PartLength(0)))
+            }
+            // Before more is written.
+            let synced = PartLength(length, part.stamp)
             partsInBatch.insert(id)
             syncs.add(file, dataOnly: true) { error in
-                guard let error else { return then(.success(length)) }
+                guard let error else { return then(.success(synced)) }
                 then(.failure(part.breaks(.disk(error, location.partDescription))))
             }
         } catch {
@@ -96,7 +118,7 @@ final class DiskContext {
             partsInBatch.insert(id)
             syncs.add(file, dataOnly: false) { [unowned self] error in
                 guard let error else {
-                    close(id)
+                    parts[id] = nil
                     return then(.success(sealed))
                 }
                 then(.failure(part.breaks(.disk(error, location.partDescription))))

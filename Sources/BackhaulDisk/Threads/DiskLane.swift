@@ -1,0 +1,95 @@
+internal import BackhaulPlatform
+
+/// The threads of one file system. All but the first are started when they are needed.
+final class DiskLane: Sendable {
+    private struct Threads {
+        var workers: [Worker<DiskContext>?]
+        var activities: [DiskActivity]
+        var looker: Worker<DiskContext>?
+        var isClosed = false
+    }
+
+    private let files: FileSystem
+    private let threads: Lock<Threads>
+    private let first: Worker<DiskContext>
+
+    /// Throws a `SystemError` when no thread can be started.
+    init(count: Int, files: FileSystem) throws {
+        self.files = files
+        let activities = (0...max(1, count)).map { _ in DiskActivity() }
+        first = try Self.worker("backhaul-disk0", files, activities[0])
+        threads = Lock(Threads(
+            workers: [first] + Array(repeating: nil, count: max(1, count) - 1), activities: activities))
+    }
+
+    func worker(for name: String) -> Worker<DiskContext> {
+        threads.withLock { threads in
+            let index = Int(UInt(bitPattern: name.hashValue) % UInt(threads.workers.count))
+            if let worker = threads.workers[index] { return worker }
+            guard !threads.isClosed else { return first }
+            let worker = try? Self.worker("backhaul-disk\(index)", files, threads.activities[index])
+            threads.workers[index] = worker
+            return worker ?? first
+        }
+    }
+
+    var looker: Worker<DiskContext> {
+        threads.withLock { threads in
+            if let looker = threads.looker { return looker }
+            guard !threads.isClosed, let activity = threads.activities.last else { return first }
+            threads.looker = try? Self.worker("backhaul-look", files, activity)
+            return threads.looker ?? first
+        }
+    }
+
+    /// Answers the part files that threads are changing which have not ended by then. Nil: waits for all.
+    func close(until deadline: Deadline?) -> Set<String> {
+        let (workers, activities) = threads.withLock { threads in
+            threads.isClosed = true
+            return (threads.workers + [threads.looker], threads.activities)
+        }
+        var changing: Set<String> = []
+        for (worker, activity) in zip(workers, activities) {
+            guard let worker else { continue }
+            guard let deadline else {
+                worker.close()
+                continue
+            }
+            if worker.close(until: deadline) { continue }
+            if let part = activity.revoke() { changing.insert(part) }
+        }
+        return changing
+    }
+
+    private static func worker(
+        _ name: String, _ files: FileSystem, _ activity: DiskActivity
+    ) throws -> Worker<DiskContext> {
+        var files = files
+        files.activity = activity
+        return try Worker(
+            name: name, make: { [files] in DiskContext(files: files) },
+            perform: { context, jobs in context.perform(jobs) })
+    }
+}
+
+/// What a disk thread is at, and whether it may go on.
+final class DiskActivity: Sendable {
+    private struct State {
+        var part: String?
+        var isRevoked = false
+    }
+
+    private let state = Lock(State())
+
+    /// Its system calls fail from now on. Answers the part file that it is changing.
+    func revoke() -> String? {
+        state.withLock { state in
+            state.isRevoked = true
+            return state.part
+        }
+    }
+
+    var isRevoked: Bool { state.withLock(\.isRevoked) }
+
+    func change(_ part: String?) { state.withLock { $0.part = part } }
+}

@@ -1,0 +1,68 @@
+internal import BackhaulPlatform
+internal import CLinux
+internal import Glibc
+
+/// On which file system a path lies, by its name alone: nothing at the path is looked at, for it may not answer. Of a
+/// path with symbolic links it may name another, which costs isolation and nothing else.
+struct MountTable {
+    private var mounts: [(point: [UInt8], device: UInt64)] = []
+    private var readAt: Int64 = 0
+
+    private static let freshMilliseconds: Int64 = 1_000
+
+    mutating func device(of path: String) -> UInt64 {
+        let now = Clock.bootMilliseconds
+        if mounts.isEmpty || readAt + Self.freshMilliseconds <= now {
+            mounts = Self.parse(Self.text)
+            readAt = now
+        }
+        return Self.find(path, in: mounts)
+    }
+
+    static func find(_ path: String, in mounts: [(point: [UInt8], device: UInt64)]) -> UInt64 {
+        var best: (length: Int, device: UInt64) = (-1, 0)
+        for mount in mounts where mount.point.count >= best.length {
+            let rest = path.utf8.dropFirst(mount.point.count)
+            let isBelow = mount.point == [0x2F] || rest.isEmpty || rest.first == 0x2F
+            if isBelow, path.utf8.starts(with: mount.point) { best = (mount.point.count, mount.device) }
+        }
+        return best.device
+    }
+
+    /// The lines of proc_pid_mountinfo(5): "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw".
+    static func parse(_ text: [UInt8]) -> [(point: [UInt8], device: UInt64)] {
+        text.split(separator: 0x0A).compactMap { line in
+            let fields = line.split(separator: 0x20, maxSplits: 5)
+            guard fields.count > 4 else { return nil }
+            let numbers = fields[2].split(separator: 0x3A).compactMap { UInt32(String(decoding: $0, as: UTF8.self)) }
+            guard numbers.count == 2 else { return nil }
+            return (plain(fields[4]), bhl_make_device(numbers[0], numbers[1]))
+        }
+    }
+
+    /// Blanks and backslashes stand there as octal numbers.
+    private static func plain(_ field: ArraySlice<UInt8>) -> [UInt8] {
+        var (plain, rest) = ([UInt8](), field)
+        while let byte = rest.popFirst() {
+            guard byte == 0x5C, let code = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8) else {
+                plain.append(byte)
+                continue
+            }
+            plain.append(code)
+            rest = rest.dropFirst(3)
+        }
+        return plain
+    }
+
+    private static var text: [UInt8] {
+        let number = bhl_open("/proc/self/mountinfo", O_RDONLY, 0)
+        guard number >= 0 else { return [] }
+        defer { close(number) }
+        var (text, piece) = ([UInt8](), [UInt8](repeating: 0, count: 16_384))
+        while true {
+            let count = read(number, &piece, piece.count)
+            if count <= 0 { return text }
+            text += piece[..<count]
+        }
+    }
+}

@@ -1,0 +1,113 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import Glibc
+
+/// A file of certificates or of a key, in PEM.
+struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
+    enum Kind: Hashable {
+        case authorities
+        case systemAuthorities
+        case certificate
+        case key
+    }
+
+    var kind: Kind
+    var path: String
+
+    /// The largest bundles of authorities have 250 KB.
+    private static let sizeLimit = 4 << 20
+
+    /// As the start of a sentence.
+    var description: String {
+        switch kind {
+        case .authorities: "ca_file \(path)"
+        case .systemAuthorities: "the system's file of certificates \(path)"
+        case .certificate: "client_certificate \(path)"
+        case .key: "client_key \(path)"
+        }
+    }
+
+    /// May wait for as long as its file system does.
+    func read() throws(Failure) -> (bytes: [UInt8], stamp: CertificateStamp) {
+        // Without O_NONBLOCK, opening a FIFO waits for a writer.
+        let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard number >= 0 else { throw failure(errno) }
+        defer { close(number) }
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw failure(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(.tlsFailed, "\(self) is no regular file")
+        }
+        var bytes: [UInt8] = []
+        // One more than it had, in case it grows.
+        while bytes.count <= Self.sizeLimit {
+            let (count, error) = Self.append(64 << 10, from: number, to: &bytes)
+            if count == 0 { return (bytes, CertificateStamp(status)) }
+            if count < 0, error != EINTR { throw failure(error) }
+        }
+        throw Failure(.tlsFailed, "\(self) has more than \(Self.sizeLimit >> 20) MiB, which no certificates have")
+    }
+
+    /// Nil when it cannot be looked at.
+    var stamp: CertificateStamp? {
+        var status = stat()
+        return stat(path, &status) == 0 ? CertificateStamp(status) : nil
+    }
+
+    private static func append(_ count: Int, from number: Int32, to bytes: inout [UInt8]) -> (Int, Int32) {
+        var (result, error) = (0, Int32(0))
+        let more = [UInt8](unsafeUninitializedCapacity: count) { room, filled in
+            result = Glibc.read(number, room.baseAddress, count)
+            error = errno
+            filled = max(0, result)
+        }
+        bytes += more
+        return (result, error)
+    }
+
+    private func failure(_ code: Int32) -> Failure {
+        let lacks = [EMFILE, ENFILE, ENOMEM, EIO, ESTALE, ETIMEDOUT, EINTR, EAGAIN, ENOTCONN]
+        let status: Status = lacks.contains(code) ? .outOfResources : .tlsFailed
+        let advice = kind == .systemAuthorities ? "; install ca-certificates, or name a file with ca_file" : ""
+        return Failure(
+            status, "\(self) cannot be read: \(SystemError.reason(of: code))\(advice)", domain: .system,
+            detail: Int64(code))
+    }
+}
+
+/// Attributes of a file that change when the file changes.
+struct CertificateStamp: Equatable, Sendable {
+    private var device, inode: UInt64
+    private var size, seconds, nanoseconds, changeSeconds, changeNanoseconds: Int
+
+    init(_ status: stat) {
+        (device, inode, size) = (UInt64(status.st_dev), UInt64(status.st_ino), Int(status.st_size))
+        (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+        (changeSeconds, changeNanoseconds) = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
+    }
+}
+
+/// What was read from a file. Another object whenever the file has changed: that makes it part of a connection's
+/// identity.
+final class Certificates: Hashable, Sendable {
+    enum Content: Sendable {
+        case authorities(TrustedAuthorities)
+        /// A certificate with its chain, or a key.
+        case text([UInt8])
+    }
+
+    let content: Content
+    let stamp: CertificateStamp
+
+    init(_ file: CertificateFile) throws(Failure) {
+        let (bytes, stamp) = try file.read()
+        self.stamp = stamp
+        switch file.kind {
+        case .authorities, .systemAuthorities: content = .authorities(try TrustedAuthorities(pem: bytes, file))
+        case .certificate, .key: content = .text(bytes)
+        }
+    }
+
+    static func == (one: Certificates, other: Certificates) -> Bool { one === other }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

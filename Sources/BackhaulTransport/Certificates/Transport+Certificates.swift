@@ -1,0 +1,44 @@
+internal import BackhaulModel
+
+/// The files of certificates that the connections of one request need.
+struct CertificateSet: Hashable {
+    var authorities: Certificates?
+    var certificate: Certificates?
+    var key: Certificates?
+}
+
+/// A request waits for its certificates before libcurl has it.
+extension Transport {
+    /// Nil when they are being read: the transfer begins again when they are there.
+    func certificates(for transfer: Transfer, _ route: ProxyRoute?) throws(Failure) -> CertificateSet? {
+        var set = CertificateSet()
+        let isEncrypted = transfer.origin.scheme == "https" || route?.isEncrypted == true
+        guard isEncrypted, CurlLibrary.authorities != nil else { return set }
+        let request = transfer.request
+        if let path = request.caFile ?? CurlLibrary.systemAuthorities {
+            let kind: CertificateFile.Kind = request.caFile == nil ? .systemAuthorities : .authorities
+            guard let found = try obtain(kind, path, transfer) else { return nil }
+            set.authorities = found
+        }
+        guard let path = request.tls.clientCertificate else { return set }
+        guard let certificate = try obtain(.certificate, path, transfer) else { return nil }
+        guard let key = try obtain(.key, request.tls.clientKey ?? path, transfer) else { return nil }
+        (set.certificate, set.key) = (certificate, key)
+        return set
+    }
+
+    private func obtain(
+        _ kind: CertificateFile.Kind, _ path: String, _ transfer: Transfer
+    ) throws(Failure) -> Certificates? {
+        let file = CertificateFile(kind: kind, path: path)
+        let id = ObjectIdentifier(transfer)
+        let found = try certificateOffice.obtain(file) { [weak self, weak transfer] failure in
+            guard let self, let transfer, active[id] === transfer, !transfer.isOver else { return }
+            transfer.awaitedFile = nil
+            guard let failure else { return begin(transfer) }
+            end(transfer, .failed(failure, isTransient: failure.status == .outOfResources))
+        }
+        transfer.awaitedFile = found == nil ? file : nil
+        return found
+    }
+}

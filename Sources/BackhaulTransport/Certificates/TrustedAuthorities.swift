@@ -1,0 +1,38 @@
+internal import BackhaulModel
+internal import CCurl
+
+/// The authorities of one file, parsed once and used by every connection that trusts them.
+///
+/// Unchecked: OpenSSL counts the references to its store and locks it; its functions are never unloaded.
+final class TrustedAuthorities: @unchecked Sendable {
+    private let store: UnsafeMutableRawPointer
+    private let functions: bhl_authorities
+
+    init(pem: [UInt8], _ file: CertificateFile) throws(Failure) {
+        guard var functions = CurlLibrary.authorities else {
+            throw Failure(.tlsFailed, "OpenSSL lacks a function that \(file) needs")
+        }
+        var count: Int32 = 0
+        let made = pem.withUnsafeBytes {
+            bhl_authorities_make(&functions, $0.baseAddress, Int32(clamping: $0.count), &count)
+        }
+        guard let made else {
+            let what = count == 0 ? "it holds none" : "the one behind the first \(count) is damaged"
+            throw Failure(.tlsFailed, "\(file) cannot be read as certificates in PEM: \(what)")
+        }
+        (store, self.functions) = (made, functions)
+    }
+
+    deinit { functions.free_store(store) }
+
+    var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    fileprivate func use(in context: UnsafeMutableRawPointer) { functions.use(context, store) }
+}
+
+/// Takes the place of the store that libcurl has made for the context.
+let useAuthorities: curl_ssl_ctx_callback = { _, context, receiver in
+    guard let context, let receiver else { return CURLE_OK }
+    Unmanaged<TrustedAuthorities>.fromOpaque(receiver).takeUnretainedValue().use(in: context)
+    return CURLE_OK
+}

@@ -1,0 +1,79 @@
+// The certificates of authorities, prepared once for all connections: libcurl would read and parse their file on the
+// thread of the loop. With functions of the OpenSSL that libcurl has loaded, as in tls.h.
+#pragma once
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <stddef.h>
+
+struct bhl_authorities {
+    void *(*new_store)(void);
+    void (*free_store)(void *store);
+    int (*add)(void *store, void *certificate);
+    int (*set_flags)(void *store, unsigned long flags);
+    void (*use)(void *context, void *store);
+    void *(*new_source)(const void *bytes, int size);
+    int (*free_source)(void *source);
+    void *(*read)(void *source, void **reuse, void *ask, void *password);
+    void (*free_certificate)(void *certificate);
+    unsigned long (*last_error)(void);
+    void (*clear_errors)(void);
+};
+
+// Fills every member and returns 1; 0 when no library of this name is loaded, or a function is missing.
+static inline int bhl_authorities_load(struct bhl_authorities *functions, const char *library_name) {
+    void *library = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
+    if (!library) return 0;
+    int found = 1;
+#define BHL_LOAD(member, name) \
+    found &= (functions->member = (__typeof__(functions->member))dlsym(library, name)) != NULL
+    BHL_LOAD(new_store, "X509_STORE_new");
+    BHL_LOAD(free_store, "X509_STORE_free");
+    BHL_LOAD(add, "X509_STORE_add_cert");
+    BHL_LOAD(set_flags, "X509_STORE_set_flags");
+    BHL_LOAD(use, "SSL_CTX_set1_cert_store");
+    BHL_LOAD(new_source, "BIO_new_mem_buf");
+    BHL_LOAD(free_source, "BIO_free");
+    BHL_LOAD(read, "PEM_read_bio_X509_AUX");
+    BHL_LOAD(free_certificate, "X509_free");
+    BHL_LOAD(last_error, "ERR_peek_last_error");
+    BHL_LOAD(clear_errors, "ERR_clear_error");
+#undef BHL_LOAD
+    return found;
+}
+
+// A store of all certificates in a text of PEM, for any number of connections. NULL when there is none, or when one
+// cannot be read; then `count` is how many stand before it.
+static inline void *bhl_authorities_make(
+    const struct bhl_authorities *functions, const void *text, int size, int *count
+) {
+    *count = 0;
+    void *store = functions->new_store(), *source = functions->new_source(text, size), *certificate;
+    int is_whole = store && source;
+    functions->clear_errors();
+    // A password keeps OpenSSL from asking for one at the host's terminal.
+    while (is_whole && (certificate = functions->read(source, NULL, NULL, (void *)""))) {
+        is_whole = functions->add(store, certificate);
+        functions->free_certificate(certificate);
+        *count += is_whole;
+    }
+    // 108: PEM_R_NO_START_LINE, the end of the text. The reason's number is in the lowest bits.
+    if (is_whole) is_whole = *count > 0 && (functions->last_error() & 0xFFF) == 108;
+    functions->clear_errors();
+    if (source) functions->free_source(source);
+    // 0x8000, 0x80000: X509_V_FLAG_TRUSTED_FIRST and X509_V_FLAG_PARTIAL_CHAIN, which libcurl sets for its own.
+    if (is_whole && functions->set_flags(store, 0x8000 | 0x80000)) return store;
+    if (store) functions->free_store(store);
+    return NULL;
+}
+
+// `function` is called for each TLS context that libcurl makes, with the receiver.
+static inline CURLcode bhl_easy_set_context_function(CURL *easy, curl_ssl_ctx_callback function, void *receiver) {
+    CURLcode result = (curl_easy_setopt)(easy, CURLOPT_SSL_CTX_FUNCTION, function);
+    return result ? result : (curl_easy_setopt)(easy, CURLOPT_SSL_CTX_DATA, receiver);
+}
+
+// The bytes are copied.
+static inline CURLcode bhl_easy_set_bytes(CURL *easy, CURLoption option, const void *bytes, size_t size) {
+    struct curl_blob blob = {(void *)bytes, size, CURL_BLOB_COPY};
+    return (curl_easy_setopt)(easy, option, &blob);
+}

@@ -1,0 +1,24 @@
+import CBackhaul
+
+/// What the library did with a transfer that was handed over.
+struct HandedOver {
+    let taskID: UInt64
+    /// Of a transfer that was there already, BH_TASK_…; nil: it is new.
+    var state: Int32?
+    /// Of its end while nobody has acknowledged that; otherwise 0.
+    var event: UInt64 = 0
+
+    init(taskID: UInt64) { self.taskID = taskID }
+
+    init(_ found: bh_existing_task) {
+        taskID = found.task_id
+        state = found.state
+        event = found.event_id
+    }
+
+    var isNew: Bool { state == nil }
+    var hasEnded: Bool { state.map { Int($0) >= BH_TASK_SUCCEEDED } ?? false }
+    var hasSucceeded: Bool { state.map { Int($0) == BH_TASK_SUCCEEDED } ?? false }
+    /// Its end was acknowledged: no event of it comes any more.
+    var isOver: Bool { hasEnded && event == 0 }
+}

@@ -1,0 +1,63 @@
+"""How long a poll takes when the engine does not answer: on a clock of the test's own."""
+
+import pytest
+
+from backhaul import Status, _tickets, _waiting
+from backhaul._errors import BackhaulError
+from backhaul._tickets import Ticket
+from backhaul._waiting import Deadline
+
+
+class Engine:
+    """A library whose tickets are answered at a moment of a clock that only waiting moves."""
+
+    def __init__(self, status, answers_at=None):
+        self.now, self._status, self._answers_at = 0.0, status, answers_at
+
+    def monotonic(self):
+        return self.now
+
+    def bh_ticket_wait(self, _ticket, wait_ms, _error):
+        if self._answers_at is not None and self.now + wait_ms / 1000 >= self._answers_at:
+            self.now = max(self.now, self._answers_at)
+            return Status.OK
+        self.now += wait_ms / 1000
+        return self._status
+
+
+class Handle:
+    pointer = None
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def ask(monkeypatch):
+    def start(timeout, *engine):
+        library = Engine(*engine)
+        monkeypatch.setattr(_tickets, "library", library)
+        for module in (_tickets, _waiting):
+            monkeypatch.setattr(module, "time", library)
+        ticket = Ticket(None, Handle(), lambda _: "answer")
+        try:
+            return ticket.result_soon(Deadline(timeout)), round(library.now)
+        except BackhaulError as error:
+            assert error.ticket is ticket
+            return error.status, round(library.now)
+
+    return start
+
+
+@pytest.mark.parametrize("seconds", [0, 1, 20])
+def test_an_engine_that_is_stopped_is_told_when_the_time_is_over(ask, seconds):
+    assert ask(seconds, Status.ENGINE_UNRESPONSIVE) == (Status.ENGINE_UNRESPONSIVE, seconds)
+
+
+@pytest.mark.parametrize(("seconds", "taken"), [(0, 5), (1, 5), (20, 20), (None, 30)])
+def test_an_engine_that_is_slow_has_a_few_seconds_in_any_case(ask, seconds, taken):
+    assert ask(seconds, Status.TIMEOUT) == (Status.TIMEOUT, taken)
+
+
+def test_an_answer_that_comes_while_the_engine_has_time_is_taken(ask):
+    assert ask(0, Status.TIMEOUT, 4) == ("answer", 4)

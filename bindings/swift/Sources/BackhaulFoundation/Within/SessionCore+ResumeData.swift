@@ -1,0 +1,119 @@
+internal import Backhaul
+internal import Foundation
+internal import FoundationNetworking
+
+/// The latest start of a task that was cancelled with resume data: the engine keeps it suspended, and no listing of the
+/// program shows it. It is so far away that it changes nothing else.
+private let parkedMark: Int64 = 253_402_300_799_998
+
+extension TaskInfo {
+    var isParked: Bool { state == .suspended && latestStartMilliseconds == parkedMark }
+}
+
+/// What resume data say: which suspended task of the engine goes on.
+private struct ResumeToken: Codable {
+    var version = 1
+    let application: String
+    let session: String
+    let task: TaskID
+    let taskIdentifier: Int
+    let url: String
+
+    init?(_ data: Data) {
+        guard let token = try? JSONDecoder().decode(ResumeToken.self, from: data), token.version == 1 else {
+            return nil
+        }
+        self = token
+    }
+
+    init(application: String, session: String, _ task: BackgroundURLSessionTask, _ id: TaskID) {
+        self.application = application
+        self.session = session
+        self.task = id
+        taskIdentifier = task.taskIdentifier
+        url = task.originalRequest?.url?.absoluteString ?? ""
+    }
+}
+
+extension SessionCore {
+    private static let unusable = URLError(
+        .unsupportedURL,
+        userInfo: [
+            NSLocalizedDescriptionKey:
+                "The resume data are not of this session, or were used before; download the file from its start."
+        ])
+
+    /// Cancels the task for the program, while the engine keeps what has come. Nil when nothing is kept.
+    func cancelProducingResumeData(_ task: BackgroundURLSessionDownloadTask) -> Data? {
+        task.verbs.lock()
+        defer { task.verbs.unlock() }
+        guard task.state == .running || task.state == .suspended else { return nil }
+        guard let id = task.engineTaskIdentifier, let data = try? park(task, id) else {
+            cancelLocked(task)
+            return nil
+        }
+        let details: [String: Any] = [BackgroundURLSessionDownloadTaskResumeData: data]
+        fail(task, urlError(BackhaulError(.cancelled, message: "cancelled"), task.originalRequest?.url, details))
+        return data
+    }
+
+    /// Throws also when the task has ended meanwhile: then its last message is under way.
+    private func park(_ task: BackgroundURLSessionTask, _ id: TaskID) throws -> Data {
+        let session = try opened()
+        try session.suspend(id)
+        try session.reschedule(latestStart: .at(parkedMark), id)
+        guard let info = try session.tasks(.ids(id)).first, info.isParked else { throw SessionCore.unusable }
+        return try JSONEncoder().encode(
+            ResumeToken(
+                application: BackgroundApplication.shared.options.identifier, session: identifier, task, id))
+    }
+
+    func makeDownload(resumeData: Data) -> BackgroundURLSessionDownloadTask {
+        var values = TaskInner()
+        guard let token = ResumeToken(resumeData), token.session == identifier,
+            token.application == BackgroundApplication.shared.options.identifier
+        else {
+            values.isUnusable = true
+            return add(BackgroundURLSessionDownloadTask(self, nextTaskIdentifier(), nil, values))
+        }
+        values.parked = token.task
+        let request = URL(string: token.url).map { URLRequest(url: $0) }
+        return add(BackgroundURLSessionDownloadTask(self, token.taskIdentifier, request, values))
+    }
+
+    /// Lets the engine's task go on for this one. Resume data are good once: it is found parked once.
+    func goOn(_ task: BackgroundURLSessionTask, _ parked: TaskID) throws {
+        guard isKnown(task) else { throw BackhaulError(.invalidated, message: "The session is invalid.") }
+        let session = try opened()
+        guard let info = try session.tasks(.ids(parked)).first, info.isParked else { throw SessionCore.unusable }
+        task.inner.with { inner in
+            let label = inner.label
+            inner.fill(info)
+            inner.id = parked
+            inner.parked = nil
+            inner.label = label ?? inner.label
+            (inner.state, inner.suspensions) = (.running, 0)
+        }
+        know(task, as: parked)
+        let offset = Int64(clamping: info.offset)
+        let expected = info.size.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
+        if let task = task as? BackgroundURLSessionDownloadTask {
+            post { $0.tell(task, resumedAt: offset, expected) }
+        }
+        try session.reschedule(latestStart: .none, parked)
+        try session.resume(parked)
+    }
+
+    static func refuseUnusable(_ task: BackgroundURLSessionTask) throws {
+        if task.inner.with({ $0.isUnusable }) { throw unusable }
+    }
+}
+
+extension Delivery {
+    func tell(_ task: BackgroundURLSessionDownloadTask, resumedAt offset: Int64, _ expected: Int64) {
+        onQueue { [session, delegate] in
+            (delegate as? any BackgroundURLSessionDownloadDelegate)?.urlSession(
+                session, downloadTask: task, didResumeAtOffset: offset, expectedTotalBytes: expected)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import Backhaul
+import BackhaulFoundation
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+/// What the tests of Foundation's own URLSession ask of downloads, uploads, redirects, cookies and authentication, as
+/// far as background sessions have it.
+@Suite("As Foundation's URLSession")
+struct ConformanceTests {
+    private struct Ended {
+        let task: BackgroundURLSessionTask
+        let error: URLError?
+        let text: String
+
+        var response: HTTPURLResponse? { task.response as? HTTPURLResponse }
+    }
+
+    private func end(
+        _ identifier: String, _ request: URLRequest, body: String? = nil,
+        _ configure: (BackgroundURLSessionConfiguration) -> Void = { _ in }
+    ) async throws -> Ended {
+        let recorder = Recorder()
+        let configuration = World.configuration(identifier)
+        configure(configuration)
+        let session = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        defer { session.finishTasksAndInvalidate() }
+        return try await end(session, recorder, request, body: body)
+    }
+
+    private func end(
+        _ session: BackgroundURLSession, _ recorder: Recorder, _ request: URLRequest, body: String? = nil
+    ) async throws -> Ended {
+        let task: BackgroundURLSessionTask =
+            if let body {
+                session.uploadTask(with: request, from: Data(body.utf8))
+            } else {
+                session.downloadTask(with: request)
+            }
+        task.resume()
+        let messages = await recorder.messages { if case .completed = $0 { true } else { false } }
+        guard case .completed(task, let error) = messages.last else { throw CocoaError(.featureUnsupported) }
+        var content = Data()
+        for message in messages {
+            if case .file(_, let data?, _) = message { content = data }
+            if case .data(_, let data) = message { content = data }
+        }
+        return Ended(task: task, error: error, text: String(decoding: content, as: UTF8.self))
+    }
+
+    private func request(_ name: String, _ method: String? = nil) throws -> URLRequest {
+        var request = URLRequest(url: try World.url(name))
+        request.httpMethod = method
+        return request
+    }
+
+    @Test("a download follows redirects, and tells where it has ended", arguments: [301, 302, 303, 307, 308])
+    func redirects(status: Int) async throws {
+        _ = try World.server.serve("target", content(10))
+        let ended = try await end("redirect-\(status)", try request("redirect/\(status)/target"))
+        #expect(ended.error == nil && ended.response?.statusCode == 200)
+        #expect(ended.response?.url == (try World.url("target")))
+        #expect(ended.task.currentRequest?.url == (try World.url("target")))
+        #expect(ended.task.originalRequest?.url == (try World.url("redirect/\(status)/target")))
+    }
+
+    @Test("a redirect keeps its encoded query, and may lead on")
+    func redirectChain() async throws {
+        let ended = try await end("redirect-chain", try request("redirect/302/redirect/307/in/a%20b?c=%2F&d=e%26"))
+        #expect(ended.error == nil && ended.text == "GET /in/a%20b?c=%2F&d=e%26 None\n")
+    }
+
+    @Test("an endless redirect fails with httpTooManyRedirects")
+    func tooManyRedirects() async throws {
+        let loop = String(repeating: "redirect/302/", count: 30)
+        let ended = try await end("redirect-loop", try request(loop))
+        #expect(ended.error?.code == .httpTooManyRedirects)
+    }
+
+    @Test("a redirected upload is sent again, or becomes a GET", arguments: [
+        (303, "PUT", "GET /in/r None\n"), (307, "PUT", "PUT /in/r None\nbody"), (308, "POST", "POST /in/r None\nbody"),
+        (302, "POST", "GET /in/r None\n"),
+    ])
+    func redirectedUpload(status: Int, method: String, text: String) async throws {
+        let ended = try await end(
+            "redirected-upload-\(status)", try request("redirect/\(status)/in/r", method), body: "body")
+        #expect(ended.error == nil && ended.text == text)
+    }
+
+    @Test("an upload may be empty", arguments: ["PUT", "POST"])
+    func emptyUpload(method: String) async throws {
+        let ended = try await end("empty-\(method)", try request("in/empty", method), body: "")
+        #expect(ended.error == nil && ended.text == "\(method) /in/empty None\n")
+        #expect(ended.task.countOfBytesExpectedToSend == 0)
+    }
+
+    @Test("cookies of an answer are sent with later requests, also those of a redirect")
+    func cookies() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("cookies"), delegate: recorder, delegateQueue: nil)
+        let before = try await end(session, recorder, try request("headers"))
+        let redirected = try await end(session, recorder, try request("redirect/302/headers"))
+        let after = try await end(session, recorder, try request("headers"))
+        #expect(!before.text.contains("Cookie:"))
+        #expect(redirected.text.contains("Cookie: way=redirect\n") && after.text.contains("Cookie: way=redirect\n"))
+        session.invalidateAndCancel()
+    }
+
+    @Test("cookies are neither kept nor sent where that is not wanted, but for those that a request has itself",
+        arguments: [true, false])
+    func noCookies(byPolicy: Bool) async throws {
+        var asked = try request("redirect/302/headers")
+        asked.setValue("own=1", forHTTPHeaderField: "Cookie")
+        let ended = try await end("no-cookies-\(byPolicy)", asked) { configuration in
+            if byPolicy {
+                configuration.httpCookieAcceptPolicy = .never
+            } else {
+                configuration.httpShouldSetCookies = false
+            }
+        }
+        #expect(ended.error == nil && ended.text.contains("Cookie: own=1\n"))
+    }
+
+    @Test("a request's own Authorization is sent, and nobody is asked")
+    func ownAuthorization() async throws {
+        _ = try World.server.serve("a", content(10))
+        var asked = try request("secret/a")
+        asked.setValue("Bearer key", forHTTPHeaderField: "Authorization")
+        let ended = try await end("own-authorization", asked)
+        #expect(ended.error == nil && ended.response?.statusCode == 200)
+    }
+
+    @Test("an upload is sent again with the credential")
+    func uploadWithCredential() async throws {
+        let recorder = Recorder {
+            (.useCredential, URLCredential(user: "eve", password: "opensesame", persistence: .none))
+        }
+        let session = BackgroundURLSession(
+            configuration: World.configuration("upload-credential"), delegate: recorder, delegateQueue: nil)
+        let ended = try await end(session, recorder, try request("in/secret", "POST"), body: "body")
+        #expect(ended.error == nil && ended.text == "POST /in/secret None\nbody")
+        session.invalidateAndCancel()
+    }
+
+    @Test("a 401 without anyone to ask is a failure, and the answer is there")
+    func refused() async throws {
+        let ended = try await end("401", try request("secret/a")) { $0.asksForCredentials = false }
+        #expect(ended.error?.code == .userAuthenticationRequired || ended.error?.code == .badServerResponse)
+        #expect(ended.response?.statusCode == 401)
+        #expect(ended.response?.value(forHTTPHeaderField: "WWW-Authenticate")?.contains("cellar") == true)
+    }
+
+    @Test("a server that never answers is timed out")
+    func timeout() async throws {
+        let ended = try await end("never", try request("never")) { $0.timeoutIntervalForResource = 1 }
+        #expect(ended.error?.code == .timedOut)
+    }
+
+    @Test("a port where nobody listens is cannotConnectToHost, and its URL is in the error")
+    func noServer() async throws {
+        let url = try #require(URL(string: "http://127.0.0.1:1/"))
+        let ended = try await end("no-server", URLRequest(url: url)) { configuration in
+            configuration.adjustment = { $0.policy.maximumAttempts = 1 }
+        }
+        #expect(ended.error?.code == .cannotConnectToHost)
+        #expect(ended.error?.userInfo[NSURLErrorFailingURLErrorKey] as? URL == url)
+    }
+
+    @Test("a request without a URL is badURL")
+    func noURL() async throws {
+        var asked = try request("a")
+        asked.url = nil
+        #expect(try await end("no-url", asked).error?.code == .badURL)
+    }
+
+    @Test("a copy of a task is the task")
+    func copied() async throws {
+        let session = BackgroundURLSession(configuration: World.configuration("copied"), delegate: nil)
+        let task = session.downloadTask(with: try World.url("a"))
+        #expect(task.copy() as? BackgroundURLSessionDownloadTask === task)
+        session.invalidateAndCancel()
+        #expect(await session.allTasks.isEmpty)
+    }
+}

@@ -1,0 +1,101 @@
+import Backhaul
+import BackhaulFoundation
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@Suite("A last message")
+struct LastMessageTests {
+    private func ended(_ identifier: String) async throws -> (session: BackgroundURLSession, recorder: Recorder) {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration(identifier), delegate: recorder, delegateQueue: nil)
+        session.invalidateAndCancel()
+        _ = await recorder.messages { if case .invalid = $0 { true } else { false } }
+        // Once more changes nothing.
+        session.invalidateAndCancel()
+        return (session, recorder)
+    }
+
+    @Test("comes for a task that is resumed when its session has ended", arguments: 0..<5)
+    func resumedLate(round: Int) async throws {
+        let (session, recorder) = try await ended("late-\(round)")
+        let task = session.downloadTask(with: try World.url("slow"))
+        task.resume()
+        let message = try #require(await recorder.untilCompleted())
+        #expect(message.task === task && task.state == .completed)
+        #expect(message.error?.code == .backgroundSessionWasDisconnected)
+    }
+
+    @Test("comes for a task that is cancelled when its session has ended")
+    func cancelledLate() async throws {
+        let (session, recorder) = try await ended("late-cancel")
+        let task = session.uploadTask(with: URLRequest(url: try World.url("in/1")), from: Data("x".utf8))
+        task.cancel()
+        let message = try #require(await recorder.untilCompleted())
+        #expect(message.task === task && message.error?.code == .cancelled)
+    }
+
+    @Test("comes for a task that is made while its session finishes; one that was made before may still be resumed")
+    func finishing() async throws {
+        _ = try World.server.serve("made-before", content(10))
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("finishing"), delegate: recorder, delegateQueue: nil)
+        let before = session.downloadTask(with: try World.url("made-before"))
+        session.finishTasksAndInvalidate()
+        let after = session.downloadTask(with: try World.url("made-before"))
+        after.resume()
+        let refused = try #require(await recorder.untilCompleted())
+        #expect(refused.task === after && refused.error?.code == .backgroundSessionWasDisconnected)
+        before.resume()
+        let finished = try #require(await recorder.untilCompleted())
+        #expect(finished.task === before && finished.error == nil)
+        let last = await recorder.messages { if case .invalid = $0 { true } else { false } }.last
+        guard case .invalid(nil) = last else {
+            Issue.record("It is not invalid, or with an error.")
+            return
+        }
+    }
+
+    @Test("comes for each task of a session that cannot be opened, before the session's own")
+    func notOpened() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(configuration: World.configuration("\u{7}"), delegate: recorder)
+        let task = session.downloadTask(with: try World.url("slow"))
+        let messages = await recorder.messages { if case .invalid = $0 { true } else { false } }
+        guard case .completed(task, _?) = messages.first else {
+            // Made after the session had ended already.
+            task.resume()
+            #expect(await recorder.untilCompleted()?.task === task)
+            return
+        }
+        #expect(messages.count == 2)
+    }
+
+    @Test("comes for the tasks of a session without a delegate, when another of its identifier has one")
+    func adopted() async throws {
+        _ = try World.server.serve("adopted", content(10))
+        let configuration = World.configuration("adopted")
+        let session = BackgroundURLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
+        let task = session.downloadTask(with: try World.url("adopted"))
+        task.resume()
+        #expect(task.engineTaskIdentifier != nil)
+        let recorder = Recorder()
+        let other = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        #expect(session.delegate === recorder)
+        #expect(await recorder.untilCompleted()?.task === task)
+        other.invalidateAndCancel()
+    }
+
+    @Test("is the state and the error of a task that no delegate can be told of")
+    func noDelegate() async throws {
+        let session = BackgroundURLSession(
+            configuration: World.configuration("no-delegate"), delegate: nil, delegateQueue: nil)
+        let task = session.downloadTask(with: try #require(URL(string: "ftp://example.org/a")))
+        task.resume()
+        #expect(task.state == .completed && (task.error as? URLError)?.code == .unsupportedURL)
+        session.invalidateAndCancel()
+    }
+}

@@ -1,0 +1,96 @@
+import Backhaul
+import BackhaulFoundation
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@Suite("A program that ends right after it has ended its session")
+struct RestartTests {
+    /// What the next start of the program is told.
+    private func log(after command: String, _ name: String) async throws -> [String] {
+        let server = try Server()
+        _ = try server.serve("first", content(1000))
+        _ = try server.serve("second", content(2000))
+        let (program, store) = (try RestartTests.program(), server.path("store"))
+        #expect(try run(program, [command, store, server.url(name)]) == (command == "leave" ? 0 : -1))
+        #expect(try run(program, ["again", store, server.url("second")]) == 0)
+        let onlooker = try await Application.open("org.example.killed", store: store, observes: true)
+        let daemon = try await onlooker.engine().processID
+        await onlooker.close()
+        // Not left to find out that its store is gone.
+        kill(pid_t(daemon), SIGTERM)
+        let text = try String(contentsOfFile: store + ".log", encoding: .utf8)
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    /// Beside the program that runs the tests.
+    private static func program() throws -> String {
+        let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        return tests.deletingLastPathComponent().appendingPathComponent("KilledProgram").path
+    }
+
+    @Test("by finishTasksAndInvalidate gets its file at the next start, and that session is a new one")
+    func finish() async throws {
+        #expect(
+            try await log(after: "finish", "first") == [
+                "file of 1000 bytes", "completed with no error", "file of 2000 bytes", "completed with no error",
+            ])
+    }
+
+    @Test("by invalidateAndCancel hears of its cancelled task at the next start, and that session is a new one",
+        arguments: ["cancel", "leave"])
+    func cancel(command: String) async throws {
+        #expect(
+            try await log(after: command, "slow") == [
+                "completed with error -999", "file of 2000 bytes", "completed with no error",
+            ])
+    }
+
+    @Test("is not concerned where another host has removed the session: its tasks are those of a new one",
+        arguments: [true, false])
+    func removedByAnotherHost(hasDelegate: Bool) async throws {
+        let name = "removed-\(hasDelegate)"
+        _ = try World.server.serve(name, content(1000))
+        let (recorder, configuration) = (Recorder(), World.configuration(name))
+        let session = BackgroundURLSession(
+            configuration: configuration, delegate: hasDelegate ? recorder : nil, delegateQueue: nil)
+        // Opens it.
+        #expect(await session.allTasks.isEmpty)
+        let application = try await Application.open(
+            "org.example.tests", store: World.server.path("store"), hosting: .embedded)
+        try await application.attachSession(name, role: .produce).invalidate()
+        let task = session.downloadTask(with: try World.url(name))
+        task.resume()
+        // The first delegate is that of both.
+        let other = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        let ended = try #require(await recorder.untilCompleted())
+        #expect(ended.task === task && ended.error == nil)
+        other.invalidateAndCancel()
+        await application.close()
+    }
+
+    @Test("is not concerned where another host has ended the session: it gets its file, then fetches more")
+    func byAnotherHost() async throws {
+        _ = World.configuration("ended")
+        let application = try await Application.open(
+            "org.example.tests", store: World.server.path("store"), hosting: .embedded)
+        let other = try await application.createSession(SessionConfiguration(identifier: "ended"))
+        _ = try World.server.serve("ended.bin", content(1000))
+        _ = try await other.enqueue([Request(url: World.server.url("ended.bin"))])
+        try await other.invalidate()
+        other.close()
+        await application.close()
+
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("ended"), delegate: recorder, delegateQueue: nil)
+        let task = session.downloadTask(with: try World.url("ended.bin"))
+        task.resume()
+        let first = try #require(await recorder.untilCompleted())
+        #expect(first.task !== task && first.error == nil)
+        let second = try #require(await recorder.untilCompleted())
+        #expect(second.task === task && second.error == nil)
+        session.invalidateAndCancel()
+    }
+}

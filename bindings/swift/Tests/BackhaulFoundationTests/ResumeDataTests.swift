@@ -1,0 +1,107 @@
+import Backhaul
+import BackhaulFoundation
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@Suite("A task that is cancelled with resume data")
+struct ResumeDataTests {
+    private let whole = Data(String(repeating: "0123456789", count: 20_000).utf8)
+
+    private func session(_ identifier: String) -> (session: BackgroundURLSession, recorder: Recorder) {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(
+            configuration: World.configuration(identifier), delegate: recorder, delegateQueue: nil)
+        return (session, recorder)
+    }
+
+    /// Half of the file has come when it is cancelled.
+    private func resumeData(_ session: BackgroundURLSession, _ recorder: Recorder) async throws -> Data {
+        let task = session.downloadTask(with: try World.url("halves/a"))
+        task.taskDescription = "both halves"
+        task.resume()
+        _ = await recorder.messages { if case .wrote(_, 100_000, 200_000) = $0 { true } else { false } }
+        let data = try #require(await task.cancelByProducingResumeData())
+        let ended = try #require(await recorder.untilCompleted())
+        #expect(ended.task === task && ended.error?.code == .cancelled)
+        #expect(ended.error?.userInfo[BackgroundURLSessionDownloadTaskResumeData] as? Data == data)
+        #expect(await session.allTasks.isEmpty)
+        return data
+    }
+
+    private func expectWhole(_ task: BackgroundURLSessionDownloadTask, _ recorder: Recorder) async {
+        let messages = await recorder.messages { if case .completed = $0 { true } else { false } }
+        guard messages.count == 3, case .resumed(task.taskIdentifier, 100_000, 200_000) = messages[0],
+            case .file(_, let content, _) = messages[1], case .completed(let ended, nil) = messages[2]
+        else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect(ended === task && content == whole && task.taskDescription == "both halves")
+    }
+
+    @Test("goes on where it was")
+    func goesOn() async throws {
+        let (session, recorder) = session("parked")
+        let data = try await resumeData(session, recorder)
+        let task = session.downloadTask(withResumeData: data)
+        #expect(task.state == .suspended)
+        task.resume()
+        await expectWhole(task, recorder)
+        session.invalidateAndCancel()
+    }
+
+    @Test("outlives its session's object", arguments: [true, false])
+    func outlives(cancels: Bool) async throws {
+        let (session, recorder) = session("parked-\(cancels)")
+        let data = try await resumeData(session, recorder)
+        if cancels { session.invalidateAndCancel() } else { session.finishTasksAndInvalidate() }
+        _ = await recorder.messages { if case .invalid = $0 { true } else { false } }
+        let (next, nextRecorder) = self.session("parked-\(cancels)")
+        let task = next.downloadTask(withResumeData: data)
+        task.resume()
+        await expectWhole(task, nextRecorder)
+        next.invalidateAndCancel()
+    }
+
+    @Test("is over when the task of its resume data is cancelled; they are good for nothing then")
+    func cancelledForGood() async throws {
+        let (session, recorder) = session("parked-cancelled")
+        let data = try await resumeData(session, recorder)
+        for expected in [URLError.cancelled, .unsupportedURL] {
+            let task = session.downloadTask(withResumeData: data)
+            if expected == .cancelled { task.cancel() } else { task.resume() }
+            let ended = try #require(await recorder.untilCompleted())
+            #expect(ended.task === task && ended.error?.code == expected)
+        }
+        session.finishTasksAndInvalidate()
+        let messages = await recorder.messages { if case .invalid = $0 { true } else { false } }
+        #expect(messages.count == 1)
+    }
+
+    @Test("has data that no other session takes, and nothing else is taken as such")
+    func unusable() async throws {
+        let (session, recorder) = session("parked-here")
+        let (other, otherRecorder) = self.session("parked-there")
+        for data in [try await resumeData(session, recorder), Data("nonsense".utf8), Data()] {
+            let task = other.downloadTask(withResumeData: data)
+            task.resume()
+            let ended = try #require(await otherRecorder.untilCompleted())
+            #expect(ended.task === task && ended.error?.code == .unsupportedURL)
+        }
+        session.invalidateAndCancel()
+        other.invalidateAndCancel()
+    }
+
+    @Test("has none when it was not resumed before")
+    func notResumed() async throws {
+        let (session, recorder) = session("parked-new")
+        let task = session.downloadTask(with: try World.url("halves/a"))
+        let (none, noData) = AsyncStream<Data?>.makeStream()
+        task.cancel(byProducingResumeData: { noData.yield($0) })
+        #expect(await none.first { _ in true } == .some(nil))
+        #expect(await recorder.untilCompleted()?.error?.code == .cancelled)
+        session.invalidateAndCancel()
+    }
+}
