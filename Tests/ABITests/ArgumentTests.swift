@@ -121,6 +121,14 @@ struct StructArgumentTests {
         #expect(failure?.message.hasPrefix("options has struct_size \(UInt(bitPattern: size)), but 16 to") == true)
     }
 
+    @Test("whose size cuts a field in two is refused with both sizes", arguments: [17, 20, 23, 47, 49])
+    func cut(size: Int) {
+        let failure = failure { () throws(Failure) in try read(filled, structSize: size) }
+        #expect(failure?.status == .invalidArgument)
+        #expect(failure?.message.hasPrefix("options has struct_size \(size), which ends inside a field; ") == true)
+        #expect(failure?.message.contains(" \(firstSize) bytes") == true)
+    }
+
     @Test("in its first version ends with its last field, and the compiler's padding")
     func firstSizes() {
         #expect(StructArgument.end(of: \bh_error.message) == MemoryLayout<bh_error>.size)

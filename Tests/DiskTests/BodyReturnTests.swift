@@ -29,7 +29,7 @@ struct BodyReturnTests {
         _ = try await answer {
             threads.keep([HandedOverBody(file, .consume, name: name)], in: store.path, forbidden: [], then: $0)
         }.get()
-        await withCheckedContinuation { continuation in threads.removeConsumed([file]) { continuation.resume() } }
+        await withCheckedContinuation { continuation in threads.removeConsumed([file]) { _ in continuation.resume() } }
     }
 
     private func giveBack(_ path: String, _ name: String = "c") async -> Failure? {
@@ -114,6 +114,7 @@ struct BodyReturnTests {
         let disk = try Mount(size: "12m")
         let path = disk.scratch.path("a")
         try await consume(path)
+        disk.waitUntilEmpty()
         try write(patternedBytes(8_000_000), to: disk.scratch.path("full"))
         #expect(await giveBack(path) != nil)
         #expect(disk.scratch.names() == ["full"] && contents(store.path("c")) == bytes)

@@ -32,7 +32,7 @@ struct BodyTests {
     }
 
     private func remove(_ file: BodyFile) async {
-        await withCheckedContinuation { continuation in threads.removeConsumed([file]) { continuation.resume() } }
+        await withCheckedContinuation { continuation in threads.removeConsumed([file]) { _ in continuation.resume() } }
     }
 
     @Test("are read in blocks, also through a symbolic link")
@@ -154,6 +154,23 @@ struct BodyTests {
         }
         #expect(failure?.status == .storeFull)
         #expect(eventually { store.names() == [] })
+    }
+
+    @Test("whose old name stays are not told as consumed", arguments: [FileOperation.unlink, .openDirectory])
+    func stuckName(_ operation: FileOperation) async throws {
+        let faults = FaultPlan()
+        var files = FileSystem()
+        files.faults = faults
+        let threads = try DiskThreads(count: 1, files: files)
+        let file = try file("a", [1, 2, 3])
+        faults.fail(operation, with: EIO)
+        let remove = {
+            await withCheckedContinuation { done in threads.removeConsumed([file]) { done.resume(returning: $0) } }
+        }
+        #expect(await remove() == [])
+        #expect(home.names() == ["a"])
+        #expect(await remove() == [file])
+        #expect(home.names() == [])
     }
     #endif
 

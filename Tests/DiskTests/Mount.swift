@@ -16,6 +16,12 @@ final class Mount {
         try #require(mount("tmpfs", scratch.path, "tmpfs", 0, "size=\(size),mode=700") == 0)
     }
 
+    /// What was removed keeps its room until the last thread has closed it.
+    func waitUntilEmpty() {
+        var status = statvfs()
+        while statvfs(scratch.path, &status) == 0, status.f_bfree < status.f_blocks { usleep(1_000) }
+    }
+
     /// False while something in it is open.
     func unmount() -> Bool { umount2(scratch.path, 0) == 0 }
 

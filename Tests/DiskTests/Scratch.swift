@@ -77,9 +77,9 @@ extension PartFile {
         try await answer { openResuming(trusting: trusted, then: $0) }.get()
     }
     @discardableResult
-    func append(_ bytes: [UInt8]) async throws -> UInt64 { try await answer { append(bytes, then: $0) }.get() }
+    func append(_ bytes: [UInt8]) async throws -> UInt64 { try await answer { append(bytes, then: $0) }.get().length }
     @discardableResult
-    func sync() async throws -> UInt64 { try await answer { sync(then: $0) }.get() }
+    func sync() async throws -> UInt64 { try await answer { sync(then: $0) }.get().length }
     func seal(_ last: [UInt8] = [], expected size: UInt64? = nil) async throws -> FinishIntent {
         try await sealed(last, expected: size).intent
     }

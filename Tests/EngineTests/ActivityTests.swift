@@ -52,7 +52,7 @@ struct ActivityTests {
         _ = try answer(host.session.setActivity(activity("blocked", in: 0, request("a"))))
         _ = try answer(host.session.setActivity(activity("other", in: 1_500)))
         let events = try answer(
-            host.session.poll(after: .zero, maximum: 1, until: .after(milliseconds: 15_000)))
+            host.session.poll(after: .zero, maximum: 1, until: .ofTests))
         guard case .events(let found, _) = events else { throw Unexpected() }
         #expect(found.map(\.kind) == [.activity("other")])
     }

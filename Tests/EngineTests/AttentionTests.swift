@@ -29,7 +29,7 @@ struct AttentionTests {
         for session in sessions { try endRound(session) }
         #expect(try eventsOfRound(sessions[1]).count == 2)
         // The first one's events are older than those that were read, and nobody has read them.
-        let told = try application.poll(until: .after(milliseconds: 20_000))
+        let told = try application.poll(until: .ofTests)
         #expect(told.map { Array($0.identifier.utf8) } == [Array(names[0].utf8)])
     }
 }

@@ -16,7 +16,7 @@ extension TestStore {
     fileprivate func openWithDaemon(_ path: String = daemonPath) throws -> ApplicationClient {
         try ApplicationClient.open(
             ApplicationOptions(application: "org.example.test", storePath: store, hosting: .daemon(path: path)),
-            until: .after(milliseconds: 20_000))
+            until: .ofTests)
     }
 
     /// The process that has the store's lock.

@@ -43,7 +43,7 @@ final class TestStore: Sendable {
     func open(_ application: String = "org.example.test") throws -> ApplicationClient {
         try ApplicationClient.open(
             ApplicationOptions(application: application, storePath: store, hosting: .embedded),
-            until: .after(milliseconds: 20_000))
+            until: .ofTests)
     }
 
     /// Writes a file to upload.
@@ -64,9 +64,14 @@ final class TestStore: Sendable {
     }
 }
 
+extension Deadline {
+    /// For what is awaited: so long takes a defect only, on a busy machine, too.
+    static var ofTests: Deadline { .after(milliseconds: 180_000) }
+}
+
 /// Waits for the answer; a failure is thrown.
 func answer(_ ticket: Ticket) throws -> Ticket.Answer {
-    let answer = try #require(ticket.wait(until: .after(milliseconds: 20_000)))
+    let answer = try #require(ticket.wait(until: .ofTests))
     if case .failed(let failure) = answer { throw failure }
     return answer
 }
@@ -85,7 +90,7 @@ func enqueue(_ session: SessionClient, _ requests: [Request]) throws -> [Enqueue
 /// Polls until the round is over; nothing is acknowledged.
 func eventsOfRound(_ session: SessionClient) throws -> [Event] {
     var events: [Event] = []
-    let deadline = Deadline.after(milliseconds: 60_000)
+    let deadline = Deadline.ofTests
     while !deadline.hasPassed {
         let ticket = session.poll(after: events.last?.id ?? .zero, maximum: 100, until: deadline)
         guard case .events(let more, _) = try answer(ticket) else { throw Unexpected() }
@@ -99,7 +104,7 @@ struct Unexpected: Error {}
 
 /// Looks until it holds; false after a time that only a defect takes.
 func waitUntil(_ condition: () -> Bool) -> Bool {
-    let deadline = Deadline.after(milliseconds: 20_000)
+    let deadline = Deadline.ofTests
     while !deadline.hasPassed {
         if condition() { return true }
         usleep(2_000)

@@ -80,11 +80,12 @@ struct NetworkTests {
 
     @Test("behind a portal nothing fails: one task tries from time to time, and its answer lets all go on")
     func portal() throws {
-        origin.serve("/a", .init(bytes: pattern(10), status: 511))
+        for path in ["/a", "/b"] { origin.serve(path, .init(bytes: pattern(10), status: 511)) }
         let engine = try ToldEngine(store)
         defer { engine.stop() }
         var configuration = SessionConfiguration(identifier: "s")
         configuration.connectionsPerOrigin = 1
+        let began = Clock.wallMilliseconds
         let host = try engine.session(configuration)
         let tasks = try host.enqueue(
             store.request(origin.url("/a"), "a"), store.request(origin.url("/b"), "b"))
@@ -92,7 +93,8 @@ struct NetworkTests {
         #expect(info.state == .waiting)
         #expect(info.reasonText?.contains("portal") == true)
         _ = try host.waits(tasks[1], for: .portal)
-        #expect(origin.asked.count == 1)
+        // One for each 10 seconds at the most; on a busy machine some may have passed.
+        #expect(origin.asked.count <= 1 + Int(Clock.wallMilliseconds - began) / 10_000)
         #expect(engine.conditions.needs.contains(.network))
         origin.serve("/a", .init(bytes: pattern(1_000)))
         origin.serve("/b", .init(bytes: pattern(1_000)))

@@ -30,7 +30,7 @@ struct ProgressTests {
         #expect(!isReadable(descriptor))
         let task = try enqueue(session, [try store.request(origin.url("/a"), "a")])[0].task
         var last: Progress?
-        let deadline = Deadline.after(milliseconds: 20_000)
+        let deadline = Deadline.ofTests
         while last?.state != .succeeded, !deadline.hasPassed {
             last = try session.pollProgress(until: deadline).last ?? last
         }
@@ -47,7 +47,7 @@ struct ProgressTests {
         _ = try answer(session.watchProgress(intervalMilliseconds: 100))
         _ = try enqueue(session, [try store.request(origin.url("/b"), "b")])
         var last: Progress?
-        let deadline = Deadline.after(milliseconds: 20_000)
+        let deadline = Deadline.ofTests
         while last?.state != .waiting, !deadline.hasPassed {
             last = try session.pollProgress(until: deadline).last ?? last
         }
@@ -73,7 +73,7 @@ struct ProgressTests {
         _ = try answer(observed.watchProgress(intervalMilliseconds: 100))
         origin.serve("/a", .init(bytes: pattern(1_000), entityTag: nil))
         _ = try enqueue(session, [try store.request(origin.url("/a"), "a")])
-        #expect(try observed.pollProgress(until: .after(milliseconds: 20_000)).last != nil)
+        #expect(try observed.pollProgress(until: .ofTests).last != nil)
     }
 }
 

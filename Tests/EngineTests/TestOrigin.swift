@@ -99,7 +99,7 @@ final class TestOrigin: Sendable {
 
     /// Waits for a request of this path.
     func waitUntilAsked(_ path: String) -> Bool {
-        state.wait(until: .after(milliseconds: 20_000)) { $0.asked.contains { $0.path == path } ? true : nil } ?? false
+        state.wait(until: .ofTests) { $0.asked.contains { $0.path == path } ? true : nil } ?? false
     }
 
     private func serve(_ connection: Int32) {

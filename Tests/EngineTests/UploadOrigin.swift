@@ -79,7 +79,7 @@ final class UploadOrigin: Sendable {
     var received: [Received] { state.withLock { $0.received } }
 
     func waitUntilReceived(_ path: String) -> Bool {
-        state.wait(until: .after(milliseconds: 20_000)) { state in
+        state.wait(until: .ofTests) { state in
             state.received.contains { $0.path == path } ? true : nil
         } ?? false
     }

@@ -30,7 +30,7 @@ struct WaitingTests {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
         let ticket = other.attachSession("s", .consume, waits: true)
-        let told = try holder.poll(until: .after(milliseconds: 20_000))
+        let told = try holder.poll(until: .ofTests)
         #expect(told.map(\.identifier) == ["s"])
         #expect(told.first?.waitingConsumers == 1)
         #expect(try holder.poll(until: .after(milliseconds: 50)).isEmpty, "told once")
@@ -48,9 +48,11 @@ struct WaitingTests {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
         let tickets = (0..<5).map { number in
-            (number.isMultiple(of: 2) ? other : holder).attachSession("s", .consume, waits: true)
+            let ticket = (number.isMultiple(of: 2) ? other : holder).attachSession("s", .consume, waits: true)
+            // Two connections, of which the later one could be read first.
+            #expect(waitUntil { (try? waiting()) == UInt32(number + 1) })
+            return ticket
         }
-        #expect(waitUntil { (try? waiting()) == 5 })
         held.close()
         for (index, ticket) in tickets.enumerated() {
             let taken = try session(ticket)
@@ -83,6 +85,16 @@ struct WaitingTests {
             ticket.release()
             #expect(waitUntil { (try? session(holder.attachSession("s", .consume)).close()) != nil })
         }
+    }
+
+    @Test("a ticket that is released with a session that nobody has taken leaves the session free")
+    func releasedUntaken() throws {
+        defer { close() }
+        let ticket = other.createSession(SessionConfiguration(identifier: "s"), .consume)
+        #expect(waitUntil { ticket.isAnswered })
+        ticket.release()
+        #expect(waitUntil { (try? session(holder.attachSession("s", .consume)).close()) != nil })
+        withExtendedLifetime(ticket) {}
     }
 
     @Test("a holder that leaves hands over to one who waits")

@@ -1,4 +1,5 @@
 import BackhaulPlatform
+import CLinux
 import Glibc
 
 /// A shell script as a child process. It is killed when its standard input, which this process holds, comes to its end:
@@ -73,7 +74,7 @@ final class Shell: Sendable {
         var process: pid_t = 0
         var words = (["sh", "-c", script] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
-        let result = posix_spawn(&process, "/bin/sh", &actions, &attributes, &words, environ)
+        let result = posix_spawn(&process, "/bin/sh", &actions, &attributes, &words, Glibc.environ)
         guard result == 0 else {
             close(ends[1])
             throw SystemError(code: result, attempt: "no child process")

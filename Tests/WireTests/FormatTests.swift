@@ -9,8 +9,9 @@ import Testing
         let hello = Hello(client: ClientID(high: 1, low: 0x0203), application: "org.a", process: 7)
         #expect(
             try Wire.encode(.hello(hello))
-                == [42, 0, 0, 0] + [1] + Array("bhul".utf8) + [4, 0] + [0, 4, 0, 0] + [1, 0, 0, 0, 0, 0, 0, 0]
-                + [3, 2, 0, 0, 0, 0, 0, 0] + [5, 0, 0, 0] + Array("org.a".utf8) + [7, 0, 0, 0] + [0] + [0])
+                == [46, 0, 0, 0] + [1] + Array("bhul".utf8) + [5, 0] + [0, 4, 0, 0] + [1, 0, 0, 0, 0, 0, 0, 0]
+                + [3, 2, 0, 0, 0, 0, 0, 0] + [5, 0, 0, 0] + Array("org.a".utf8) + [7, 0, 0, 0] + [0] + [0]
+                + [0, 0, 0, 0])
     }
 
     @Test("welcome and leave, which all versions say alike, have the opening, and welcome a kind and a process")
@@ -45,6 +46,17 @@ import Testing
 
     @Test("a stored reply begins with the version")
     func storedReply() {
-        #expect(Wire.encodeReply(.count(9)) == [4, 0] + [3] + [9, 0, 0, 0, 0, 0, 0, 0])
+        #expect(Wire.encodeReply(.count(9)) == [5, 0] + [3] + [9, 0, 0, 0, 0, 0, 0, 0])
+    }
+
+    @Test("of an enqueue only a task that was there has a state and the event of its end")
+    func enqueued() {
+        let new = Enqueued(task: TaskID(rawValue: 7), disposition: .new)
+        let found = Enqueued(
+            task: TaskID(rawValue: 8), disposition: .existing, state: .succeeded, end: EventID(rawValue: 9))
+        #expect(
+            Wire.encodeReply(.enqueued([new, found]))
+                == [5, 0] + [6] + [2, 0, 0, 0] + [7, 0, 0, 0, 0, 0, 0, 0] + [1] + [8, 0, 0, 0, 0, 0, 0, 0] + [2]
+                + [4] + [9, 0, 0, 0, 0, 0, 0, 0])
     }
 }

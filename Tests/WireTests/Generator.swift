@@ -1,19 +1,13 @@
 import BackhaulModel
+import TestSupport
 
 /// Values of the model from a seed, so that a failure can be repeated. Extremes are as likely as anything between.
 struct Generator: RandomNumberGenerator {
-    private var state: UInt64
+    private var numbers: SeededGenerator
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }
 
-    /// SplitMix64 (Steele, Lea, Flood 2014).
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    mutating func next() -> UInt64 { numbers.next() }
 
     mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer {
         switch Int.random(in: 0..<4, using: &self) {
@@ -255,12 +249,18 @@ extension Generator {
         ]
     }
 
+    private mutating func enqueued() -> Enqueued {
+        var enqueued = Enqueued(task: id(), disposition: any())
+        if enqueued.disposition == .existing { (enqueued.state, enqueued.end) = (any(), id()) }
+        return enqueued
+    }
+
     mutating func replies() -> [Reply] {
         [
             .failed(failure()), .done, .count(integer()),
             .session(id(), isNew: bool(), newestEvent: id(), unacknowledged: integer()),
             .configuration(configuration()),
-            .enqueued(list { Enqueued(task: $0.id(), disposition: $0.any()) }),
+            .enqueued(list { $0.enqueued() }),
             .events(list { $0.event() }, more: bool()), .tasks(list { $0.task() }, more: bool()),
             .sessions(list { $0.session() }), .completed(endsHandle: bool()), .engine(engine()),
             .launches(list { $0.launch() }),
@@ -275,7 +275,8 @@ extension Generator {
     mutating func clientMessages() -> [ClientMessage] {
         let hello = Hello(
             client: ClientID(high: integer(), low: integer()), application: text(), process: integer(),
-            isObserver: bool(), launch: optional { LaunchToken(id: $0.id(), secret: $0.integer()) })
+            isObserver: bool(), launch: optional { LaunchToken(id: $0.id(), secret: $0.integer()) },
+            departed: list { ClientID(high: $0.integer(), low: $0.integer()) })
         let credit = EventCredit(after: id(), events: integer(), bytes: integer())
         return [.hello(hello), .credit(id(), credit)]
             + commands().map { .command(sequence: integer(), answeredThrough: integer(), $0) }

@@ -40,8 +40,14 @@ import Testing
             }
         }
         for disposition in Enqueued.Disposition.allCases {
-            let reply = Reply.enqueued([Enqueued(task: TaskID(rawValue: 1), disposition: disposition)])
+            let state = disposition == .existing ? TaskState.waiting : nil
+            let reply = Reply.enqueued([Enqueued(task: TaskID(rawValue: 1), disposition: disposition, state: state)])
             #expect(try Wire.decodeReply(Wire.encodeReply(reply)) == reply)
+        }
+        for state in TaskState.allCases {
+            let found = Enqueued(
+                task: TaskID(rawValue: 1), disposition: .existing, state: state, end: EventID(rawValue: 2))
+            #expect(try Wire.decodeReply(Wire.encodeReply(.enqueued([found]))) == .enqueued([found]))
         }
     }
 

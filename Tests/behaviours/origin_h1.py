@@ -4,48 +4,32 @@ import select
 import socket
 import ssl
 import struct
-import threading
 from contextlib import suppress
 
 from servers import sockets
+from servers.accepting import AcceptingServer
 
 from behaviours.script import Seen
 
 _BLOCK = 16_384
 
 
-class Origin:
+class Origin(AcceptingServer):
     """``with Origin(scripts) as origin: origin.url``"""
 
     def __init__(self, scripts, address="127.0.0.1"):
-        self._scripts, self._address, self._open = scripts, address, set()
+        super().__init__(address=address)
+        self._scripts = scripts
 
     def __enter__(self):
-        self._listener = socket.create_server((self._address, 0), backlog=256)
+        super().__enter__()
         # A large body that the server does not read must not fit into the buffers of both ends.
-        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 256 * 1024)
-        self.url = f"http://{self._address}:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._listeners[self._address].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 256 * 1024)
         return self
 
-    def __exit__(self, *_):
-        for one in [self._listener, *self._open]:
-            with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _accept(self):
-        with suppress(OSError):
-            while True:
-                connection, _ = self._listener.accept()
-                self._open.add(connection)
-                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
     def _serve(self, connection):
-        with suppress(OSError, ValueError), connection:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with suppress(ValueError):
             serve(connection, self._scripts)
-        self._open.discard(connection)
 
 
 def serve(connection, scripts):

@@ -1,15 +1,14 @@
 """A scripted HTTP/2 server over TLS; framing is that of the library h2."""
 
 import select
-import socket
-import threading
-from contextlib import suppress
 
 import h2.config
 import h2.connection
 import h2.errors
 import h2.events
 import h2.exceptions
+
+from servers.accepting import AcceptingServer
 
 from behaviours import origin_h1
 from behaviours.script import Seen
@@ -20,49 +19,27 @@ _WINDOW = 1 << 24
 _CONNECTION_FIELDS = {"connection", "transfer-encoding", "keep-alive", "upgrade", "proxy-connection"}
 
 
-class Origin:
+class Origin(AcceptingServer):
     """``with Origin(scripts, certificates) as origin: origin.url``"""
 
     def __init__(self, scripts, certificates, address="127.0.0.1"):
-        self._scripts, self._address, self._open = scripts, address, set()
-        self._tls = certificates.server_context()
-        self._tls.set_alpn_protocols(["h2", "http/1.1"])
-
-    def __enter__(self):
-        self._listener = socket.create_server((self._address, 0), backlog=256)
-        self.url = f"https://{self._address}:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        for one in [self._listener, *self._open]:
-            with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _accept(self):
-        with suppress(OSError):
-            while True:
-                connection, _ = self._listener.accept()
-                self._open.add(connection)
-                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+        context = certificates.server_context()
+        context.set_alpn_protocols(["h2", "http/1.1"])
+        super().__init__(context, address)
+        self._scripts = scripts
 
     def _serve(self, connection):
-        with suppress(OSError), connection:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            with self._tls.wrap_socket(connection, server_side=True) as wrapped:
-                if wrapped.selected_alpn_protocol() != "h2":
-                    origin_h1.serve(wrapped, self._scripts)
-                    return
-                made = _Connection(wrapped, self._scripts)
-                try:
-                    made.run()
-                except h2.exceptions.ProtocolError:
-                    # GOAWAY with the reason.
-                    made.flush()
-                finally:
-                    made.ended()
-        self._open.discard(connection)
+        if connection.selected_alpn_protocol() != "h2":
+            origin_h1.serve(connection, self._scripts)
+            return
+        made = _Connection(connection, self._scripts)
+        try:
+            made.run()
+        except h2.exceptions.ProtocolError:
+            # GOAWAY with the reason.
+            made.flush()
+        finally:
+            made.ended()
 
 
 class _Connection:

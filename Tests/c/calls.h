@@ -164,6 +164,8 @@ CALL(bh_batch_configuration_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_con
      return BH_INVALID_HANDLE;)
 CALL(bh_batch_challenge_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_challenge_at(self, 0) == NULL);
      return BH_INVALID_HANDLE;)
+CALL(bh_batch_existing_task_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_existing_task_at(self, 0) == NULL);
+     return BH_INVALID_HANDLE;)
 CALL(bh_batch_progress_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_progress_at(self, 0) == NULL);
      return BH_INVALID_HANDLE;)
 CALL(bh_batch_launch_at, BATCH, bh_batch, (void)error; CHECK(bh_batch_launch_at(self, 0) == NULL);
@@ -267,7 +269,7 @@ static const struct call calls[] = {
     ENTRY(bh_batch_session_at, BATCH),
     ENTRY(bh_batch_configuration_at, BATCH),
     ENTRY(bh_batch_challenge_at, BATCH),
-    ENTRY(bh_batch_progress_at, BATCH),
+    ENTRY(bh_batch_existing_task_at, BATCH), ENTRY(bh_batch_progress_at, BATCH),
     ENTRY(bh_batch_launch_at, BATCH),
     ENTRY(bh_batch_launch_info_at, BATCH),
     ENTRY(bh_batch_engine_at, BATCH),

@@ -52,7 +52,8 @@ static void a_host_of_an_older_header_asks_for_nothing(void) {
     bh_session_configuration given = everything();
     bh_session *session = NULL;
     bh_batch *batch = NULL;
-    given.struct_size = offsetof(bh_session_configuration, preset);
+    /* sizeof in header 0.3.0, where `preset` was padding. */
+    given.struct_size = offsetof(bh_session_configuration, requires_external_power);
     const bh_session_configuration *got = come_back(application, &given, &session, &batch);
     CHECK(got->preset == BH_PRESET_DEFAULT && got->requires_external_power == BH_DEFAULT);
     CHECK(got->networks == 0 && got->quiet_hours == NULL && got->minimum_bytes_per_second == 0);

@@ -169,6 +169,68 @@ static void the_results_of_an_enqueue_fit_the_room_that_the_host_has(void) {
     bh_application_close(application);
 }
 
+/* How the task of the request's key stands, asked for by handing the request over again. */
+static bh_existing_task found_again(bh_session *session, const bh_request *request) {
+    bh_ticket *ticket = NULL;
+    bh_batch *batch = NULL;
+    CHECK_STATUS(BH_OK, bh_session_enqueue_start(session, request, 1, sizeof *request, &ticket, &error));
+    CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
+    CHECK_STATUS(BH_OK, bh_ticket_batch(ticket, &batch, &error));
+    CHECK_STATUS(BH_WRONG_STATE, bh_ticket_batch(ticket, &batch, &error));
+    bh_ticket_release(ticket);
+    bh_existing_task found = {0};
+    const bh_existing_task *item = bh_batch_existing_task_at(batch, 0);
+    CHECK(bh_batch_count(batch) <= 1 && (item != NULL) == (bh_batch_count(batch) == 1));
+    if (item) found = *item;
+    bh_batch_release(batch);
+    return found;
+}
+
+static void a_ticket_of_an_enqueue_tells_a_living_task_from_one_that_has_ended(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_request request = idle_request();
+    bh_batch *batch = NULL;
+    request.idempotency_key = "once";
+    CHECK(found_again(session, &request).struct_size == 0);
+    bh_existing_task found = found_again(session, &request);
+    CHECK(found.struct_size == sizeof found && found.request == 0 && found.task_id != 0);
+    CHECK(found.state == BH_TASK_SUSPENDED && found.event_id == 0);
+    CHECK_STATUS(BH_OK, bh_tasks_cancel(session, NULL, 20000, NULL, &error));
+    CHECK_STATUS(BH_OK, bh_session_poll(session, 0, 1, 20000, &batch, &error));
+    uint64_t end = bh_batch_event_at(batch, 0)->id;
+    bh_batch_release(batch);
+    found = found_again(session, &request);
+    CHECK(found.state == BH_TASK_CANCELLED && found.event_id == end);
+    CHECK_STATUS(BH_OK, bh_session_acknowledge(session, &end, 1, 20000, NULL, &error));
+    CHECK(found_again(session, &request).struct_size == 0);
+    bh_application_close(application);
+}
+
+static void only_the_requests_whose_keys_found_a_task_are_told_with_their_numbers(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_request requests[3] = {idle_request(), idle_request(), idle_request()};
+    bh_enqueued results[3];
+    bh_ticket *ticket = NULL;
+    bh_batch *batch = NULL;
+    requests[1].idempotency_key = "once";
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(BH_OK, bh_session_enqueue_start(session, requests, 3, sizeof requests[0], &ticket, &error));
+        CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
+        CHECK_STATUS(BH_OK, bh_ticket_batch(ticket, &batch, &error));
+        CHECK_STATUS(BH_OK, bh_ticket_enqueued(ticket, results, 3, NULL, &error));
+        CHECK(bh_batch_count(batch) == (size_t)i);
+        if (i == 1) {
+            CHECK(bh_batch_existing_task_at(batch, 0)->request == 1);
+            CHECK(bh_batch_existing_task_at(batch, 0)->task_id == results[1].task_id);
+        }
+        bh_batch_release(batch);
+        bh_ticket_release(ticket);
+    }
+    bh_application_close(application);
+}
+
 static void started_controls_count(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
@@ -245,6 +307,29 @@ static void a_verb_that_is_not_answered_in_time_leaves_its_ticket(void) {
     end(engine);
 }
 
+static void an_engine_that_is_stopped_before_it_answers_at_all_is_named_with_a_ticket_and_without(void) {
+    pid_t engine = start_engine();
+    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
+    bh_application *application = NULL;
+    bh_batch *batch = NULL;
+    options.identifier = "org.example.tests";
+    options.store = store;
+    options.hosting = BH_HOSTING_EMBEDDED;
+    stop(engine);
+    CHECK_STATUS(BH_ENGINE_UNRESPONSIVE, bh_application_open(&options, 1000, &application, &error));
+    CHECK(application == NULL && error.ticket == NULL && strstr(error.message, "ticket") == NULL);
+    CHECK(error.domain == BH_DOMAIN_PROCESS && error.detail == engine);
+    CHECK_STATUS(BH_OK, bh_application_open(&options, 0, &application, &error));
+    CHECK_STATUS(BH_ENGINE_UNRESPONSIVE, bh_application_sessions(application, 1000, &batch, &error));
+    CHECK(error.ticket != NULL && error.domain == BH_DOMAIN_PROCESS && error.detail == engine);
+    bh_ticket *ticket = error.ticket;
+    kill(engine, SIGCONT);
+    CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
+    bh_ticket_release(ticket);
+    bh_application_close(application);
+    end(engine);
+}
+
 static void a_verb_outlives_the_engine_that_did_not_answer_it(void) {
     pid_t engine = start_engine();
     bh_application *application = open_application();
@@ -288,6 +373,9 @@ MAIN(TEST(answered_tickets_are_told_through_the_descriptor), TEST(a_released_tic
      TEST(a_batch_is_taken_from_its_ticket_once),
      TEST(a_verb_that_failed_says_so_from_each_of_its_tickets_functions),
      TEST(the_results_of_an_enqueue_fit_the_room_that_the_host_has), TEST(started_controls_count),
+     TEST(a_ticket_of_an_enqueue_tells_a_living_task_from_one_that_has_ended),
+     TEST(only_the_requests_whose_keys_found_a_task_are_told_with_their_numbers),
      TEST(a_verb_that_is_not_answered_in_time_leaves_its_ticket),
+     TEST(an_engine_that_is_stopped_before_it_answers_at_all_is_named_with_a_ticket_and_without),
      TEST(a_verb_outlives_the_engine_that_did_not_answer_it),
      TEST(closing_does_not_wait_for_an_engine_that_is_stopped))

@@ -71,7 +71,7 @@ static void a_host_that_knows_fewer_fields_gets_the_defaults_of_the_others(void)
     bh_session_configuration given = everything();
     bh_session *session = NULL;
     bh_batch *batch = NULL;
-    given.struct_size = offsetof(bh_session_configuration, retry_jitter_percent);
+    given.struct_size = offsetof(bh_session_configuration, launch_if_stopped_ms);
     const bh_session_configuration *got = come_back(application, &given, &session, &batch);
     CHECK(got->retry_jitter_percent == 50 && got->retries_unsafe_methods == BH_NO && got->header_count == 0);
     CHECK_TEXT("200-299", got->accepted_statuses);

@@ -17,7 +17,7 @@ from daemons import end_daemons  # noqa: E402
 from demo_parts.server import Server  # noqa: E402  (ranges, entity tags, a speed limit and a log)
 
 COMMAND = os.environ.get("BACKHAUL_COMMAND", str(PROJECT / "build" / "bin" / "backhaul"))
-LIMIT = 60
+LIMIT = 300
 
 
 class CommandLine:

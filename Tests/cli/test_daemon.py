@@ -1,7 +1,9 @@
 """What is different when the transfers run in the daemon, which is the default."""
 
+import fcntl
 import os
 import signal
+import struct
 
 import pytest
 
@@ -80,3 +82,49 @@ def test_a_refused_connection_is_told_where_progress_is_shown(backhaul, serve):
     terminal.read(rb"(?i)connect[^\n]*next try in")
     terminal.process.send_signal(signal.SIGKILL)
     terminal.end()
+
+
+def engine_of(findings):
+    (found,) = [one for one in findings if one["subject"] == "engine"]
+    return found
+
+
+def test_the_doctor_says_that_transfers_may_wait_when_the_daemon_was_killed(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=20_000)
+    backhaul("add", f"{server.url}/a")
+    (daemon,) = daemons_of(backhaul.folder)
+    os.kill(daemon, signal.SIGKILL)
+    until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
+    found = engine_of(backhaul.json("doctor"))
+    assert found["level"] == "warning" and "transfers may wait" in found["text"]
+    assert backhaul.wait_command in found["advice"]
+
+
+def test_the_doctor_says_that_all_is_well_when_the_daemon_has_left(backhaul, serve):
+    backhaul("get", f"{serve({'/a': CONTENT}).url}/a")
+    until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
+    assert engine_of(backhaul.json("doctor"))["level"] == "ok"
+
+
+def test_the_doctor_speaks_of_no_program_when_the_engine_ends_while_it_looks(backhaul, serve):
+    backhaul("get", f"{serve({'/a': CONTENT}).url}/a")
+    until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
+    with open(backhaul.store / "lock", "r+b") as lock:
+        # struct flock: type, whence, start, length, process.
+        fcntl.fcntl(lock, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+        looking = backhaul.start("doctor", "--json")
+        # It has found the lock taken when the library has begun to look for the engine, on a thread of its own.
+        until(lambda: len(os.listdir(f"/proc/{looking.pid}/task")) > 1, "the second thread")
+    output, errors = looking.communicate(timeout=60)
+    assert '"none runs' in output and "/dev/null" not in output + errors
+
+
+def test_a_running_transfer_that_is_rescheduled_is_said_to_go_on(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=20_000)
+    backhaul("add", f"{server.url}/a")
+    (task,) = until(lambda: backhaul.json("tasks", "--state", "running"), "the transfer")
+    said = backhaul("reschedule", task["id"], "--earliest-start", "+3h").stderr
+    assert "1 of them is under way and goes on; its next try waits until " in said
+    (told,) = backhaul.json("reschedule", "--all", "--earliest-start", "+4h")
+    assert told == {"affected": 1, "running": 1}
+    assert "under way" not in backhaul("reschedule", task["id"], "--earliest-start", "now").stderr

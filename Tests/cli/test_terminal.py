@@ -6,17 +6,16 @@ import pty
 import re
 import select
 import signal
-import socket
 import struct
 import subprocess
 import termios
-import threading
 import time
 import unicodedata
 
 import pytest
 
 from conftest import until
+from servers.accepting import AcceptingServer
 
 CONTENT = bytes(range(256)) * 8000
 
@@ -115,6 +114,16 @@ def test_results_and_progress_share_a_terminal(backhaul, serve):
     assert lines[10].startswith("10 files")
 
 
+def test_what_was_cancelled_is_counted_apart_from_what_has_failed(backhaul, serve):
+    server = serve({"/a": CONTENT[:1000]})
+    backhaul("add", "--suspended", f"{server.url}/cancelled")
+    backhaul("cancel", "--all")
+    backhaul("add", f"{server.url}/a", f"{server.url}/absent")
+    terminal = Terminal(backhaul, "wait", only_errors=True)
+    assert terminal.end() == 1
+    assert re.search(r"1 file, 1\.0 kB in \d+ s, 1 failed, 1 cancelled\.", terminal.seen.decode())
+
+
 def test_without_a_terminal_there_is_no_progress(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=4 << 20)
     assert backhaul("get", f"{server.url}/a").stderr == ""
@@ -155,38 +164,16 @@ def test_ctrl_c_says_how_to_go_on(backhaul, serve):
     assert left[0].endswith(backhaul.wait_command)
 
 
-class HostileServer(threading.Thread):
+class HostileServer(AcceptingServer):
     """Answers everything with control characters wherever HTTP has room for them."""
 
     def __init__(self, head):
-        super().__init__(daemon=True)
-        self.head = head
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
-        self.start()
+        super().__init__()
+        self._head = head
 
-    def run(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            with connection:
-                connection.recv(65536)
-                connection.sendall(self.head + b"\r\nContent-Length: 4\r\nConnection: close\r\n\r\n\x1b[2J")
-
-
-@pytest.fixture
-def hostile():
-    servers = []
-
-    def start(head):
-        servers.append(HostileServer(head))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.listener.close()
+    def _serve(self, connection):
+        connection.recv(65536)
+        connection.sendall(self._head + b"\r\nContent-Length: 4\r\nConnection: close\r\n\r\n\x1b[2J")
 
 
 CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -197,10 +184,10 @@ CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
     b"HTTP/1.1 200 OK\r\nContent-Type: text/\x1b[2J\r\nETag: \"\x9b2J\"\r\nContent-Disposition: a;b=\xe2\x80\xae",
     b"HTTP/1.1 302 Found\r\nLocation: \x1b]0;owned\x07://a",
 ])
-def test_no_control_character_of_a_server_reaches_the_terminal(backhaul, hostile, head):
-    server = hostile(head)
-    backhaul("add", "--tries", "1", f"{server.url}/%1B%5B2J")
-    until(lambda: not backhaul.json("tasks", "--state", "waiting,running"), "the end")
+def test_no_control_character_of_a_server_reaches_the_terminal(backhaul, head):
+    with HostileServer(head) as server:
+        backhaul("add", "--tries", "1", f"{server.url}/%1B%5B2J")
+        until(lambda: not backhaul.json("tasks", "--state", "waiting,running"), "the end")
     (task,) = backhaul.json("tasks")
     for words in (["tasks"], ["tasks", "--json"], ["info", task["id"]], ["events"], ["events", "--json"]):
         output = backhaul(*words).stdout

@@ -212,7 +212,7 @@ def test_starts_are_said_anew_and_what_is_not_given_stays(backhaul):
     [task] = backhaul.json("tasks")
     at = ["--earliest-start", "2037-11-20T22:00"]
     assert "1 transfer rescheduled." in backhaul("reschedule", task["id"], *at, TZ="UTC").stderr
-    assert backhaul.json("reschedule", "--all", *at, TZ="UTC") == [{"affected": 0}]
+    assert backhaul.json("reschedule", "--all", *at, TZ="UTC") == [{"affected": 0, "running": 0}]
     [later] = backhaul.json("tasks")
     assert later["latest_start_ms"] == task["latest_start_ms"] and later["earliest_start_ms"] is not None
     refused = backhaul("reschedule", task["id"], "--earliest", "2037-11-21T07:00", code=2, TZ="UTC").stderr

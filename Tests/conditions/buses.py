@@ -25,7 +25,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-LIMIT = 15
+LIMIT = 120
 # The one that Debian's python3-dbusmock belongs to.
 SYSTEM_PYTHON = "/usr/bin/python3"
 
@@ -34,6 +34,8 @@ UNKNOWN, YES, NO, GUESS_YES, GUESS_NO = range(5)
 # NMConnectivityState
 NO_CONNECTIVITY, PORTAL, LIMITED, FULL = range(1, 5)
 
+#: The bus itself: its name, object and interface.
+BUS = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
 NETWORK_MANAGER = "org.freedesktop.NetworkManager"
 NETWORK_MANAGER_PATH = "/org/freedesktop/NetworkManager"
 ACTIVE = "org.freedesktop.NetworkManager.Connection.Active"
@@ -126,8 +128,9 @@ class Bus:
         wait(self.is_listening, "the bus did not start")
 
     def is_listening(self):
+        # Not `busctl status`, which reads the bus daemon's control group and fails on a machine without cgroup2.
         return self.socket.exists() and not subprocess.run(
-            self.busctl("status"), capture_output=True, check=False).returncode
+            self.busctl("call", *BUS, "GetId"), capture_output=True, check=False).returncode
 
     def stop(self):
         """Ends the bus; what was on it ends, too."""
@@ -168,8 +171,7 @@ class Bus:
         subprocess.run([SYSTEM_PYTHON, "-c", FALSE_SIGNALS], env=self.environment, timeout=LIMIT, check=True)
 
     def has_owner(self, name):
-        return self.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameHasOwner",
-                         "s", name) == [True]
+        return self.call(*BUS, "NameHasOwner", "s", name) == [True]
 
     def end(self):
         self.go_on()

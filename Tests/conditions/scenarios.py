@@ -104,7 +104,7 @@ def slow():
         world.link.wait_until(lambda link: link.connections == 0)
         world.link.wait_until(lambda link: link.connections == 1)
         record.step("a probe: it is no better")
-        world.link.wait_until(lambda link: link.connections == 0, timeout=40)
+        world.link.wait_until(lambda link: link.connections == 0, timeout=180)
         second = download.waits_for(Reason.THROUGHPUT)
         record.step("the link is as before")
         world.link.rate = 1_000_000

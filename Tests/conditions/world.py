@@ -128,16 +128,16 @@ class Download:
     def info(self):
         return self.host.task(self.id)
 
-    def waits_for(self, reason, timeout=30):
+    def waits_for(self, reason, timeout=180):
         """How it stands once it waits for this, with all its bytes counted."""
         return until(self.info, lambda task: task.reason is reason and task.state is TaskState.WAITING, timeout)
 
-    def receives(self, more=200_000, timeout=30):
+    def receives(self, more=200_000, timeout=180):
         """Until so many more bytes have come."""
         begin = self.info().offset
         until(self.info, lambda task: task.state is TaskState.SUCCEEDED or task.offset >= begin + more, timeout)
 
-    def succeeds(self, timeout=60):
+    def succeeds(self, timeout=180):
         found = until(self.info, lambda task: task.ended_ms, timeout)
         assert found.state is TaskState.SUCCEEDED, found
         assert sha256_of(self.destination) == self.content.sha256

@@ -33,7 +33,7 @@ class Images:
 
     def __call__(self, *words, code=0):
         ended = subprocess.run([*self.command, *words], env=self.environment, capture_output=True, text=True,
-                               timeout=60, check=False)
+                               timeout=300, check=False)
         assert ended.returncode == code, ended.stdout + ended.stderr
         return ended.stdout.splitlines() + ended.stderr.splitlines()
 

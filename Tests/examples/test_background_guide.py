@@ -63,7 +63,7 @@ def server(tmp_path):
 
 def test_the_program_ends_at_once_and_is_launched_when_its_file_is_there(program, home, server):
     started = subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, capture_output=True,
-                             text=True, timeout=60, check=False)
+                             text=True, timeout=300, check=False)
     assert (started.returncode, started.stdout, started.stderr) == (0, "", "")
     assert home.files() == [], "it was there before the program had ended"
     server.release()
@@ -74,13 +74,23 @@ def test_the_program_ends_at_once_and_is_launched_when_its_file_is_there(program
     assert [request.status for request in server.requests()] == [200]
 
 
+def test_started_again_and_again_it_has_the_file_that_the_server_has(program, home, server):
+    server.release()
+    report = server.files["/report.pdf"]
+    for size in (2_000_000, 1_000_000, 2_000_000):
+        report.write_bytes(os.urandom(size))
+        subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, check=True)
+        until(home.processes, lambda processes: processes == [])
+        assert digest(home.data / "report.pdf") == digest(report)
+
+
 def test_what_the_server_does_not_have_is_no_file(program, home, server):
-    subprocess.run([program, f"{server.url}/absent.pdf"], env=home.environment, timeout=60, check=True)
+    subprocess.run([program, f"{server.url}/absent.pdf"], env=home.environment, timeout=300, check=True)
     # Launched, told of the error, completed and gone.
     until(home.processes, lambda processes: processes == [])
     assert home.files() == []
 
 
 def test_it_says_how_it_is_used(program, home):
-    asked = subprocess.run([program], env=home.environment, capture_output=True, text=True, timeout=60, check=False)
+    asked = subprocess.run([program], env=home.environment, capture_output=True, text=True, timeout=300, check=False)
     assert (asked.returncode, asked.stderr) == (2, "usage: background-guide URL\n")

@@ -31,15 +31,27 @@ def swift_host():
 
 
 @pytest.mark.parametrize("host", [c_host, python_host, swift_host])
-def test_an_example_that_is_killed_in_the_middle_finishes_when_it_is_started_again(host, tmp_path):
+def test_an_example_that_is_killed_in_the_middle_finishes_and_then_brings_what_has_changed(host, tmp_path):
     command = host()
     server = serve(tmp_path / "served", count=60, bytes_per_second=8 << 20)
     try:
         *events, last = kill_and_finish(command, server, tmp_path).splitlines()
+        assert events and all(re.fullmatch(r"done \d+ \d+ /.*", event) for event in events)
+        assert last == "round 1 finished"
+        asked, (store, listing) = len(server.requests()), (tmp_path / "store", tmp_path / "list")
+        server.files["/1"].write_bytes(b"changed")
+        for number in (2, 3):
+            handed, *events, last = again(*command, store, listing)
+            assert (handed, len(events), last) == ("handed over 60 files", 60, f"round {number} finished")
+        assert again(*command, store) == []
     finally:
         server.close()
-    assert events and all(re.fullmatch(r"done \d+ \d+ /.*", event) for event in events)
-    assert last == "round 1 finished"
+    assert [request.path for request in server.requests()[asked:] if request.status != 304] == ["/1"]
+    assert (tmp_path / "photos" / "1").read_bytes() == b"changed"
+
+
+def again(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 @pytest.mark.parametrize("host", [c_host, python_host, swift_host])

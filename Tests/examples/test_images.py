@@ -67,7 +67,7 @@ def sunset(server):
 
 def end_of(opened):
     """The last two lines of a program that ends as it should."""
-    shown, errors = opened.communicate(timeout=60)
+    shown, errors = opened.communicate(timeout=300)
     assert (opened.returncode, errors) == (0, "")
     return shown.splitlines()[-2:]
 
@@ -132,8 +132,17 @@ def test_pressed_twice_it_is_one_download(images, server, sunset):
     server.release()
     until(images.log, lambda log: log[-1:] == USED[-1:])
     assert len(server.requests()) == 1
-    (refused,) = images("get", sunset, code=1)
-    assert "sunset.jpg" in refused and "there" in refused
+
+
+def test_pressed_again_and_again_when_the_picture_is_there_it_stays(images, server, sunset):
+    images("get", sunset)
+    server.release()
+    until(images.log, lambda log: log[-1:] == USED[-1:])
+    for _ in range(2):
+        assert images("get", sunset) == ["sunset.jpg is there already"]
+        assert images() == ["there: sunset.jpg"]
+    assert len(server.requests()) == 1
+    assert images.log()[4:] == ["sunset.jpg is there already"] * 2
 
 
 def test_a_picture_that_does_not_come_is_told_and_the_others_come(images, server, sunset):

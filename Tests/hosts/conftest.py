@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -37,13 +38,20 @@ def library():
     return Path(os.environ["BACKHAUL_LIBRARY"])
 
 
-@pytest.fixture
-def place():
-    """An empty directory on a real disk."""
+@contextmanager
+def new_place():
+    """An empty directory on a real disk; no daemon of a store in it outlives the context."""
     made = _make_place("test")
     yield made
     end_daemons(made)
     shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture
+def place():
+    """An empty directory on a real disk."""
+    with new_place() as made:
+        yield made
 
 
 @pytest.fixture

@@ -12,10 +12,14 @@ from contextlib import contextmanager, suppress
 
 import daemons
 from backhaul import Hosting
+from hosts.fork_server import fork_server
 from servers import child
 
+#: How variables begin that only a program that starts reads.
+READ_AT_START = ("LD_", "PYTHON", "MALLOC_", "BACKHAUL_LIBRARY")
 
-def until(look, condition, timeout=30):
+
+def until(look, condition, timeout=180):
     """Looks again and again until the condition holds for what is seen, and returns that."""
     deadline = time.monotonic() + timeout
     while not condition(seen := look()):
@@ -56,14 +60,21 @@ class Host:
     """``host.download(url)`` calls the method in the host's process and returns or raises what it did there."""
 
     #: No call of a test may take longer.
-    LIMIT = 90
+    LIMIT = 300
 
     def __init__(self, store, identifier="org.example.hosts", *, hosting=Hosting.EMBEDDED, environment=None, prefix=()):
         """`prefix`: words of a program that runs the host: unshare, setpriv."""
         self._store, self._identifier, self._hosting = str(store), identifier, hosting
-        self._process = child.start([*prefix, sys.executable, "-m", "hosts.programs.hands"], stdin=subprocess.PIPE,
-                                    stdout=subprocess.PIPE, env={**os.environ, **(environment or {})})
+        self._process = self._started(prefix, environment or {})
         self.pid = self._process.pid
+
+    @staticmethod
+    def _started(prefix, environment):
+        variables = {**os.environ, **environment}
+        if not prefix and not any(name.startswith(READ_AT_START) for name in environment):
+            return fork_server().start(variables)
+        return child.start([*prefix, sys.executable, "-m", "hosts.programs.hands"], stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE, env=variables)
 
     def __repr__(self):
         return f"<Host {self.pid}>"
@@ -109,6 +120,10 @@ class Host:
             data += part
         return data
 
+    @property
+    def has_ended(self):
+        return self._process.poll() is not None
+
     def signal(self, number):
         os.kill(self.pid, number)
 
@@ -133,7 +148,7 @@ class Host:
     def stop(self):
         """SIGSTOP, and stopped when it returns."""
         self.signal(signal.SIGSTOP)
-        os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WNOWAIT)
+        until(lambda: state_of(self.pid), lambda state: state == "T")
 
     def go_on(self):
         self.signal(signal.SIGCONT)

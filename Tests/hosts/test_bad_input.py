@@ -1,7 +1,9 @@
 """What a host may say wrong: each gets a clear error, and nothing is lost or half done."""
 
 import os
-from ctypes import byref, c_size_t, sizeof
+import re
+from ctypes import byref, c_char_p, c_size_t, c_void_p, sizeof
+from pathlib import Path
 
 import pytest
 
@@ -203,6 +205,53 @@ def test_absurd_counts_strides_and_sizes_are_refused(session, count, stride, siz
     with pytest.raises(InvalidArgument):
         enqueue_raw(session, array, count, stride)
     assert list(session.tasks()) == []
+
+
+HEADER = (Path(__file__).resolve().parents[2] / "include" / "backhaul.h").read_text(encoding="utf-8")
+#: Those that hosts fill have an initializer with their size. An error of a wrong size is left alone: Tests/c.
+FILLED = sorted(set(re.findall(r"{sizeof\((bh_\w+)\)", HEADER)) - {"bh_error"})
+GIVEN = {
+    "bh_activity": lambda application, session, given: (
+        loaded.bh_session_set_activity, session._handle.pointer, given, 5_000),
+    "bh_application_options": lambda application, session, given: (
+        loaded.bh_application_open, given, 5_000, byref(_ctypes.bh_application())),
+    "bh_launch_command": lambda application, session, given: (
+        loaded.bh_application_set_launch, application._handle.pointer, given, 5_000),
+    "bh_limits": lambda application, session, given: (
+        loaded.bh_application_set_limits, application._handle.pointer, given, 5_000),
+    "bh_network": lambda application, session, given: (
+        loaded.bh_application_set_network, application._handle.pointer, given, 5_000),
+    "bh_policy": lambda application, session, given: (
+        loaded.bh_tasks_set_constraints, session._handle.pointer, None, given, 5_000, None),
+    "bh_request": lambda application, session, given: (
+        loaded.bh_session_enqueue, session._handle.pointer, given, 1, SIZE, 5_000, None, None),
+    "bh_response": lambda application, session, given: (
+        loaded.bh_session_respond, session._handle.pointer, 1, given, 5_000),
+    "bh_session_configuration": lambda application, session, given: (
+        loaded.bh_session_update, session._handle.pointer, given, 5_000),
+    "bh_task_selection": lambda application, session, given: (
+        loaded.bh_session_tasks, session._handle.pointer, given, 0, 1, 5_000, byref(_ctypes.bh_batch())),
+}
+
+
+def test_each_struct_that_hosts_fill_is_among_these():
+    assert FILLED == sorted(GIVEN)
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_a_size_that_ends_inside_a_pointer_is_refused_with_both_sizes(application, session, name):
+    struct = getattr(_ctypes, name)
+    pointers = [getattr(struct, field).offset for field, kind in struct._fields_
+                if issubclass(kind, (c_char_p, c_void_p)) or hasattr(kind, "contents")]
+    for size in (offset + cut for offset in pointers for cut in range(1, sizeof(c_void_p))):
+        given = struct(struct_size=size)
+        function, *arguments = GIVEN[name](application, session, byref(given))
+        with pytest.raises(InvalidArgument) as caught:
+            call(function, *arguments)
+        numbers = {int(number) for number in re.findall(r"\d+", sentence(caught.value))}
+        assert f"struct_size {size}," in str(caught.value) and len(numbers) > 1, caught.value
+        # Below its first version the least and the greatest size are named.
+        assert sizeof(struct) in numbers or "can be" in str(caught.value), caught.value
 
 
 @pytest.mark.parametrize("maximum", [0, 10_001, 2**64 - 1])

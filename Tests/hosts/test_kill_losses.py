@@ -1,11 +1,12 @@
-"""What a kill of the engine costs a download. The engine writes 10 ms after it holds 32 KiB: a kill costs so many bytes
-and those that came meanwhile.
+"""What a kill of the engine costs a download: 32 KiB, or what came in 10 ms when that is more. A kill that meets the
+engine while it writes costs these bytes, too.
 
 The engine is stopped first, so that what it has received stands still while it is read from the kernel (tcp(7))."""
 
 import os
 import queue
 import random
+import statistics
 from contextlib import suppress
 
 import pytest
@@ -18,7 +19,7 @@ from servers.paced import PacedServer
 
 QUICK = {"first_retry_delay_ms": 20, "longest_retry_delay_ms": 100}
 HELD, HELD_SECONDS = 32 << 10, 0.01
-#: Bytes that are with libcurl or on their way to the disk's thread, and timers that are late on a busy machine.
+#: Bytes that are on their way from libcurl to the disk, and timers that are late on a busy machine.
 ALLOWANCE = 64 << 10
 
 
@@ -76,7 +77,8 @@ def test_a_kill_costs_few_of_the_bytes_that_came_fast(host, downloads, hosting, 
     generator, rate = random.Random(f"{size}:{seed}"), 3_000_000
     points = sorted(generator.sample(range(20_000, size - 20_000), 5))
     losses = download_with_kills(host, downloads, hosting, Content(size, seed), rate, points)
-    assert min(losses) >= 0 and max(losses) <= HELD + HELD_SECONDS * rate + ALLOWANCE, losses
+    promised = max(HELD, HELD_SECONDS * rate)
+    assert min(losses) >= 0 and statistics.median(losses) <= promised and max(losses) <= promised + ALLOWANCE, losses
 
 
 @pytest.mark.both_hostings

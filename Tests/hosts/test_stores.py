@@ -3,11 +3,13 @@
 import os
 import sqlite3
 import subprocess
+from contextlib import closing
 
 import pytest
 
 from backhaul import Reason, Request, Status, StoreError, TaskState
 from hosts.host import Host, until
+from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 
 NOBODY = 65534
@@ -202,6 +204,80 @@ def test_a_full_disk_refuses_new_work_and_loses_nothing(small_disk, downloads, e
             assert caught.value.status in (Status.STORE_FULL, Status.STORE_UNAVAILABLE)
     finally:
         one.end()
+
+
+def test_a_download_that_the_full_store_cannot_record_says_so_and_ends_when_there_is_space(
+        small_disk, downloads, misbehaving):
+    content = Content(500_000)
+    url = misbehaving.serve("/a", content, otherwise=Behaviour(stall_after=400_000))
+    one = Host(small_disk / "store").open()
+    try:
+        one.session(request_timeout_ms=1_000, first_retry_delay_ms=1, longest_retry_delay_ms=2)
+        task = one.download(url, downloads / "a")
+        until(lambda: one.task(task), lambda info: info.offset >= 400_000)
+        filler = fill(small_disk)
+        # What the database has reserved in its files is used up first.
+        with pytest.raises(StoreError):
+            for number in range(10_000):
+                one.enqueue([Request("http://127.0.0.1:9/", downloads / str(number), suspended=True,
+                                     user_data=b"x" * 1_000)])
+        misbehaving.serve("/a", content)
+        info = until(lambda: seen(one, task), lambda info: info and info.reason is Reason.DISK_FULL)
+        assert "store" in info.reason_text and "free some space" in info.reason_text
+        filler.unlink()
+        until(lambda: seen(one, task), lambda info: info and info.state is TaskState.SUCCEEDED)
+        assert sha256_of(downloads / "a") == content.sha256
+    finally:
+        one.end()
+
+
+def seen(one, task):
+    """None where the store could not commit what it read together with a write that has no space."""
+    try:
+        return one.task(task)
+    except StoreError:
+        return None
+
+
+def as_an_earlier_version_wrote_it(database, plain):
+    """The same rows without checksums of pages."""
+    with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(plain)) as target:
+        target.executescript("\n".join(source.iterdump()))
+        for pragma in ("application_id", "user_version"):
+            target.execute(f"PRAGMA {pragma} = {source.execute(f'PRAGMA {pragma}').fetchone()[0]}")
+        target.commit()
+    plain.chmod(0o600)
+    plain.replace(database)
+
+
+def reserved(database):
+    """Bytes of each page that SQLite leaves to us."""
+    return database.read_bytes()[20]
+
+
+def test_an_earlier_version_s_store_gets_checksums_when_there_is_space_for_it(small_disk, downloads):
+    store = small_disk / "store"
+    one = Host(store).open()
+    one.session()
+    for batch in range(4):
+        one.enqueue([Request(f"http://127.0.0.1:9/{batch}-{i}", downloads / f"{batch}-{i}", suspended=True,
+                             user_data=b"x" * 1_000) for i in range(100)])
+    one.close()
+    one.end()
+    as_an_earlier_version_wrote_it(store / DATABASE, small_disk / "plain")
+    filler = fill(small_disk)
+    os.truncate(filler, filler.stat().st_size - 400_000)
+    for has_space in (False, True):
+        if has_space:
+            filler.unlink()
+        one = Host(store).open()
+        one.attach()
+        assert len(one.tasks()) == 400 + has_space
+        one.enqueue([Request(f"http://127.0.0.1:9/{has_space}", downloads / str(has_space), suspended=True)])
+        one.close()
+        one.end()
+        assert reserved(store / DATABASE) == (8 if has_space else 0)
+        assert not list(store.glob("*-new*"))
 
 
 def test_a_destination_on_a_full_disk_waits_for_space(small_disk, host, misbehaving):

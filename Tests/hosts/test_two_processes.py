@@ -126,6 +126,20 @@ def test_an_engine_that_is_stopped_is_an_error_that_names_it(host):
     assert until(lambda: outcome(other.configuration), lambda got: got is not None).identifier == "gallery"
 
 
+def test_a_wait_that_ends_before_a_stopped_engine_answers_names_it(host):
+    engine, other, newcomer = host(), host(), host(opened=False)
+    other.session()
+    engine.stop()
+    try:
+        for verb in (lambda: other.poll(timeout=1), lambda: newcomer.open(timeout=1)):
+            with pytest.raises(EngineError) as caught:
+                verb()
+            assert (caught.value.status, caught.value.process) == (Status.ENGINE_UNRESPONSIVE, engine.pid)
+    finally:
+        engine.signal(signal.SIGCONT)
+    assert until(lambda: outcome(lambda: other.poll(timeout=0)), lambda got: got is not None) == []
+
+
 def outcome(verb):
     try:
         return verb()

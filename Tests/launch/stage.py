@@ -20,7 +20,7 @@ ENVIRONMENT = {name: os.environ[name] for name in ("BACKHAUL_LIBRARY", "PYTHONPA
 class Launched:
     """A launched program; its methods are those of hosts/programs/hands.py."""
 
-    LIMIT = 60
+    LIMIT = 300
 
     def __init__(self, connection, hosting):
         self._connection, self._hosting = connection, hosting

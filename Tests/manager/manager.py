@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 SYSTEMD = "/lib/systemd/systemd"
-LIMIT = 15
+LIMIT = 60
 
 # Without the package dbus-user-session the manager has no units for its bus; these are that package's, in short.
 BUS_UNITS = {

@@ -6,6 +6,7 @@ In the blocks https://example.org stands for a server on loopback, and /home/me 
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from daemons import end_daemons
 from hosts.host import until
-from held import Server
+from held import HeldServer
 
 PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "build"
@@ -38,15 +39,19 @@ def home(tmp_path):
     home.mkdir()
     yield home
     end_daemons(home)
-    assert (home / "photo.jpg").read_bytes() == PHOTO
-    assert not list(home.glob(".*.part*")), "a part file is left"
 
 
 @pytest.fixture
-def server(tmp_path):
-    photo = tmp_path / "photo.jpg"
+def photo(tmp_path):
+    """What the server has."""
+    photo = tmp_path / "served.jpg"
     photo.write_bytes(PHOTO)
-    server = Server({"/photo.jpg": photo}, bytes_per_second=2 << 20)
+    return photo
+
+
+@pytest.fixture
+def server(photo):
+    server = HeldServer({"/photo.jpg": photo}, held_at=len(PHOTO) // 2)
     yield server
     server.close()
 
@@ -56,51 +61,28 @@ def localised(home, server):
     return lambda text: text.replace("https://example.org", server.url).replace("/home/me", str(home))
 
 
-def at_home(folder):
-    return {"HOME": str(folder), "XDG_STATE_HOME": f"{folder}/.local/state"}
-
-
-def run(*command, cwd, **variables):
-    environment = {**os.environ, **at_home(cwd), **variables}
-    ended = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False)
+def run(*command, cwd=PROJECT):
+    ended = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout
 
 
-def test_the_shell_host(home, localised):
-    run("sh", "-euc", localised(the_block("sh")), cwd=home, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}")
+def shell_host(localised, tmp_path):
+    return ["sh", "-euc", localised(the_block("sh"))]
 
 
 def c_host(localised, tmp_path):
     source, program = tmp_path / "host.c", tmp_path / "host"
     source.write_text(localised(the_block("c")))
     run("clang", "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I", PROJECT / "include", source,
-        "-o", program, "-L", LIBRARIES, "-lbackhaul", f"-Wl,-rpath,{LIBRARIES}", cwd=tmp_path)
+        "-o", program, "-L", LIBRARIES, "-lbackhaul", f"-Wl,-rpath,{LIBRARIES}")
     return [program]
 
 
-def test_the_c_host(home, localised, tmp_path):
-    assert f"{home}/photo.jpg" in run(*c_host(localised, tmp_path), cwd=home)
+def python_host(localised, tmp_path):
+    return [sys.executable, "-W", "error", "-c", localised(the_block("python"))]
 
 
-def test_the_python_host(home, localised):
-    assert f"{home}/photo.jpg" in run(sys.executable, "-W", "error", "-c", localised(the_block("python")), cwd=home)
-
-
-@pytest.mark.parametrize("language", ["c", "python"])
-def test_a_host_that_is_killed_in_the_middle_finds_its_file_when_it_is_started_again(
-        language, home, localised, server, tmp_path):
-    host = c_host(localised, tmp_path) if language == "c" else [sys.executable, "-c", localised(the_block("python"))]
-    environment = {**os.environ, **at_home(home)}
-    first = subprocess.Popen(host, env=environment, stdout=subprocess.DEVNULL)
-    until(server.requests, lambda requests: requests)
-    first.kill()
-    first.wait()
-    assert f"{home}/photo.jpg" in run(*host, cwd=home)
-    assert len(server.requests()) == 1, "the daemon has not gone on"
-
-
-def test_the_swift_host(home, localised, tmp_path):
+def swift_host(localised, tmp_path):
     package = tmp_path / "host"
     shutil.copytree(Path(__file__).with_name("package"), package)
     manifest = package / "Package.swift"
@@ -110,8 +92,54 @@ def test_the_swift_host(home, localised, tmp_path):
     host.write_text(localised(the_block("swift")))
     # That of the Swift package, which is compiled once.
     scratch = BUILD / "swift" / "package"
-    run("swift", "build", "--package-path", package, "--scratch-path", scratch, cwd=tmp_path, HOME=os.environ["HOME"])
-    assert f"{home}/photo.jpg" in run(scratch / "debug" / "host", cwd=home, LD_LIBRARY_PATH=str(LIBRARIES))
+    run("swift", "build", "--package-path", package, "--scratch-path", scratch)
+    return [scratch / "debug" / "host"]
+
+
+class Runs:
+    """Starts a host again and again in one home."""
+
+    def __init__(self, command, home):
+        path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
+        environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": f"{home}/.local/state", "PATH": path}
+        # A group of its own, because the shell's host is several programs.
+        self._options = {"cwd": home, "env": environment, "text": True, "start_new_session": True}
+        self._command = command
+
+    def kill(self, moment):
+        host = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, **self._options)
+        until(moment, bool)
+        assert host.poll() is None, "it has ended before it could be killed"
+        os.killpg(host.pid, signal.SIGKILL)
+        host.wait()
+
+    def __call__(self):
+        """What one run to the end prints."""
+        ended = subprocess.run(self._command, capture_output=True, check=False, **self._options)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+
+@pytest.mark.parametrize("make_host", [shell_host, c_host, python_host, swift_host])
+def test_a_host_brings_its_file_whether_it_is_killed_or_has_run_before(
+        make_host, localised, tmp_path, home, server, photo):
+    host = Runs(make_host(localised, tmp_path), home)
+    mine = home / "photo.jpg"
+    host.kill(server.is_holding)
+    server.release()
+    # Killed in the middle it finds the file when it is started again, and the daemon has gone on.
+    assert str(mine) in host()
+    first = [request.status for request in server.requests()]
+    # Where the daemon was through already, the host has asked whether the file has changed since.
+    assert first in ([200], [200, 304])
+    # Once it has read the end it asks whether the file has changed, and fetches it only then.
+    assert str(mine) in host()
+    assert mine.read_bytes() == PHOTO
+    photo.write_bytes(PHOTO[::-1])
+    assert str(mine) in host()
+    assert mine.read_bytes() == PHOTO[::-1]
+    assert [request.status for request in server.requests()] == [*first, 304, 200]
+    assert not list(home.glob(".*.part*")), "a part file is left"
 
 
 def test_the_commands_to_try_are_targets_of_make():

@@ -38,7 +38,7 @@ class Network:
             raise
 
     def _namespace(self):
-        keeper = child.start(["unshare", "--net", "sh", "-c", "echo; exec sleep 1000"], stdout=subprocess.PIPE)
+        keeper = child.start(["unshare", "--net", "sh", "-c", "echo; exec sleep infinity"], stdout=subprocess.PIPE)
         self._keepers.append(keeper)
         if not keeper.stdout.readline():
             raise Unavailable("unshare is not allowed to make a namespace")
@@ -46,7 +46,7 @@ class Network:
 
     def _in(self, keeper, script):
         done = subprocess.run(["nsenter", f"--net=/proc/{keeper}/ns/net", "sh", "-c", script], check=False,
-                              capture_output=True, text=True, timeout=20,
+                              capture_output=True, text=True, timeout=120,
                               env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
         if done.returncode:
             raise Unavailable(done.stderr.strip())

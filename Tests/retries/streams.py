@@ -1,11 +1,10 @@
 """An HTTP/2 server that refuses streams before it looks at them (RFC 9113, section 8.7), by hand: frames as bytes, and
 of HPACK (RFC 7541) only what an answer needs, which is fields without compression."""
 
-import socket
 import ssl
 import struct
-import threading
-from contextlib import suppress
+
+from servers.accepting import AcceptingServer
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY = 0, 1, 3, 4, 7
@@ -17,49 +16,30 @@ def frame(kind, flags, stream, payload=b""):
     return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
 
 
-class RefusingServer:
+class RefusingServer(AcceptingServer):
     """``with RefusingServer(certificates, refusals=2) as server``: refuses the first streams, then answers."""
 
     def __init__(self, certificates, refusals, *, goes_away=False, body=b"here\n"):
         self.refusals, self._goes_away, self._body = refusals, goes_away, body
         self.refused = self.answered = 0
-        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._context.load_cert_chain(certificates.chain, certificates.key)
-        self._context.set_alpn_protocols(["h2"])
-
-    def __enter__(self):
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"https://localhost:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=[connection], daemon=True).start()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificates.chain, certificates.key)
+        context.set_alpn_protocols(["h2"])
+        super().__init__(context)
 
     def _serve(self, connection):
-        with suppress(OSError, EOFError), self._context.wrap_socket(connection, server_side=True) as secured:
-            secured.settimeout(30)
-            stream = secured.makefile("rb")
-            assert stream.read(len(PREFACE)) == PREFACE
-            secured.sendall(frame(SETTINGS, 0, 0))
-            while head := stream.read(9):
-                size, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
-                number = int.from_bytes(head[5:], "big") & 0x7FFFFFFF
-                stream.read(size)
-                if kind == SETTINGS and not flags & ACK:
-                    secured.sendall(frame(SETTINGS, ACK, 0))
-                if kind == HEADERS:
-                    self._answer(secured, number)
+        connection.settimeout(30)
+        stream = connection.makefile("rb")
+        assert stream.read(len(PREFACE)) == PREFACE
+        connection.sendall(frame(SETTINGS, 0, 0))
+        while head := stream.read(9):
+            size, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
+            number = int.from_bytes(head[5:], "big") & 0x7FFFFFFF
+            stream.read(size)
+            if kind == SETTINGS and not flags & ACK:
+                connection.sendall(frame(SETTINGS, ACK, 0))
+            if kind == HEADERS:
+                self._answer(connection, number)
 
     def _answer(self, secured, number):
         if self.refused < self.refusals:

@@ -8,10 +8,10 @@ import socket
 import struct
 import threading
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import formatdate
 
+from servers.accepting import AcceptingServer
 from servers.behaviour import GOOD, Behaviour
 from servers.content import Content
 
@@ -65,36 +65,14 @@ class Resource:
         return self.behaviours.pop(0) if self.behaviours else self.otherwise
 
 
-class MisbehavingServer:
+class MisbehavingServer(AcceptingServer):
     """``with MisbehavingServer() as server: url = server.serve("/a", Content(1000), [Behaviour(drop_after=10)])``"""
 
     def __init__(self, tls=None, address="127.0.0.1"):
-        self._tls, self._address = tls, address
+        super().__init__(tls, address)
         self._resources = {}
         self._log = []
-        self._open = set()
         self._changed = threading.Condition()
-
-    def __enter__(self):
-        family = socket.AF_INET6 if ":" in self._address else socket.AF_INET
-        self._listener = socket.create_server((self._address, 0), family=family, backlog=256)
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, name="misbehaving", daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the accept, which close alone does not
-        self._listener.close()
-        with self._changed:
-            connections = list(self._open)
-        for connection in connections:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-
-    @property
-    def url(self):
-        return f"{'https' if self._tls else 'http'}://{self._address}:{self.port}"
 
     def serve(self, path, content, behaviours=(), *, otherwise=GOOD, etag="of the content", last_modified=None,
               authorization=None, challenge='Basic realm="staff"'):
@@ -116,30 +94,11 @@ class MisbehavingServer:
             if not self._changed.wait_for(lambda: condition(list(self._log)), timeout):
                 raise TimeoutError(f"the server was asked {len(self._log)} times, and that is not what was waited for")
 
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve_connection, args=(connection,), daemon=True).start()
-
-    def _serve_connection(self, connection):
-        with suppress(OSError):
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if self._tls:
-                connection = self._tls.wrap_socket(connection, server_side=True)
-            with self._changed:
-                self._open.add(connection)
-            try:
-                reader = connection.makefile("rb")
-                while (asked := _read_request(reader)) is not None:
-                    if not self._answer(connection, asked):
-                        break
-            finally:
-                with self._changed:
-                    self._open.discard(connection)
-        connection.close()
+    def _serve(self, connection):
+        reader = connection.makefile("rb")
+        while (asked := _read_request(reader)) is not None:
+            if not self._answer(connection, asked):
+                break
 
     def _answer(self, connection, asked):
         """Whether the connection may be used again."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 
 from servers import sockets
+from servers.accepting import AcceptingServer
 
 _HOSTS = "127.0.0.1 localhost front.test\n127.0.0.{} moving.test\n"
 
@@ -52,30 +53,24 @@ class Script:
     kills: list = field(default_factory=list)
 
 
-class MovingServer:
+class MovingServer(AcceptingServer):
     """``with MovingServer(script, folder) as server: server.url``; its names are those in the file ``server.hosts``."""
 
     def __init__(self, script, folder):
+        super().__init__()
         self._script, self.hosts = script, folder / "hosts"
         self._random = random.Random(script.seed)
         self._kills, self._representation = list(script.kills), 0
         self._turn = threading.Lock()
-        self._listeners, self._open, self._place = {}, set(), 1
+        self._place = 1
         self.deliveries = []
         #: Gives a context in which the engine is stopped, and a function that kills it there.
         self.killer = None
 
     def __enter__(self):
-        self.port = self._listen("127.0.0.1", 0)
+        super().__enter__()
         self._move()
         return self
-
-    def __exit__(self, *_):
-        for address in list(self._listeners):
-            self._close(address)
-        for connection in list(self._open):
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
 
     @property
     def content(self):
@@ -86,45 +81,21 @@ class MovingServer:
     def url(self):
         return f"http://front.test:{self.port}/file"
 
-    def _listen(self, address, port):
-        listener = socket.create_server((address, port), backlog=16)
-        self._listeners[address] = listener
-        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
-        return listener.getsockname()[1]
-
-    def _close(self, address):
-        listener = self._listeners.pop(address)
-        with suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)  # wakes the accept, which close alone does not
-        listener.close()
-
     def _move(self):
         """To another address: nobody listens at the one before, and its name leads to the new one."""
         before = self._place
         self._place = self._random.choice([place for place in range(2, 10) if place != before])
         self._listen(f"127.0.0.{self._place}", self.port)
         if before != 1:
-            self._close(f"127.0.0.{before}")
+            self._stop_listening(f"127.0.0.{before}")
         # One write of the same length each time: no reader finds half a file.
         with open(self.hosts, "r+b" if self.hosts.exists() else "wb", buffering=0) as file:
             file.write(_HOSTS.format(self._place).encode())
 
-    def _accept(self, listener):
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
     def _serve(self, connection):
-        self._open.add(connection)
-        try:
-            with suppress(OSError), connection, connection.makefile("rb") as reader:
-                while (asked := _read_request(reader)) and self._answer(connection, *asked):
-                    pass
-        finally:
-            self._open.discard(connection)
+        with connection.makefile("rb") as reader:
+            while (asked := _read_request(reader)) and self._answer(connection, *asked):
+                pass
 
     def _answer(self, connection, path, headers):
         if path == "/file":

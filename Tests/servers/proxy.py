@@ -6,35 +6,19 @@ import threading
 from contextlib import suppress
 from urllib.parse import urlsplit
 
+from servers.accepting import AcceptingServer
+
 _BLOCK = 65_536
 
 
-class Proxy:
+class Proxy(AcceptingServer):
     """``with Proxy("user", "password") as proxy: os.environ["http_proxy"] = proxy.url``"""
 
     def __init__(self, user, password, realm="the way out"):
+        super().__init__()
         self._wanted = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
         self._realm = realm
         self._log = []
-        self._open = set()
-
-    def __enter__(self):
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, name="proxy", daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        for connection in list(self._open):
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.port}"
 
     @property
     def log(self):
@@ -45,39 +29,28 @@ class Proxy:
     def let_through(self):
         return [entry for entry in self._log if entry[2].get("proxy-authorization") == self._wanted]
 
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            self._open.add(connection)
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
     def _serve(self, connection):
-        with suppress(OSError), connection:
-            reader = connection.makefile("rb")
-            while (line := reader.readline(_BLOCK)):
-                method, target, _ = line.decode("latin-1").split()
-                fields = []
-                while (field := reader.readline(_BLOCK).decode("latin-1").strip()):
-                    name, _, value = field.partition(":")
-                    fields.append((name, value.strip()))
-                headers = {name.lower(): value for name, value in fields}
-                self._log.append((method, target, headers))
-                if headers.get("proxy-authorization") != self._wanted:
-                    connection.sendall(f'HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm="{self._realm}"\r\n'
-                                       "Content-Length: 4\r\n\r\nwho\n".encode())
-                elif method == "CONNECT":
-                    host, _, port = target.rpartition(":")
-                    with socket.create_connection((host, int(port)), timeout=20) as server:
-                        connection.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
-                        join(connection, server)
-                    return
-                else:
-                    self._pass_on(connection, target, fields)
-                    return
-        self._open.discard(connection)
+        reader = connection.makefile("rb")
+        while (line := reader.readline(_BLOCK)):
+            method, target, _ = line.decode("latin-1").split()
+            fields = []
+            while (field := reader.readline(_BLOCK).decode("latin-1").strip()):
+                name, _, value = field.partition(":")
+                fields.append((name, value.strip()))
+            headers = {name.lower(): value for name, value in fields}
+            self._log.append((method, target, headers))
+            if headers.get("proxy-authorization") != self._wanted:
+                connection.sendall(f'HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm="{self._realm}"\r\n'
+                                   "Content-Length: 4\r\n\r\nwho\n".encode())
+            elif method == "CONNECT":
+                host, _, port = target.rpartition(":")
+                with socket.create_connection((host, int(port)), timeout=20) as server:
+                    connection.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
+                    join(connection, server)
+                return
+            else:
+                self._pass_on(connection, target, fields)
+                return
 
     @staticmethod
     def _pass_on(connection, target, fields):

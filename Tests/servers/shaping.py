@@ -6,45 +6,37 @@ import threading
 import time
 from contextlib import suppress
 
+from servers.accepting import AcceptingServer
+
 #: Parts of a second after which a part of a second's bytes goes on.
 _STEPS = 50
 #: What lies in the link's own buffers is little: what it has passed on is nearly what has arrived.
 _BUFFER = 4_096
 
 
-class Link:
+class Link(AcceptingServer):
     """``with Link(server.port, rate=1_000_000) as link: link.rate = 3_000``: in front of a server of the same address,
     so many bytes a second downwards for all connections together. Changing it counts at once."""
 
     def __init__(self, port, address="127.0.0.1", rate=1_000_000):
-        self.rate, self._address, self._target = rate, address, (address, port)
+        super().__init__(address=address)
+        self.rate, self._target = rate, (address, port)
         #: Bytes of answers that were passed on, heads included.
         self.passed = 0
         #: When the last of them were, and when a client last ended a connection (time.monotonic).
         self.last_byte = self.last_end = 0.0
         self._changed = threading.Condition()
-        self._open = set()
+        self._clients = 0
         self._running = True
 
-    def __enter__(self):
-        self._listener = socket.create_server((self._address, 0), backlog=64)
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, name="link", daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
+    def __exit__(self, *details):
         self._running = False
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        for connection in list(self._open):
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+        super().__exit__(*details)
 
     @property
     def connections(self):
         """How many clients are connected."""
-        return len(self._open)
+        return self._clients
 
     def wait_until(self, condition, timeout=20):
         """Until the condition, a function of the link, holds."""
@@ -52,25 +44,15 @@ class Link:
             if not self._changed.wait_for(lambda: condition(self), timeout):
                 raise TimeoutError(f"{self.passed} bytes have passed over {self.connections} connections")
 
-    def _note(self, connection=None, is_open=False):
+    def _note_client(self, change):
         with self._changed:
-            if connection is not None and is_open:
-                self._open.add(connection)
-            elif connection is not None:
-                self._open.discard(connection)
+            self._clients += change
+            if change < 0:
                 self.last_end = time.monotonic()
             self._changed.notify_all()
 
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
     def _serve(self, client):
-        self._note(client, is_open=True)
+        self._note_client(1)
         with suppress(OSError), client, socket.socket() as server:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
             server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
@@ -78,7 +60,7 @@ class Link:
             server.connect(self._target)
             while self._running and self._pass_on(client, server):
                 pass
-        self._note(client)
+        self._note_client(-1)
 
     def _pass_on(self, client, server):
         """What is there of either side. False when one of them has ended."""

@@ -1,8 +1,10 @@
 """What the kernel knows of a TCP connection on this machine: how much of what was sent has been read."""
 
+import fcntl
 import os
 import socket
 import struct
+import termios
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +24,18 @@ def taken(connection):
 def wait_until_taken(connection, count, timeout=30):
     """Waits until the process at the other end has read so many bytes."""
     _wait(lambda: taken(connection) >= count, timeout)
+
+
+def wait_until_all_taken(connection, timeout=30):
+    """Waits until the process at the other end has read all that was sent."""
+    local, remote = connection.getpeername(), connection.getsockname()
+
+    def is_taken():
+        # What is not acknowledged (tcp(7), SIOCOUTQ) first: then it can only lie in the other end's queue.
+        waiting = struct.unpack("=i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]
+        return waiting == 0 and _unread(local, remote) == 0
+
+    _wait(is_taken, timeout)
 
 
 def settled(connection, timeout=30):

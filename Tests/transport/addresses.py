@@ -1,6 +1,8 @@
 """A network with addresses that swallow all packets, and names for addresses of both kinds."""
 
-from retries.network import Network
+import subprocess
+
+from retries.network import Network, Unavailable
 
 #: On the servers' side. The name's addresses lie outside the network of the cable, so that the resolver keeps their
 #: order (RFC 6724, rule 9).
@@ -8,7 +10,6 @@ SERVER, SERVER_6 = "198.51.100.1", "2001:db8:1::1"
 #: No packet to these is answered, as behind a firewall that drops.
 SILENT = tuple(f"198.51.100.{number}" for number in (101, 102, 103, 104))
 SILENT_6 = "2001:db8:1::101"
-NAME = "files.example.org"
 
 
 class SilentNetwork(Network):
@@ -17,6 +18,8 @@ class SilentNetwork(Network):
     address = SERVER
 
     def __init__(self, folder):
+        if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
+            raise Unavailable("names of its own need a mount namespace, which cannot be made here, as in a chroot")
         super().__init__()
         self._hosts = folder / "hosts"
         try:
@@ -31,11 +34,11 @@ class SilentNetwork(Network):
         except BaseException:
             self.end()
             raise
-        self.name()
+        self.name({})
 
-    def name(self, *addresses):
-        """The addresses of NAME, in the order in which the resolver returns those of one kind."""
-        lines = ["127.0.0.1 localhost", *(f"{address} {NAME}" for address in addresses)]
+    def name(self, addresses):
+        """The addresses of each name, in the order in which the resolver returns those of one kind."""
+        lines = ["127.0.0.1 localhost", *(f"{one} {name}" for name, several in addresses.items() for one in several)]
         self._hosts.write_text("\n".join(lines) + "\n")
 
     @property

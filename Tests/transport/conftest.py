@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import itertools
 import ssl
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import trustme
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from backhaul import Hosting  # noqa: E402
 from hosts.conftest import (  # noqa: E402, F401
     certificates,
     downloads,
@@ -18,6 +20,7 @@ from hosts.conftest import (  # noqa: E402, F401
     hosting,
     library,
     misbehaving,
+    new_place,
     nginx,
     place,
     pytest_configure,
@@ -25,6 +28,7 @@ from hosts.conftest import (  # noqa: E402, F401
     served,
     store,
 )
+from hosts.host import Host  # noqa: E402
 from servers.content import Content  # noqa: E402
 from servers.misbehaving import MisbehavingServer  # noqa: E402
 
@@ -77,22 +81,53 @@ def serve():
         yield start
 
 
+class SharedHosts:
+    """Hosts that serve test after test: to start one takes longer than most tests. One for each hosting and
+    environment, which is that of the engine."""
+
+    def __init__(self, stack, library):
+        assert library.exists(), f"{library} is not built: run make"
+        self._stack, self._hosts, self._sessions = stack, {}, itertools.count(1)
+
+    def host(self, hosting=Hosting.EMBEDDED, environment=None):
+        key = hosting, *sorted((environment or {}).items())
+        # One that a test has killed is not started again on the same store.
+        if key not in self._hosts or self._hosts[key].has_ended:
+            place = self._stack.enter_context(new_place())
+            made = Host(place / "store", hosting=hosting, environment=environment)
+            self._stack.callback(made.end)
+            self._hosts[key] = made.open()
+        return self._hosts[key]
+
+    def new_session(self):
+        """A name that no test has used."""
+        return f"session {next(self._sessions)}"
+
+
+@pytest.fixture(scope="session")
+def shared_hosts(library):  # noqa: F811
+    with contextlib.ExitStack() as stack:
+        yield SharedHosts(stack, library)
+
+
 @pytest.fixture
-def fetch(host, downloads):
+def fetch(shared_hosts, downloads):  # noqa: F811
     """Downloads one URL in a session of its own and returns the task's event."""
-    opened = []
+    used = []
 
     def run(url, *, environment=None, name="a", request=None, **options):
-        if not opened or environment != opened[-1][1]:
-            # The environment that counts is that of the engine.
-            if opened:
-                opened[-1][0].kill_with_engine()
-            opened.append((host(environment=environment), environment))
-        else:
-            opened.append(opened[-1])
-        one = opened[-1][0]
-        one.session(f"session {len(opened)}", **{**QUICK, "maximum_attempts": 1, **options})
-        one.download(url, downloads / f"{len(opened)} {name}", **(request or {}))
-        return next(event for event in one.wait_for() if event.task_id)
+        one = shared_hosts.host(environment=environment)
+        one.session(shared_hosts.new_session(), **{**QUICK, "maximum_attempts": 1, **options})
+        used.append(one)
+        one.download(url, downloads / f"{len(used)} {name}", **(request or {}))
+        try:
+            return next(event for event in one.wait_for() if event.task_id)
+        except AssertionError:
+            # No other test gets a host whose reply is outstanding.
+            one.end()
+            raise
 
     yield run
+    for one in used:
+        if not one.has_ended:
+            one.close_session()

@@ -1,60 +1,33 @@
 """An HTTP/2 server that refuses streams: RST_STREAM with REFUSED_STREAM says that nothing was done with the request."""
 
-import socket
-import threading
-from contextlib import suppress
-
 import h2.config
 import h2.connection
 import h2.errors
 import h2.events
 
+from servers.accepting import AcceptingServer
 
-class RefusingServer:
+
+class RefusingServer(AcceptingServer):
     """Refuses so many streams, then answers each request with its own method and body. Without a context it speaks
     HTTP/2 at once and without TLS."""
 
     def __init__(self, context=None, refusals=0):
         if context:
             context.set_alpn_protocols(["h2"])
-        self._context, self._refusals = context, refusals
+        super().__init__(context)
+        self._refusals = refusals
         self.requests = []
-        self.connections = 0
 
-    def __enter__(self):
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    @property
-    def url(self):
-        return f"{'https' if self._context else 'http'}://127.0.0.1:{self._listener.getsockname()[1]}"
-
-    def _accept(self):
-        with suppress(OSError):
-            while True:
-                connection, _ = self._listener.accept()
-                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, plain):
-        with suppress(OSError), self._encrypted(plain) as connection:
-            self.connections += 1
-            state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
-            state.initiate_connection()
+    def _serve(self, connection):
+        state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
+        state.initiate_connection()
+        connection.sendall(state.data_to_send())
+        heads, bodies = {}, {}
+        while (data := connection.recv(65_536)):
+            for event in state.receive_data(data):
+                self._take(state, event, heads, bodies)
             connection.sendall(state.data_to_send())
-            heads, bodies = {}, {}
-            while (data := connection.recv(65_536)):
-                for event in state.receive_data(data):
-                    self._take(state, event, heads, bodies)
-                connection.sendall(state.data_to_send())
-
-    def _encrypted(self, plain):
-        return self._context.wrap_socket(plain, server_side=True) if self._context else plain
 
     def _take(self, state, event, heads, bodies):
         if isinstance(event, h2.events.RequestReceived):

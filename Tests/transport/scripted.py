@@ -3,54 +3,26 @@
 import socket
 import ssl
 import struct
-import threading
 from contextlib import suppress
 
 from servers import sockets
+from servers.accepting import AcceptingServer
 
 
-class ScriptedServer:
+class ScriptedServer(AcceptingServer):
     """``with ScriptedServer(respond, context) as server``: calls `respond(connection, head)` for each request, and
     keeps the connection for the next one if that returns True. `greeting`: sent as soon as a client has connected."""
 
     def __init__(self, respond, tls=None, greeting=b""):
-        self._respond, self._tls, self._greeting = respond, tls, greeting
-        self._open = set()
+        super().__init__(tls)
+        self._respond, self._greeting = respond, greeting
         #: Heads of the requests, in the order of arrival.
         self.requests = []
-        self.connections = 0
-
-    def __enter__(self):
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        port = self._listener.getsockname()[1]
-        self.url = f"{'https' if self._tls else 'http'}://127.0.0.1:{port}"
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        for one in [self._listener, *self._open]:
-            with suppress(OSError):
-                socket.socket.shutdown(one, socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _accept(self):
-        with suppress(OSError):
-            while True:
-                connection, _ = self._listener.accept()
-                self.connections += 1
-                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection):
-        with suppress(OSError, EOFError):
-            connection.settimeout(60)
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if self._tls:
-                connection = self._tls.wrap_socket(connection, server_side=True, suppress_ragged_eofs=True)
-            self._open.add(connection)
-            connection.sendall(self._greeting)
-            self._converse(connection)
-        self._open.discard(connection)
-        connection.close()
+        connection.settimeout(60)
+        connection.sendall(self._greeting)
+        self._converse(connection)
 
     def _converse(self, connection):
         while True:
@@ -97,7 +69,7 @@ def close(connection):
 
 def reset(connection):
     """A reset of TCP, after the client has read all that was sent."""
-    sockets.settled(connection)
+    sockets.wait_until_all_taken(connection)
     # Lingering for zero seconds turns close into a reset (socket(7)).
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()

@@ -2,10 +2,8 @@
 
 import itertools
 import os
-import re
 import threading
 import zlib
-from pathlib import Path
 
 import pytest
 
@@ -13,6 +11,7 @@ from backhaul import Hosting, Request, Status, TaskState
 
 from transport.conftest import QUICK
 from transport.scripted import ScriptedServer, drain
+from transport.usage import peak, watch_peak
 
 MEGABYTE = 1_000_000
 AT_ONCE = 16
@@ -31,7 +30,7 @@ def bombs():
 
 
 @pytest.fixture
-def download(host, downloads):
+def download(shared_hosts, downloads):
     """Has a daemon download as many files at once from a server that gives all of them the same response. Returns the
     events and the peak of the daemon's resident memory."""
     def run(respond, **options):
@@ -42,22 +41,20 @@ def download(host, downloads):
             respond(connection)
             drain(connection)
 
-        one = host(hosting=Hosting.DAEMON)
+        one = shared_hosts.host(Hosting.DAEMON)
+        engine = one.engine().process_id
+        watch_peak(engine)
         with ScriptedServer(respond_together) as server:
-            one.session(connections_per_origin=AT_ONCE, maximum_running_tasks=AT_ONCE, maximum_size=MEGABYTE,
-                        maximum_attempts=1, **QUICK, **options)
+            one.session(shared_hosts.new_session(), connections_per_origin=AT_ONCE, maximum_running_tasks=AT_ONCE,
+                        maximum_size=MEGABYTE, maximum_attempts=1, **QUICK, **options)
             one.enqueue([Request(f"{server.url}/{i}", downloads / str(i)) for i in range(AT_ONCE)])
             events = [event for event in one.wait_for() if event.task_id]
-            assert len(server.requests) == AT_ONCE
-        return events, peak(one.engine().process_id)
+            # libcurl has one code for a line without an end and for a passing lack of memory, so the engine asks again.
+            assert len(server.requests) in (AT_ONCE, 2 * AT_ONCE)
+        one.close_session()
+        return events, peak(engine)
 
     return run
-
-
-def peak(process):
-    """In bytes (proc_pid_status(5))."""
-    status = Path(f"/proc/{process}/status").read_text()
-    return int(re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)[1]) * 1024
 
 
 def head(*fields):

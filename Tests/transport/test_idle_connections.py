@@ -1,6 +1,5 @@
 """Connections that are not used: those that their server has closed are closed here, too."""
 
-import socket
 import threading
 from contextlib import suppress
 
@@ -9,6 +8,7 @@ import pytest
 from backhaul import TaskState
 
 from hosts.host import until
+from servers.accepting import AcceptingServer
 from servers.sockets import CLOSE_WAIT, count
 from transport.conftest import QUICK
 from transport.dripping import DrippingServer
@@ -18,37 +18,24 @@ CONNECTIONS = 20
 SOON = 12
 
 
-class ClosingServer:
+class ClosingServer(AcceptingServer):
     """Answers one request on each connection when all connections have one, and closes them when the test says so. The
     responses announce no end of the connection, so the client keeps it."""
 
     def __init__(self, expected):
+        super().__init__()
         self._all_here = threading.Barrier(expected)
         self._closing = threading.Event()
-        self.url, self.closed = None, []
+        self.closed = []
 
-    def __enter__(self):
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
+    def __exit__(self, *details):
         self._all_here.abort()
         self._closing.set()
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+        super().__exit__(*details)
 
     def close_connections(self):
         """Called when the client has taken the responses: it keeps no connection that ends before."""
         self._closing.set()
-
-    def _accept(self):
-        with suppress(OSError):
-            while True:
-                connection, _ = self._listener.accept()
-                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection):
         with suppress(OSError, threading.BrokenBarrierError), connection:

@@ -1,16 +1,18 @@
 """Addresses to which no connection can be made: they disturb no other transfer, and a name's other addresses are
 used."""
 
+from contextlib import ExitStack
+
 import pytest
 
 from backhaul import Status, TaskState
 
-from hosts.host import until
+from hosts.host import Host, until
 from retries.network import Unavailable
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 from servers.misbehaving import MisbehavingServer
-from transport.addresses import NAME, SERVER, SERVER_6, SILENT, SILENT_6, SilentNetwork
+from transport.addresses import SERVER, SERVER_6, SILENT, SILENT_6, SilentNetwork
 from transport.conftest import QUICK
 from transport.dripping import DrippingServer
 
@@ -18,6 +20,8 @@ ONE_TRY = {"maximum_attempts": 1, **QUICK}
 SHORT, LONG = Content(20_000), Content(400_000)
 #: Of a response that takes four seconds: a transport that checks its sockets once a second does so meanwhile.
 PACE = Behaviour(pace=100_000)
+#: The resolver returns all addresses of a name in /etc/hosts (host.conf(5)).
+RESOLVE_ALL = {"RESOLV_MULTI": "on"}
 
 
 @pytest.fixture
@@ -33,8 +37,7 @@ def network(place):
 
 @pytest.fixture
 def one(host, network):
-    # The resolver returns all addresses of a name in /etc/hosts (host.conf(5)).
-    return host(prefix=network.prefix, environment={"RESOLV_MULTI": "on"})
+    return host(prefix=network.prefix, environment=RESOLVE_ALL)
 
 
 @pytest.fixture
@@ -93,28 +96,41 @@ def test_a_silent_address_disturbs_no_post_under_way(one, dripping, downloads):
     assert dripping.requests.count("POST") == 1
 
 
-@pytest.mark.parametrize("content", [SHORT, LONG], ids=["short", "long"])
-@pytest.mark.parametrize("addresses", [
-    pytest.param((SILENT_6, SERVER), id="silent IPv6"),
-    pytest.param((SERVER_6, SERVER), id="IPv6 that refuses"),
-    pytest.param((SILENT[0], SERVER, *SILENT[1:3]), id="first of four silent"),
-    pytest.param((SILENT_6, SILENT[0], SERVER), id="silent IPv6, first of two silent"),
-])
-def test_a_file_arrives_from_the_address_that_answers(one, network, server, downloads, addresses, content):
-    network.name(*addresses)
-    server.serve("/a", content, otherwise=PACE)
-    one.session(request_timeout_ms=4_000, **ONE_TRY)
-    one.download(f"http://{NAME}:{server.port}/a", downloads / "a")
-    [event] = [event for event in one.wait_for() if event.task_id]
-    assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 1), event.error_message
-    assert sha256_of(downloads / "a") == content.sha256
-    assert len(server.log("/a")) == 1
+NAMES = {
+    "silent-ipv6.example.org": (SILENT_6, SERVER),
+    "ipv6-that-refuses.example.org": (SERVER_6, SERVER),
+    "first-of-four-silent.example.org": (SILENT[0], SERVER, *SILENT[1:3]),
+    "silent-ipv6-and-first-of-two.example.org": (SILENT_6, SILENT[0], SERVER),
+}
+
+
+def test_a_file_arrives_from_the_address_that_answers(network, place, library, server, downloads):
+    """All at once, but each with an engine of its own: with another one's sockets libcurl is called more often."""
+    network.name(NAMES)
+    cases = {f"{size}.{name}": content for name in NAMES for size, content in (("short", SHORT), ("long", LONG))}
+    with ExitStack() as stack:
+        hosts = {}
+        for case in cases:
+            hosts[case] = Host(place / case, prefix=network.prefix, environment=RESOLVE_ALL)
+            stack.callback(hosts[case].end)
+        for one in hosts.values():
+            one.open().session(request_timeout_ms=4_000, **ONE_TRY)
+        for case, one in hosts.items():
+            server.serve(f"/{case}", cases[case], otherwise=PACE)
+            one.download(f"http://{case.partition('.')[2]}:{server.port}/{case}", downloads / case)
+        for one in hosts.values():
+            one.begin("wait_for")
+        ends = {case: [event for event in one.finish() if event.task_id] for case, one in hosts.items()}
+    found = {case: [(event.state, event.attempts) for event in events] for case, events in ends.items()}
+    assert found == dict.fromkeys(cases, [(TaskState.SUCCEEDED, 1)]), ends
+    assert {case: sha256_of(downloads / case) for case in cases} == {case: cases[case].sha256 for case in cases}
+    assert {case: len(server.log(f"/{case}")) for case in cases} == dict.fromkeys(cases, 1)
 
 
 def test_without_an_address_that_answers_no_connection_is_made_in_time(one, network, downloads):
-    network.name(*SILENT)
-    one.session(request_timeout_ms=4_000, **ONE_TRY)
-    one.download(f"http://{NAME}:8080/a", downloads / "a")
+    network.name({"nowhere.example.org": SILENT})
+    one.session(request_timeout_ms=2_000, **ONE_TRY)
+    one.download("http://nowhere.example.org:8080/a", downloads / "a")
     [event] = [event for event in one.wait_for() if event.task_id]
     assert (event.state, event.status) == (TaskState.FAILED, Status.REQUEST_TIMEOUT), event.error_message
-    assert NAME in event.error_message and "connect" in event.error_message
+    assert "nowhere.example.org" in event.error_message and "connect" in event.error_message

@@ -56,10 +56,10 @@ def download(request, fetch, authority, downloads):
 
         if request.param == "direct":
             return fetched()
-        before = server.connections
+        before = server.accepted
         with Proxy("porter", "key") as proxy:
             result = fetched(proxy=proxy.url, proxy_user="porter", proxy_password="key")
-            assert len(proxy.let_through) == server.connections - before
+            assert len(proxy.let_through) == server.accepted - before
             return result
 
     return run

@@ -1,4 +1,4 @@
-"""An HTTP/2 server over TLS whose responses are frames made by hand, so that they may break any rule of RFC 9113."""
+"""An HTTP/2 server whose responses are frames made by hand, so that they may break any rule of RFC 9113."""
 
 import struct
 
@@ -7,7 +7,7 @@ import hpack
 from transport.scripted import ScriptedServer
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 5, 6, 7, 8, 9
+DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
 
 
@@ -27,10 +27,12 @@ def headers(stream, *pairs, flags=END_HEADERS):
 
 class ViolatingServer(ScriptedServer):
     """``with ViolatingServer(context, *responses) as server``: gives one response after the other, then the last again,
-    and keeps the connection. A response is a function that returns the frames for a stream."""
+    and keeps the connection. A response is a function that returns the frames for a stream. Without a context it speaks
+    HTTP/2 at once and without TLS."""
 
     def __init__(self, context, *responses):
-        context.set_alpn_protocols(["h2"])
+        if context:
+            context.set_alpn_protocols(["h2"])
         super().__init__(None, context)
         self._responses = list(responses)
 
@@ -47,4 +49,7 @@ class ViolatingServer(ScriptedServer):
             elif kind == HEADERS:
                 self.requests.append(payload)
                 respond = self._responses.pop(0) if len(self._responses) > 1 else self._responses[0]
-                connection.sendall(respond(stream))
+                self._send(connection, respond(stream))
+
+    def _send(self, connection, response):
+        connection.sendall(response)

@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import subprocess
 import time
 from contextlib import suppress
 
@@ -133,6 +134,42 @@ def refused(host, forms, source, **options):
     forms.statuses[:] = [403]
     one.enqueue([Request(forms.url("/a"), body_file=source, body_source=BodySource.CONSUME, **options)])
     return one, one.wait_for()
+
+
+def test_a_file_whose_name_could_not_be_removed_is_not_consumed(host, forms, sources):
+    (sources / "a").write_bytes(b"mine")
+    one = host()
+    one.session()
+    sources.chmod(0o555)
+    try:
+        if os.access(sources, os.W_OK):
+            pytest.skip("this user may write everywhere")
+        with pytest.raises(backhaul.BackhaulError) as refused:
+            one.enqueue([Request(forms.url("/a"), body_file=sources / "a", body_source=BodySource.CONSUME)])
+    finally:
+        sources.chmod(0o755)
+    assert refused.value.status is Status.BODY_UNAVAILABLE
+    assert (sources / "a").read_bytes() == b"mine"
+
+
+def test_a_name_that_cannot_be_removed_at_once_is_removed_later(host, forms, sources, store):
+    """chattr(1) forbids it even to root; the note of it outlives the engine."""
+    (sources / "a").write_bytes(b"mine")
+    one = host()
+    one.session()
+    try:
+        subprocess.run(["chattr", "+a", sources], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no append-only directories here")
+    try:
+        one.enqueue([Request(forms.url("/a"), body_file=sources / "a", body_source=BodySource.CONSUME,
+                             suspended=True)])
+        assert (sources / "a").exists()
+    finally:
+        subprocess.run(["chattr", "-a", sources], check=True)
+    one.kill_with_engine()
+    host().attach()
+    until(lambda: os.listdir(sources), lambda names: names == [])
 
 
 def test_a_consumed_file_that_is_given_back_replaces_nothing(host, forms, sources, store):

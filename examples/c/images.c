@@ -132,6 +132,10 @@ static int hand_over(const char *url) {
     request.idempotency_key = name; /* pressed twice, it is still one download */
     bh_status status = bh_session_enqueue(session(), &request, 1, sizeof request, BH_WAIT_DEFAULT, &result, NULL,
                                           &error);
+    if (status == BH_DESTINATION_EXISTS) {
+        say("%s is there already", name);
+        return 0;
+    }
     if (status != BH_OK) {
         fprintf(stderr, "images: %s: %s\n", name, error.message);
         return 1;

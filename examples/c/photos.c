@@ -4,7 +4,8 @@
  *   photos STORE LIST   hands over the list's files, one "URL<tab>destination" a line, and waits for them
  *   photos STORE        attaches to what was handed over before, and waits for the rest
  *
- * Kill it at any moment and start it again: nothing is lost, and nothing is downloaded twice.
+ * Kill it at any moment and start it again: nothing is lost, and nothing is downloaded twice. Given the list again when
+ * all is there, it downloads what has changed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>
@@ -41,6 +42,8 @@ static void enqueue_list(bh_session *session, const char *path) {
         requests[count].url = strdup(url);
         requests[count].destination = strdup(destination);
         requests[count].idempotency_key = strdup(key);
+        requests[count].if_exists = BH_IF_EXISTS_REPLACE;
+        requests[count].flags = BH_REQUEST_IF_CHANGED;
         count++;
     }
     check(bh_session_enqueue(session, requests, count, sizeof *requests, BH_WAIT_DEFAULT, NULL, &applied, &error),

@@ -77,6 +77,8 @@ class Images:
     def hand_over(self, url):
         """The button. When this returns the picture will come, whatever happens to this program."""
         name = name_of(url)
+        if name in pictures():
+            return self.say(f"{name} is there already")
         task = self.session.download(url, FOLDER / name, key=name)  # pressed twice, it is still one download
         self.say(f"handed over {name}" if task.is_new else f"{name} was handed over before")
 

@@ -3,7 +3,8 @@
   photos.py STORE LIST   hands over the list's files, one "URL<tab>destination" a line, and waits for them
   photos.py STORE        attaches to what was handed over before, and waits for the rest
 
-Kill it at any moment and start it again: nothing is lost, and nothing is downloaded twice.
+Kill it at any moment and start it again: nothing is lost, and nothing is downloaded twice. Given the list again when
+all is there, it downloads what has changed.
 """
 
 import sys
@@ -16,7 +17,7 @@ def requests(path):
         for number, line in enumerate(lines):
             url, destination = line.rstrip("\n").split("\t")
             # The keys make a repetition harmless, should the host die before it returns.
-            yield Request(url, destination, key=f"photo-{number}")
+            yield Request(url, destination, key=f"photo-{number}", if_exists="replace", if_changed=True)
 
 
 def show(event):

@@ -1,4 +1,4 @@
-"""A threaded HTTP/1.1 server on loopback with ranges, entity tags, a speed limit and a log.
+"""A threaded HTTP/1.1 server on loopback with ranges, entity tags, conditions, a speed limit and a log.
 
 Python's own http.server knows no ranges; nginx knows them, but its log comes after a request's end only, and the demo
 has to know what is under way to choose its moment.
@@ -53,6 +53,9 @@ class Handler(BaseHTTPRequestHandler):
         with open(path, "rb") as file:
             size = file.seek(0, 2)
             tag = '"' + hashlib.sha256(f"{path}:{path.stat().st_mtime_ns}:{size}".encode()).hexdigest()[:16] + '"'
+            if self.headers.get("If-None-Match") == tag:
+                self.not_modified(tag, size)
+                return
             offset = self.offset(tag)
             if offset > size or (offset == size and size):
                 self.send_response(416)
@@ -81,6 +84,14 @@ class Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
             finally:
                 request.open = False
+
+    def not_modified(self, tag, size):
+        """The client has this version (RFC 9110, 13.1.2)."""
+        with self.server.lock:
+            self.server.log.append(Request(self.path, size, 304, size, open=False))
+        self.send_response(304)
+        self.send_header("ETag", tag)
+        self.end_headers()
 
     def offset(self, tag):
         """Where to start: 0 unless the range may be served (RFC 9110, 13.1.5 and 14.2)."""

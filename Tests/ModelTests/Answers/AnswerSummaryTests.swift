@@ -1,16 +1,22 @@
-import BackhaulModel
+@testable import BackhaulModel
 import Testing
 
 @Suite("What is kept of an answer")
 struct AnswerSummaryTests {
-    @Test("are the chosen headers, under their usual names, and nothing else")
-    func chosenHeaders() {
+    @Test("are its headers: first the chosen ones, under their usual names, then the others as they came")
+    func allHeaders() {
         let summary = AnswerSummary(
-            head(200, "etag: \"a\"", "Content-Type: text/plain", "Set-Cookie: secret=1", url: "http://a/b"))
+            head(
+                200, "x-one: 1", "etag: \"a\"", "Set-Cookie: a=1", "Content-Type: text/plain", "Set-Cookie: b=2",
+                url: "http://a/b"))
         #expect(summary.httpStatus == 200)
         #expect(summary.finalURL == "http://a/b")
         #expect(summary.mediaType == "text/plain")
-        #expect(summary.headers == [HeaderField("ETag", "\"a\""), HeaderField("Content-Type", "text/plain")])
+        #expect(
+            summary.headers == [
+                HeaderField("ETag", "\"a\""), HeaderField("Content-Type", "text/plain"), HeaderField("x-one", "1"),
+                HeaderField("Set-Cookie", "a=1"), HeaderField("Set-Cookie", "b=2"),
+            ])
         #expect(summary.errorBody == nil)
     }
 
@@ -22,5 +28,20 @@ struct AnswerSummaryTests {
         #expect(summary.mediaType == nil)
         #expect(summary.finalURL == nil)
         #expect(summary.headers == [HeaderField("ETag", "\"a\"")])
+    }
+
+    @Test("are as many headers as fit into 16 KiB")
+    func fitting() {
+        let half = String(repeating: "x", count: AnswerSummary.headersSize / 2)
+        let summary = AnswerSummary(head(200, "A: \(half)", "B: \(half)", "C: small", url: "http://a/b"))
+        #expect(summary.headers.map(\.name) == ["A", "C"])
+    }
+
+    @Test("repeats no secret that was sent")
+    func secrets() {
+        var secrets = SentSecrets()
+        secrets.add(.headers([HeaderField("Authorization", "Bearer opensesame")]))
+        let summary = AnswerSummary(head(200, "X-Echo: opensesame", url: "http://a/b"), secrets)
+        #expect(summary.headers == [HeaderField("X-Echo", "**********")])
     }
 }

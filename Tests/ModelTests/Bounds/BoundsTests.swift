@@ -70,4 +70,22 @@ struct BoundsTests {
         #expect(Array(joined) == items + [item(0, .notApplied), item(0, .notApplied)])
         #expect(Array(EnqueuedList([item(.max), item(0)])) == [item(.max), item(0)])
     }
+
+    @Test("a list of results keeps how each task stood that was found")
+    func found() {
+        func found(_ task: UInt64, _ state: TaskState, _ end: UInt64 = 0) -> Enqueued {
+            Enqueued(
+                task: TaskID(rawValue: task), disposition: .existing, state: state, end: EventID(rawValue: end))
+        }
+        let items = [
+            item(1), found(2, .succeeded), found(3, .succeeded), found(4, .succeeded, 7), found(5, .succeeded, 8),
+            found(6, .failed, 9), found(7, .failed, 9), found(8, .failed), found(9, .waiting), found(10, .running),
+            found(.max, .failed, .max), found(0, .failed, 0),
+        ]
+        #expect(Array(EnqueuedList(items)) == items)
+        var joined = EnqueuedList(items.prefix(4))
+        joined.append(contentsOf: EnqueuedList(items.dropFirst(4)))
+        #expect(Array(joined) == items)
+        #expect(joined.existing.map(\.request) == Array(1..<items.count))
+    }
 }

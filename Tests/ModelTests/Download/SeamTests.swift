@@ -34,8 +34,10 @@ struct SeamTests {
         attempt.when(.received(count: 1))
         #expect(attempt.machine.mustFlushSoon)
         attempt.when(.aged, .flush)
+        #expect(!attempt.machine.wantsBytes)
         attempt.when(.appended(length: 50), .recordCheckpoint(.kept(0, of: 900)))
         attempt.when(.aged)
+        attempt.when(.checkpointRecorded, .resumeTransfer)
     }
 
     @Test("Only so many bytes are taken until that is done")
@@ -49,6 +51,18 @@ struct SeamTests {
         #expect(attempt.machine.wantsBytes)
         attempt.after(.received(count: 100))
         attempt.when(.appended(length: 400))
+    }
+
+    @Test("A small file of which too much has come when it proves slow waits for its checkpoint, and goes on")
+    func slowTooLate() {
+        var attempt = Attempt(limits: Self.limits)
+        attempt.after(.start, .head(head(200, "Content-Length: 900", "ETag: \"a\"")), .received(count: 350))
+        attempt.after(.appended(length: 350), .received(count: 50))
+        #expect(attempt.machine.wantsBytes)
+        attempt.when(.aged, .flush)
+        #expect(!attempt.machine.wantsBytes)
+        attempt.when(.appended(length: 400), .recordCheckpoint(.kept(0, of: 900)))
+        attempt.when(.checkpointRecorded, .resumeTransfer)
     }
 
     @Test("A sync that is under way brings the checkpoint")

@@ -111,7 +111,7 @@ class Hands:
         found = self.sessions[0].poll(after, maximum)
         return [plain(event) for event in found.items], found.more
 
-    def wait_for(self, count=None, timeout=30):
+    def wait_for(self, count=None, timeout=180):
         """Reads events from the first unacknowledged one until the session is finished, or until there are so many.
 
         The end of a round that was over before the next task was handed over is left out, unless events are counted:
@@ -215,6 +215,24 @@ class Hands:
         """dlclose, as plug-in hosts do, though everything is still in use."""
         _ctypes.dlclose(backhaul._library.library._handle)
 
+    def lack_memory(self, library, first, count):
+        """Allocations of that library fail (Tests/retries/lacks.c), from the given one on."""
+        loaded = ctypes.CDLL(None)
+        loaded.lack_memory.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_long]
+        if not loaded.lack_memory(library.encode(), first, count):
+            raise LookupError(library)
+
+    def memory_calls(self):
+        return ctypes.CDLL(None).memory_calls()
+
+    def lack_watches(self, first, count):
+        """epoll_ctl(2) adds nothing."""
+        ctypes.CDLL(None).lack_watches(ctypes.c_long(first), ctypes.c_long(count))
+
+    def lack_processes(self, first, count):
+        """/proc/PID/stat cannot be opened."""
+        ctypes.CDLL(None).lack_processes(ctypes.c_long(first), ctypes.c_long(count))
+
     def fetch_with(self, curl, url):
         """One transfer with another libcurl, by its file name. Returns its CURLcode; no file name, no library."""
         try:
@@ -242,7 +260,7 @@ class Hands:
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
-            signal.alarm(120)
+            signal.alarm(1_000)
             told = []
             for verb in (self.sessions[0].configuration, self.application.sessions):
                 told.append(outcome_of(verb)[1])
@@ -259,7 +277,7 @@ class Hands:
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
-            signal.alarm(120)
+            signal.alarm(1_000)
 
             def reopened():
                 self.sessions[0].close()

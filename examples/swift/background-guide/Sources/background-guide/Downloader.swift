@@ -35,7 +35,9 @@ final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendabl
             let folder = try FileManager.default.url(
                 for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
             let name = downloadTask.originalRequest?.url?.lastPathComponent ?? location.lastPathComponent
-            try FileManager.default.moveItem(at: location, to: folder.appendingPathComponent(name))
+            let file = folder.appendingPathComponent(name)
+            try? FileManager.default.removeItem(at: file)  // an earlier download
+            try FileManager.default.moveItem(at: location, to: file)
         } catch {
             print("file error: \(error)")
         }

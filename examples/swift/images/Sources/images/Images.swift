@@ -9,7 +9,7 @@ final class Images: NSObject, BackgroundApplicationDelegate {
     /// Those of sessions that wait for the program, until all is delivered.
     private var completionHandlers: [String: () -> Void] = [:]
     private var finishedRound: UInt64 = 0
-    /// That something has moved; true: all was delivered.
+    /// That something has moved; true: the session is over.
     private let (signs, sign) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// Made when it is first needed, found again ever after: the same way from the button and from a launch.
@@ -40,7 +40,7 @@ final class Images: NSObject, BackgroundApplicationDelegate {
     func handOver(_ address: String) async throws {
         let name = Folder.name(of: address)
         guard let url = URL(string: address) else { throw Refusal("\(name): this is no address") }
-        if folder.pictures.contains(name) { throw Refusal("\(name) is there already") }
+        if folder.pictures.contains(name) { return folder.say("\(name) is there already") }
         // Pressed twice, it is still one download.
         if await session.allTasks.contains(where: { $0.taskDescription == name }) {
             return folder.say("\(name) was handed over before")
@@ -57,13 +57,19 @@ final class Images: NSObject, BackgroundApplicationDelegate {
     /// What is there and what is on its way, until all of it is there.
     func show() async {
         for name in folder.pictures { folder.print("there: \(name)") }
-        var tasks = await session.allTasks
-        for task in tasks { show(task) }
-        for await hasCaughtUp in signs {
-            tasks = await session.allTasks
-            if hasCaughtUp && tasks.isEmpty { return }
-            for task in tasks { show(task) }
+        for task in await session.allTasks { show(task) }
+        // Its last message says that all has ended and was delivered.
+        session.finishTasksAndInvalidate()
+        for await isOver in signs {
+            if isOver { return sayFinishedRound() }
+            for task in await session.allTasks { show(task) }
         }
+    }
+
+    private func sayFinishedRound() {
+        guard session.finishedRound > finishedRound else { return }
+        finishedRound = session.finishedRound
+        folder.say("round \(finishedRound) finished")
     }
 
     private func show(_ task: URLSessionTask) {
@@ -107,16 +113,16 @@ extension Images: URLSessionDownloadDelegate {
 
     nonisolated func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
         Task { @MainActor in
-            defer { sign.yield(true) }
-            if session.finishedRound > finishedRound {
-                finishedRound = session.finishedRound
-                folder.say("round \(finishedRound) finished")
-            }
+            sayFinishedRound()
             guard let handler = completionHandlers.removeValue(forKey: session.configuration.identifier ?? "") else {
                 return
             }
             folder.say("nothing is outstanding")
             handler()
         }
+    }
+
+    nonisolated func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        sign.yield(true)
     }
 }

@@ -3,7 +3,8 @@
 //   photos STORE LIST   hands over the list's files, one "URL<tab>destination" a line, and waits for them
 //   photos STORE        attaches to what was handed over before, and waits for the rest
 //
-// Kill it at any moment and start it again: nothing is lost, and nothing is downloaded twice.
+// Kill it at any moment and start it again: nothing is lost, and nothing is downloaded twice. Given the list again when
+// all is there, it downloads what has changed.
 import Backhaul
 // Standard output is one for all threads; stdio locks it.
 @preconcurrency import Glibc
@@ -26,8 +27,11 @@ func run(store: String, list: String?) async throws {
     if let list {
         session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
         // The keys make a repetition harmless, should the host die before it returns.
-        let requests = try readList(list).enumerated().map { number, entry in
-            Request(url: entry.url, destination: entry.destination, idempotencyKey: "photo-\(number)")
+        let requests = try readList(list).enumerated().map { number, entry -> Request in
+            var request = Request(url: entry.url, destination: entry.destination, idempotencyKey: "photo-\(number)")
+            request.ifExists = .replace
+            request.isOnlyIfChanged = true
+            return request
         }
         print("handed over \(try await session.enqueue(requests).count) files")
     } else {

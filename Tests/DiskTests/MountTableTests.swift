@@ -1,0 +1,32 @@
+import Testing
+
+@testable import BackhaulDisk
+
+@Suite("The file system of a path")
+struct MountTableTests {
+    private static let text = """
+        22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+        30 22 8:17 / /mnt rw - ext4 /dev/sdb1 rw
+        31 30 8:33 / /mnt/a\\040disk rw master:1 - ext4 /dev/sdc1 rw
+        32 22 0:40 / /mnt rw - fuse.sshfs host: rw
+
+        33 22 nonsense
+        """
+
+    private func device(_ path: String) -> UInt64 {
+        MountTable.find(path, in: MountTable.parse(Array(Self.text.utf8)))
+    }
+
+    @Test("is that of the longest mount point above it, and of two the later", arguments: [
+        ("/", 0x801), ("/home/me", 0x801), ("/mntx/file", 0x801), ("/mnt", 40), ("/mnt/file", 40),
+        ("/mnt/a disk", 0x821), ("/mnt/a disk/file", 0x821), ("/mnt/a diskette", 40),
+    ] as [(String, UInt64)])
+    func longest(path: String, expected: UInt64) {
+        #expect(device(path) == expected)
+    }
+
+    @Test("is one and the same where nothing is known")
+    func unknown() {
+        #expect(MountTable.find("/a", in: []) == 0)
+    }
+}

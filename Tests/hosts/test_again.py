@@ -1,0 +1,68 @@
+"""Handing over again: what is found, and which of it still sends its end."""
+
+import asyncio
+
+import pytest
+
+import backhaul
+from backhaul import Request, TaskState
+from servers.content import Content
+
+pytestmark = pytest.mark.both_hostings
+
+COUNT = 5
+
+
+@pytest.fixture
+def session(store, hosting):
+    with backhaul.Application("org.example.again", store, hosting=hosting) as application:
+        with application.session("gallery") as opened:
+            # Its round goes on as long as this one lives.
+            opened.download("http://127.0.0.1:9/never", str(store.parent / "never"), key="never", suspended=True)
+            yield opened
+
+
+@pytest.fixture
+def requests(misbehaving, downloads):
+    return [Request(misbehaving.serve(f"/{number}", Content(1_000)), downloads / str(number), key=str(number))
+            for number in range(COUNT)]
+
+
+@pytest.fixture
+def ends(session, requests):
+    """The events of the requests' ends, by key; nothing is acknowledged."""
+    session.enqueue(requests)
+    stream = session.events(timeout=60)
+    return {event.key: event for event in (next(stream) for _ in requests)}
+
+
+def test_an_end_that_was_acknowledged_is_told_from_one_that_still_comes(session, requests, ends):
+    session.acknowledge([ends["0"], ends["3"]])
+    found = session.enqueue(requests)
+    assert [one.task_id for one in found] == [ends[request.key].task_id for request in requests]
+    assert {one.state for one in found} == {TaskState.SUCCEEDED} and all(one.has_ended for one in found)
+    assert [one.event_id for one in found] == [None, ends["1"].id, ends["2"].id, None, ends["4"].id]
+    assert [one.is_acknowledged for one in found] == [True, False, False, True, False]
+    # So a program that counts them at once counts all of them in the end.
+    assert sum(one.is_acknowledged for one in found) + len(list(session.events(timeout=0))) == COUNT
+
+
+def test_what_lives_and_what_is_new_are_told_apart(session, misbehaving, downloads):
+    new = Request(misbehaving.serve("/new", Content(1_000)), downloads / "new", key="new", suspended=True)
+    (first,) = session.enqueue([new])
+    (second,) = session.enqueue([new])
+    assert (first.is_new, first.state, first.event_id) == (True, None, None)
+    assert (second.is_new, second.state, second.event_id) == (False, TaskState.SUSPENDED, None)
+    assert not second.has_ended and not second.is_acknowledged
+
+
+def test_one_download_tells_it_too_and_so_does_an_awaited_one(session, requests, ends):
+    session.acknowledge([ends["0"]])
+    request = requests[0]
+    task = session.download(request.url, request.destination, key=request.key)
+    assert (task.id, task.is_new, task.enqueued.is_acknowledged) == (ends["0"].task_id, False, True)
+
+    async def awaited():
+        return await session.start.enqueue(requests[:2])
+
+    assert [one.is_acknowledged for one in asyncio.run(awaited())] == [True, False]

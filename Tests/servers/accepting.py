@@ -1,0 +1,74 @@
+"""What servers that are written in Python have in common: listeners, and a thread for each connection."""
+
+import socket
+import threading
+from contextlib import closing, suppress
+
+_BACKLOG = 256
+
+
+class AcceptingServer:
+    """``with AServer() as server: server.url``. A subclass has `_serve`, which is called for each connection in a
+    thread of its own; the connection is closed when that returns, or raises OSError or EOFError. All connections end
+    with the server."""
+
+    def __init__(self, tls=None, address="127.0.0.1"):
+        self._tls, self._address = tls, address
+        self._listeners = {}
+        self._open = set()
+        #: Connections so far.
+        self.accepted = 0
+
+    def __enter__(self):
+        self.port = self._listen(self._address)
+        return self
+
+    def __exit__(self, *_):
+        for address in list(self._listeners):
+            self._stop_listening(address)
+        for connection in list(self._open):
+            # Of TLS, too, below which it ends: its thread may be reading.
+            with suppress(OSError):
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+    @property
+    def url(self):
+        return f"{'https' if self._tls else 'http'}://{self._address}:{self.port}"
+
+    def _serve(self, connection):
+        raise NotImplementedError
+
+    def _listen(self, address, port=0):
+        """Returns the port."""
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        listener = socket.create_server((address, port), family=family, backlog=_BACKLOG)
+        self._listeners[address] = listener
+        threading.Thread(target=self._accept, args=(listener,), name=type(self).__name__, daemon=True).start()
+        return listener.getsockname()[1]
+
+    def _stop_listening(self, address):
+        listener = self._listeners.pop(address)
+        with suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)  # wakes the accept, which close alone does not
+        listener.close()
+
+    def _accept(self, listener):
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                self.accepted += 1
+                threading.Thread(target=self._run, args=(connection,), daemon=True).start()
+
+    def _run(self, connection):
+        with suppress(OSError, EOFError):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self._tls:
+                connection = self._tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+            self._open.add(connection)
+            try:
+                with closing(connection):
+                    if self._tls:
+                        connection.do_handshake()
+                    self._serve(connection)
+            finally:
+                self._open.discard(connection)

@@ -1,0 +1,84 @@
+"""Servers that send as fast as the client takes it, until the client ends the connection."""
+
+import select
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+
+from transport.scripted import ScriptedServer
+from transport.violating import ViolatingServer
+
+#: Bytes that are sent between two looks at what the client has sent.
+_BLOCK = 65_536
+
+
+@dataclass(frozen=True)
+class Flood:
+    """What is sent: `start` once, then `part` again and again."""
+
+    start: bytes
+    part: bytes
+    #: What the client sends meanwhile is read.
+    reads: bool = True
+    #: Bytes of a record of TLS, at the most.
+    record: int = _BLOCK
+
+
+class _Counter:
+    """What the floods of one server have sent."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        #: Bytes that the kernel or TLS has taken.
+        self.sent = 0
+        #: Floods that have begun, and those that the client has ended.
+        self.begun = self.ended = 0
+
+    def add(self, *, sent=0, begun=0, ended=0):
+        with self._lock:
+            self.sent, self.begun, self.ended = self.sent + sent, self.begun + begun, self.ended + ended
+
+
+def _pour(connection, flood, counter):
+    """Returns when the client has ended the connection."""
+    block = flood.part * max(1, _BLOCK // len(flood.part))
+    counter.add(begun=1)
+    with suppress(OSError):
+        connection.sendall(flood.start)
+        while True:
+            for start in range(0, len(block), flood.record):
+                connection.sendall(block[start:start + flood.record])
+            counter.add(sent=len(block))
+            if flood.reads:
+                _take(connection)
+    counter.add(ended=1)
+
+
+def _take(connection):
+    while select.select([connection], [], [], 0)[0]:
+        if not connection.recv(_BLOCK):
+            raise ConnectionResetError
+
+
+class FloodingServer(ScriptedServer):
+    """``with FloodingServer(flood, context) as server``: floods the response to each request over HTTP/1.1."""
+
+    def __init__(self, flood, context=None):
+        self.flood = _Counter()
+        super().__init__(lambda connection, _: _pour(connection, flood, self.flood), context)
+
+
+class FloodingHTTP2Server(ViolatingServer):
+    """``with FloodingHTTP2Server(flood, context) as server``: `flood` is a function of the stream, which returns a
+    flood, behind which no request is read, or frames."""
+
+    def __init__(self, flood, context=None):
+        self.flood = _Counter()
+        super().__init__(context, flood)
+
+    def _send(self, connection, response):
+        if isinstance(response, bytes):
+            connection.sendall(response)
+        else:
+            _pour(connection, response, self.flood)
+            raise EOFError

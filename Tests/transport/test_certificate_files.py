@@ -1,0 +1,128 @@
+"""Files of certificates that hang, are no files, or change: they concern those who name them, and nobody else."""
+
+import os
+import shutil
+
+import pytest
+
+from backhaul import Status, TaskState
+
+from servers.hung import hung_mount
+from transport.conftest import QUICK, Authority
+
+OPTIONS = ["ca_file", "client_certificate", "client_key"]
+
+
+@pytest.fixture
+def options(authority):
+    return {"ca_file": authority.file, "client_certificate": authority.client("owner"),
+            "client_key": authority.client("owner")}
+
+
+@pytest.fixture
+def hung(tmp_path):
+    with hung_mount(tmp_path / "hung") as folder:
+        yield folder / "file.pem"
+
+
+def ended(one):
+    return next(event for event in one.wait_for() if event.task_id)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_file_that_does_not_answer_fails_its_own_task_and_says_so(fetch, serve, authority, options, hung, option):
+    server = serve(authority.context())
+    event = fetch(server.url + "/a", **{**options, option: hung}, request_timeout_ms=1_000)
+    assert (event.state, event.status) == (TaskState.FAILED, Status.REQUEST_TIMEOUT), event
+    assert event.error_message == (
+        f"{option} {hung} cannot be read: its file system has not answered for 1000 ms")
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_file_that_does_not_answer_holds_nobody_up(host, serve, authority, options, downloads, hung, option):
+    server = serve(authority.context())
+    one = host()
+    for number in range(20):
+        one.session(f"stuck {number}", **QUICK, **{**options, option: hung})
+        stuck = one.download(server.url + "/a", downloads / f"stuck {number}")
+    one.session("free", **QUICK, **options)
+    one.download(server.url + "/a", downloads / "free")
+    assert ended(one).state is TaskState.SUCCEEDED
+    one.turn_to("stuck 19")
+    one.cancel([stuck])
+    assert ended(one).state is TaskState.CANCELLED
+
+
+def test_an_engine_closes_while_a_file_does_not_answer(host, serve, authority, downloads, hung):
+    server = serve(authority.context())
+    one = host()
+    one.session(ca_file=hung, **QUICK)
+    one.download(server.url + "/a", downloads / "stuck")
+    one.close()
+    # The store is free, and an engine works in the same process.
+    one.open()
+    one.session("other", ca_file=authority.file, **QUICK)
+    one.download(server.url + "/a", downloads / "free")
+    assert ended(one).state is TaskState.SUCCEEDED
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("make, reason", [
+    (lambda path: os.mkfifo(path), "is no regular file"),
+    (lambda path: os.mkdir(path), "is no regular file"),
+    (lambda path: os.symlink("/dev/zero", path), "is no regular file"),
+    (lambda path: path.write_bytes(bytes(5 << 20)), "has more than 4 MiB"),
+    (lambda path: os.symlink(path, path), "cannot be read"),
+], ids=["FIFO", "directory", "device", "5 MiB", "endless link"])
+def test_what_is_no_file_of_certificates_fails_at_once(
+        fetch, serve, authority, options, tmp_path, option, make, reason):
+    path = tmp_path / "odd.pem"
+    make(path)
+    event = fetch(serve(authority.context()).url + "/a", **{**options, option: path})
+    assert (event.state, event.status, event.attempts) == (TaskState.FAILED, Status.TLS_FAILED, 1), event
+    assert event.error_message.startswith(f"{option} {path} {reason}")
+
+
+def test_a_damaged_certificate_is_counted(fetch, serve, authority, tmp_path):
+    path = tmp_path / "damaged.pem"
+    path.write_bytes(authority.file.read_bytes() + b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+    event = fetch(serve(authority.context()).url + "/a", ca_file=path)
+    assert event.status is Status.TLS_FAILED
+    assert event.error_message == (
+        f"ca_file {path} cannot be read as certificates in PEM: the one behind the first 1 is damaged")
+
+
+def test_a_file_that_was_mended_is_read_again(host, serve, authority, downloads, tmp_path):
+    path = tmp_path / "changing.pem"
+    shutil.copy(Authority(tmp_path).file, path)
+    server = serve(authority.context())
+    one = host()
+    one.session(ca_file=path, **{**QUICK, "maximum_attempts": 1})
+    one.download(server.url + "/a", downloads / "a")
+    assert ended(one).status is Status.TLS_FAILED
+    shutil.copy(authority.file, path)
+    one.session("again", ca_file=path, **{**QUICK, "maximum_attempts": 1})
+    one.download(server.url + "/a", downloads / "b")
+    assert ended(one).state is TaskState.SUCCEEDED
+
+
+def test_an_authority_that_was_taken_away_is_trusted_no_more(host, serve, authority, downloads, tmp_path):
+    """Connections that were made with it are not used again."""
+    path = tmp_path / "changing.pem"
+    shutil.copy(authority.file, path)
+    server = serve(authority.context())
+    one = host()
+
+    def status(name):
+        one.session(name, ca_file=path, **{**QUICK, "maximum_attempts": 1})
+        one.download(server.url + "/a", downloads / name)
+        return ended(one).status
+
+    assert status("before") is Status.OK
+    shutil.copy(Authority(tmp_path).file, path)
+    # A file is looked at once a second at most.
+    found = []
+    while not found or found[-1] is Status.OK:
+        found.append(status(f"after {len(found)}"))
+        assert len(found) < 1_000
+    assert found[-1] is Status.TLS_FAILED
