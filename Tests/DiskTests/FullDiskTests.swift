@@ -93,6 +93,7 @@ import Testing
         for kind in [BodySource.snapshot, .consume] {
             let body = HandedOverBody(file, kind, name: "kept")
             let kept = await answer { threads.keep([body], in: disk.scratch.path, forbidden: [], then: $0) }
+            #expect(disk.scratch.names().isEmpty)
             guard case .failure(let failure) = kept else {
                 Issue.record("a body of 2 MiB fits into 1 MiB")
                 continue
@@ -101,8 +102,6 @@ import Testing
             #expect(failure.message.contains("\(file.size) bytes"))
             #expect(failure.message.contains("\(before)"))
         }
-        threads.close()
-        #expect(disk.scratch.names().isEmpty)
         #expect(contents(path)?.count == 2 << 20)
     }
 

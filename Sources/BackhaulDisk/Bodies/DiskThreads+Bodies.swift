@@ -85,8 +85,23 @@ extension DiskThreads {
             }
             then(.success(files))
         } catch {
-            for body in bodies where body.source != .reference { remove(path: folder + "/" + body.name) { _ in } }
-            then(.failure(error))
+            let paths = bodies.filter { $0.source != .reference }.map { folder + "/" + $0.name }
+            remove(paths) { then(.failure(error)) }
+        }
+    }
+
+    /// Removes files of one directory; absent ones are fine. Errors are ignored: the store's sweep removes leftovers.
+    private func remove(_ paths: [String], then: @escaping @Sendable () -> Void) {
+        guard !paths.isEmpty else { return then() }
+        let left = Lock(paths.count)
+        for path in paths {
+            remove(path: path) { _ in
+                let isLast = left.withLock { left in
+                    left -= 1
+                    return left == 0
+                }
+                if isLast { then() }
+            }
         }
     }
 
