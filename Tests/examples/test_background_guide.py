@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from at_home import processes_at
-from daemons import end, end_daemons
+from daemons import daemons_of, end, end_daemons
 from held import HeldServer
 from hosts.host import until
 from story import digest
@@ -82,6 +82,24 @@ def test_started_again_and_again_it_has_the_file_that_the_server_has(program, ho
         subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, check=True)
         until(home.processes, lambda processes: processes == [])
         assert digest(home.data / "report.pdf") == digest(report)
+
+
+def test_three_starts_with_a_daemon_that_is_killed_in_the_middle_each_end_with_the_file(program, home, server):
+    def start():
+        subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, timeout=300, check=True)
+
+    start()
+    until(server.is_holding, bool)
+    for daemon in daemons_of(home.path):
+        end(daemon, signal.SIGKILL, time.monotonic() + 5)
+    start()
+    server.release()
+    until(home.processes, lambda processes: processes == [])
+    assert digest(home.data / "report.pdf") == digest(server.files["/report.pdf"])
+    start()
+    until(home.processes, lambda processes: processes == [])
+    assert home.files() == ["report.pdf"]
+    assert digest(home.data / "report.pdf") == digest(server.files["/report.pdf"])
 
 
 def test_what_the_server_does_not_have_is_no_file(program, home, server):

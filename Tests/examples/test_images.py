@@ -86,7 +86,7 @@ def test_the_picture_comes_when_the_program_is_gone_and_nobody_touches_it(images
     assert len(images.log()) == 4
 
 
-def test_killed_in_the_middle_it_is_launched_when_the_picture_is_there(images, server, sunset):
+def test_killed_in_the_middle_it_is_launched_when_the_picture_is_there_and_two_more_starts_find_it(images, server, sunset):
     images("get", sunset)
     opened = images.open()
     assert opened.stdout.readline().startswith("on its way: sunset.jpg")
@@ -97,6 +97,9 @@ def test_killed_in_the_middle_it_is_launched_when_the_picture_is_there(images, s
     until(images.log, lambda log: log[-1:] == USED[-1:])
     assert images.log() == ["handed over sunset.jpg", *USED]
     assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
+    for _ in range(2):
+        assert images("get", sunset) == ["sunset.jpg is there already"]
+        assert end_of(images.open()) == ["there: sunset.jpg"]
     assert [request.status for request in server.requests()] == [200], "it was asked for twice"
 
 

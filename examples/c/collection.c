@@ -66,6 +66,8 @@ static void enqueue_list(bh_session *session, const char *path) {
         requests[count].url = strdup(url);
         requests[count].destination = strdup(destination);
         requests[count].idempotency_key = requests[count].url;
+        requests[count].if_exists = BH_IF_EXISTS_REPLACE;
+        requests[count].flags = BH_REQUEST_IF_CHANGED; /* an earlier start may have fetched it */
         count++;
     }
     check(bh_session_enqueue(session, requests, count, sizeof *requests, BH_WAIT_DEFAULT, NULL, &applied, &error),
