@@ -31,11 +31,12 @@ struct MigrationTests {
             VALUES (9, 1, 1, 4, 1, 'https://example.org/old', 0, 0, 0, 0, 200, 1, 10, 1000, 1500);
         """
 
-    private func migrated(and more: String = "") throws -> (store: TestStore, session: SessionID) {
+    /// `version`: 3 or 4.
+    private func migrated(_ version: Int = 3, and more: String = "") throws -> (store: TestStore, session: SessionID) {
         var database: OpaquePointer?
         #expect(sqlite3_open("\(scratch.path)/\(Schema.fileName)", &database) == SQLITE_OK)
-        let version = "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 3;"
-        for step in Schema.migrations.prefix(3) + [Self.rows, more, version] {
+        let header = "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(version);"
+        for step in Schema.migrations.prefix(version) + [Self.rows, more, header] {
             #expect(sqlite3_exec(database, step, nil, nil, nil) == SQLITE_OK)
         }
         sqlite3_close(database)
@@ -96,5 +97,27 @@ struct MigrationTests {
         #expect(waits == [])
         try store.acknowledge(session, .through(EventID(rawValue: 7)))
         #expect(try store.info(session)?.liveTasks == 3)
+    }
+
+    @Test("a partial download and the leftovers of version 4 keep their files' earlier names")
+    func partFiles() throws {
+        let rows = """
+            INSERT INTO checkpoints (task_id, entity_tag, final_url, size, synced_offset, boot_id)
+                VALUES (1, '"v1"', 'https://example.org/a', 900, 700, 'boot');
+            INSERT INTO leftovers (task_id, kind, destination) VALUES (20, 1, '/gone'), (21, 2, NULL);
+            """
+        let store = try migrated(4, and: rows).store
+        let (waiting, leftovers) = try store.run { (transaction) throws(Failure) in
+            (try transaction.waitingTasks(lane: LaneID(rawValue: 1), limit: 9), try transaction.leftovers(limit: 9))
+        }
+        let task = try #require(waiting.first { $0.id.rawValue == 1 })
+        #expect(task.part == 0)
+        let checkpoint = try #require(task.checkpoint)
+        #expect((checkpoint.size, checkpoint.syncedOffset, checkpoint.bootID) == (900, 700, "boot"))
+        #expect(checkpoint.part == nil && checkpoint.syncedChecksum == nil)
+        #expect(leftovers == [
+            Leftover(task: TaskID(rawValue: 20), kind: .part(destinationPath: "/gone")),
+            Leftover(task: TaskID(rawValue: 21), kind: .kept),
+        ])
     }
 }
