@@ -118,6 +118,15 @@ def test_add_hands_over_anew_what_was_removed(backhaul, url):
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])
 
 
+def test_add_names_the_transfer_that_goes_on_when_a_file_is_there_already(backhaul, url):
+    (backhaul.here / "a").unlink()
+    (first,) = backhaul.json("add", "--suspended", url)
+    # As between the moment at which a file is placed and that at which its transfer has ended.
+    (backhaul.here / "a").write_bytes(CONTENT)
+    (second,) = backhaul.json("add", "--suspended", url)
+    assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])
+
+
 @pytest.mark.parametrize("hosting", ["daemon"])
 def test_add_names_the_event_of_an_end_that_nobody_has_read(backhaul, serve):
     url = f"{serve({'/a': CONTENT}).url}/a"

@@ -94,7 +94,7 @@ def test_a_launch_that_is_due_is_told_with_its_time_and_no_listing_is_taken_for_
     backhaul("register", "--first-delay", "3", script("exit 1"))
     backhaul("add", f"{server.url}/a")
     until(lambda: backhaul.json("launches")[0]["launches"] == 1, "the first launch")
-    assert "program starts in" in backhaul("sessions").stdout
+    until(lambda: "program starts in" in backhaul("sessions").stdout, "the end of the first launch")
     for command in ("tasks", "events", "sessions", "challenges", "launches"):
         backhaul(command)
     (launch,) = backhaul.json("launches")

@@ -23,11 +23,13 @@ struct DownloadList {
         var positions = Array(results.indices)
         while true {
             var again: [Int] = []
+            let isAnyOver = positions.contains { results[$0].isOver }
+            let unread = isAnyOver ? try DownloadList.unread(session) : [:]
             for position in positions {
                 let (transfer, result) = (transfers[position], results[position])
                 if !result.hasEnded {
                     handedOver[result.taskID] = handedOver[result.taskID] ?? transfer
-                } else if result.isOver, let later = try DownloadList.later(transfer, session) {
+                } else if result.isOver, let later = DownloadList.later(transfer, unread) {
                     transfers[position].former = later
                     again.append(position)
                 } else if let ending = try DownloadList.ending(of: result, transfer, session) {
@@ -45,20 +47,20 @@ struct DownloadList {
         }
     }
 
-    /// That after which one has come whose end nobody has read. Nil: there is none.
-    private static func later(_ transfer: Transfer, _ session: Session) throws(CommandError) -> UInt64? {
-        guard let key = transfer.key, let former = try unread(session)[Transfer.parts(ofKey: key).first] else {
-            return nil
-        }
+    /// The task after which the same download was handed over once more, if that one's end is still to be read.
+    private static func later(_ transfer: Transfer, _ unread: [String: UInt64?]) -> UInt64? {
+        guard let key = transfer.key, let former = unread[Transfer.parts(ofKey: key).first] else { return nil }
         return former == transfer.former ? nil : former
     }
 
-    /// Downloads that have succeeded and whose end nobody has read: by their row's first key, what they come after.
+    /// Downloads that go on or have succeeded, and whose end is still to be read: by the first key of their row, the
+    /// task that they come after. Running ones count: their file may be in place before their row has its end.
     static func unread(_ session: Session) throws(CommandError) -> [String: UInt64?] {
         var unread: [String: UInt64?] = [:]
         var cursor: UInt64 = 0
+        let states = [BH_TASK_WAITING, BH_TASK_RUNNING, BH_TASK_SUSPENDED, BH_TASK_SUCCEEDED]
         while true {
-            let (tasks, more) = try session.tasks(TaskSelection(states: [BH_TASK_SUCCEEDED]), after: cursor)
+            let (tasks, more) = try session.tasks(TaskSelection(states: states), after: cursor)
             for key in tasks.compactMap(\.key) {
                 let (first, former) = Transfer.parts(ofKey: key)
                 unread[first] = .some(former)
