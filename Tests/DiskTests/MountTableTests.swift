@@ -13,7 +13,7 @@ struct MountTableTests {
         33 22 nonsense
         """
 
-    private func device(_ path: String) -> UInt64 {
+    private func device(_ path: String) -> UInt64? {
         MountTable.find(path, in: MountTable.parse(Array(Self.text.utf8)))
     }
 
@@ -25,8 +25,9 @@ struct MountTableTests {
         #expect(device(path) == expected)
     }
 
-    @Test("is one and the same where nothing is known")
+    @Test("is not known without a mount point above it, as in a chroot")
     func unknown() {
-        #expect(MountTable.find("/a", in: []) == 0)
+        #expect(MountTable.find("/a", in: []) == nil)
+        #expect(MountTable.find("/a", in: MountTable.parse(Array("22 1 8:1 / /proc rw - proc proc rw".utf8))) == nil)
     }
 }

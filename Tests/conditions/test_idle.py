@@ -84,12 +84,19 @@ def bursts(text, begin, end):
     return found
 
 
+def is_of_other_devices(burst):
+    """The kernel sends the events of all devices to every listener, such as those of another program's loop devices."""
+    return (any("nl_groups=0x000001" in call for call in burst.calls)
+            and not any(call.startswith("open") for call in burst.calls))
+
+
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 @pytest.mark.parametrize("play", ["waiting_for_everything"], indirect=True)
 def test_an_idle_engine_reads_once_in_30_seconds_and_does_nothing_else(play):
     machine, found = play
     for burst in found:
         print(f"{burst.ended - burst.began:.3f} s: {len(burst.calls)} calls, such as {burst.calls[:3]}")
+    found = [burst for burst in found if not is_of_other_devices(burst)]
     assert 1 <= len(found) <= idle.SECONDS // 30 + 1
     for burst in found:
         assert len(burst.calls) < MOST_CALLS

@@ -86,7 +86,7 @@ def test_the_picture_comes_when_the_program_is_gone_and_nobody_touches_it(images
     assert len(images.log()) == 4
 
 
-def test_killed_in_the_middle_it_is_launched_when_the_picture_is_there_and_two_more_starts_find_it(images, server, sunset):
+def test_killed_in_the_middle_it_is_launched_when_the_picture_is_there(images, server, sunset):
     images("get", sunset)
     opened = images.open()
     assert opened.stdout.readline().startswith("on its way: sunset.jpg")

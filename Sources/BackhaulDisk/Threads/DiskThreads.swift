@@ -125,7 +125,7 @@ public final class DiskThreads: Sendable {
 
     private func lane(_ device: UInt64?, _ path: String) -> DiskLane {
         lanes.withLock { lanes in
-            let device = device ?? lanes.mounts.device(of: path)
+            guard let device = device ?? lanes.mounts.device(of: path) else { return home }
             if let known = lanes.all[device] { return known }
             guard !lanes.isClosed, lanes.all.count < Self.laneLimit,
                 let lane = try? DiskLane(count: count, files: files)

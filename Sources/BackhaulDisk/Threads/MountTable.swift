@@ -10,7 +10,8 @@ struct MountTable {
 
     private static let freshMilliseconds: Int64 = 1_000
 
-    mutating func device(of path: String) -> UInt64 {
+    /// Nil where no mount point is known above the path, as in a chroot.
+    mutating func device(of path: String) -> UInt64? {
         let now = Clock.bootMilliseconds
         if mounts.isEmpty || readAt + Self.freshMilliseconds <= now {
             mounts = Self.parse(Self.text)
@@ -19,14 +20,14 @@ struct MountTable {
         return Self.find(path, in: mounts)
     }
 
-    static func find(_ path: String, in mounts: [(point: [UInt8], device: UInt64)]) -> UInt64 {
-        var best: (length: Int, device: UInt64) = (-1, 0)
-        for mount in mounts where mount.point.count >= best.length {
+    static func find(_ path: String, in mounts: [(point: [UInt8], device: UInt64)]) -> UInt64? {
+        var best: (length: Int, device: UInt64)?
+        for mount in mounts where mount.point.count >= best?.length ?? 0 {
             let rest = path.utf8.dropFirst(mount.point.count)
             let isBelow = mount.point == [0x2F] || rest.isEmpty || rest.first == 0x2F
             if isBelow, path.utf8.starts(with: mount.point) { best = (mount.point.count, mount.device) }
         }
-        return best.device
+        return best?.device
     }
 
     /// The lines of proc_pid_mountinfo(5): "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw".
