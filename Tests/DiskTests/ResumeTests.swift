@@ -26,12 +26,12 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 9])
     }
 
-    @Test("in the same boot everything written is kept")
+    @Test("in the same boot a part of an earlier version is kept as far as it was synced")
     func allWritten() async throws {
         try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
-        #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 3)) == 5)
+        #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 3)) == 3)
         try await part.place(part.seal([6]))
-        #expect(contents(location.destination.path) == [1, 2, 3, 4, 5, 6])
+        #expect(contents(location.destination.path) == [1, 2, 3, 6])
     }
 
     @Test("a part shorter than what was synced is not ours any more and starts again", arguments: [

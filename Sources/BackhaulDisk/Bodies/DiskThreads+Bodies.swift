@@ -90,21 +90,6 @@ extension DiskThreads {
         }
     }
 
-    /// Removes files of one directory; absent ones are fine. Errors are ignored: the store's sweep removes leftovers.
-    private func remove(_ paths: [String], then: @escaping @Sendable () -> Void) {
-        guard !paths.isEmpty else { return then() }
-        let left = Lock(paths.count)
-        for path in paths {
-            remove(path: path) { _ in
-                let isLast = left.withLock { left in
-                    left -= 1
-                    return left == 0
-                }
-                if isLast { then() }
-            }
-        }
-    }
-
     /// Removes the old names of consumed files, unless something else has them by now. `then` is given those of which
     /// that is on the disk.
     public func removeConsumed(_ files: [BodyFile], then: @escaping @Sendable ([BodyFile]) -> Void) {

@@ -9,6 +9,7 @@ final class OpenPart {
     private static let writeBackSize: UInt64 = 8 << 20
 
     private let files: FileSystem
+    private let journal: PartJournal?
     private let location: PartLocation
     private var descriptor: Descriptor?
     /// Of the file that holds `length` bytes; nil when there is none yet.
@@ -31,36 +32,32 @@ final class OpenPart {
 
     private var path: String { location.destination.path }
 
-    init(_ location: PartLocation, files: FileSystem, _ footprint: PartFootprint? = nil) {
+    init(
+        _ location: PartLocation, files: FileSystem, _ journal: PartJournal?, _ footprint: PartFootprint? = nil
+    ) {
         self.location = location
+        self.journal = journal
         self.files = files
         self.footprint = footprint
     }
 
-    /// `stamp`: as a checkpoint has it. While `isUnproven`, the file is not to be continued.
+    /// `stamps`: as a checkpoint has them. While `isUnproven`, the file is not to be continued.
     func resume(
-        trusting trusted: TrustedLength, as stamp: PartStamp?, _ directories: inout Directories
+        trusting trusted: TrustedLength, as stamps: [PartStamp], _ directories: inout Directories
     ) throws(Failure) -> UInt64 {
         leave()
         let directory = try directories.directory(of: location.destination)
-        let (least, most): (UInt64, UInt64) =
-            switch trusted {
-            case .nothing: (0, 0)
-            case .synced(let length): (length, length)
-            case .allWritten(let synced): (synced, .max)
-            }
-        guard most > 0 else { return 0 }
+        guard trusted != .nothing else { return 0 }
         return try reporting { () throws(SystemError) in
             // What is there may be a stranger's: looked at before it is opened for writing, and again afterwards.
             guard let named = try files.status(in: directory.number, location.partName), named.isOurs else { return 0 }
             let file = try files.open(in: directory.number, location.partName)
             let status = try files.status(file.number)
-            guard status.isOurs, status.size >= least, status.size > 0 else { return 0 }
-            guard let known = knows(status, stamp, most) else { return 0 }
-            if status.size > most { try files.truncate(file.number, to: most) }
+            guard status.isOurs, status.size > 0, let known = knows(status, trusted, stamps) else { return 0 }
+            if status.size > known.length { try files.truncate(file.number, to: known.length) }
             descriptor = file
             inode = status.inode
-            length = min(status.size, most)
+            length = known.length
             writeBackStarted = length
             (checksum, check) = (known.checksum, known.check)
             left = known.check == nil ? FileTimes(status) : nil
@@ -68,23 +65,58 @@ final class OpenPart {
         }
     }
 
-    /// Nil when it is not the file that was written.
-    private func knows(
-        _ status: FileStatus, _ stamp: PartStamp?, _ most: UInt64
-    ) -> (checksum: UInt32?, check: PartCheck?)? {
+    private struct Known {
+        var length: UInt64
+        var checksum: UInt32?
+        /// Has to be read first.
+        var check: PartCheck?
+    }
+
+    /// How much of the file may be what was written. Nil: it is another file, or nothing of it is known.
+    private func knows(_ status: FileStatus, _ trusted: TrustedLength, _ stamps: [PartStamp]) -> Known? {
+        let synced: UInt64
+        let isSameBoot: Bool
+        switch trusted {
+        case .nothing: return nil
+        case .synced(let length): (synced, isSameBoot) = (length, false)
+        case .allWritten(let length): (synced, isSameBoot) = (length, true)
+        }
+        guard status.size >= synced else { return nil }
         if let footprint {
             guard footprint.isSameFile(status) else { return nil }
-            let isBelieved = status.size <= most
+            let length = isSameBoot ? status.size : min(status.size, synced)
+            let isWhole = length == status.size
             if footprint.isUntouched(status) {
-                return isBelieved ? (footprint.checksum, nil) : (nil, PartCheck(proven: 0, nil))
+                return isWhole
+                    ? Known(length: length, checksum: footprint.checksum)
+                    : length > 0 ? Known(length: length, check: PartCheck(reading: length)) : nil
             }
-            if isBelieved, let known = footprint.checksum { return (nil, PartCheck(proven: status.size, known)) }
+            if isWhole, let checksum = footprint.checksum {
+                return Known(length: length, check: PartCheck([.init(length: length, checksum: checksum)]))
+            }
         }
-        guard let stamp else { return (nil, nil) }
-        guard stamp.inode == status.inode, [0, status.device].contains(stamp.device), status.size >= stamp.length else {
+        return knows(status, synced, isSameBoot, stamps)
+    }
+
+    /// The file of an earlier engine: only its checksums say what of it was written.
+    private func knows(
+        _ status: FileStatus, _ synced: UInt64, _ isSameBoot: Bool, _ stamps: [PartStamp]
+    ) -> Known? {
+        // A checkpoint of an earlier version has no checksums.
+        guard !stamps.isEmpty else { return synced > 0 ? Known(length: synced) : nil }
+        guard stamps.allSatisfy({ $0.inode == status.inode && [0, status.device].contains($0.device) }) else {
             return nil
         }
-        return (nil, PartCheck(proven: stamp.length, stamp.checksum))
+        var proofs = stamps.compactMap { stamp in
+            stamp.checksum.map { PartCheck.Proof(length: stamp.length, checksum: $0) }
+        }
+        if isSameBoot, let last = journal?.record(of: status.inode, location.partName) {
+            proofs.append(.init(length: last.length, checksum: last.checksum))
+        }
+        proofs.removeAll { $0.length > status.size || $0.length == 0 }
+        guard !proofs.isEmpty else { return nil }
+        let check = PartCheck(proofs)
+        return Known(length: check.end, check: check)
     }
 
     var isUnproven: Bool { check != nil }
@@ -93,26 +125,40 @@ final class OpenPart {
     func prove(_ directories: inout Directories) throws(Failure) -> UInt64? {
         guard var check else { return length }
         let file = try current(&directories)
-        let end = check.end(of: length)
-        var slice = [UInt8](repeating: 0, count: Int(min(UInt64(PartDigest.sliceSize), end - check.offset)))
+        let rest = check.end - check.offset
+        var slice = [UInt8](repeating: 0, count: Int(min(UInt64(PartDigest.sliceSize), rest)))
         let count = try reporting { () throws(SystemError) in
             slice.isEmpty ? 0 : try files.read(file.number, into: &slice, at: check.offset)
         }
         check.add(slice[..<count])
-        guard check.offset == end || count == 0 else {
+        guard check.offset == check.end || count == 0 else {
             self.check = check
             return nil
         }
         self.check = nil
-        guard check.isRight, check.offset == end else {
+        let believed = check.believed
+        guard believed.length > 0 else {
             forget()
             return 0
         }
-        checksum = check.offset == length ? check.checksum : nil
+        if believed.length < length {
+            try reporting { () throws(SystemError) in try files.truncate(file.number, to: believed.length) }
+        }
+        (length, checksum) = (believed.length, believed.checksum)
+        writeBackStarted = length
         return length
     }
 
+    /// Writes at the end, and notes in the journal how far the file is.
     func append(_ bytes: [UInt8], _ directories: inout Directories) throws(Failure) -> UInt64 {
+        try write(bytes, &directories)
+        if let journal, let inode, let checksum {
+            journal.note(inode, location.partName, length: length, checksum: checksum)
+        }
+        return length
+    }
+
+    private func write(_ bytes: [UInt8], _ directories: inout Directories) throws(Failure) {
         let file = try current(&directories)
         do throws(Failure) {
             if length - writeBackStarted + UInt64(bytes.count) >= OpenPart.writeBackSize || length == 0 {
@@ -123,7 +169,11 @@ final class OpenPart {
         } catch {
             // Appends that are queued behind this one must not move up into its place.
             try? files.truncate(file.number, to: length)
-            throw breaks(error)
+            let status = try? files.status(file.number)
+            let footprint = status.map { PartFootprint($0, length, FileTimes($0), checksum) }
+            breaks(error)
+            self.footprint = footprint
+            throw error
         }
         length += UInt64(bytes.count)
         checksum = checksum.map { known in bytes.withUnsafeBytes { bhl_crc32c(known, $0.baseAddress, $0.count) } }
@@ -132,7 +182,6 @@ final class OpenPart {
             files.startWriteBack(file.number)
             writeBackStarted = length
         }
-        return length
     }
 
     /// The file to sync and the length that is then on the disk; nil when there is no file yet.
@@ -182,6 +231,11 @@ final class OpenPart {
                 + "\(space.reserve); free some space on it.")
     }
 
+    /// The journal's record is of no use any more: the file has its final name, or is removed.
+    func forgetRecord() {
+        if let inode { journal?.forget(inode, location.partName) }
+    }
+
     /// Everything of sealing but the sync.
     func prepareSeal(
         _ last: [UInt8], expected: UInt64?, _ directories: inout Directories
@@ -193,7 +247,7 @@ final class OpenPart {
                 whole < expected ? .connectionLost : .badResponse,
                 "The server announced \(expected) bytes for \(path) and sent \(whole).")
         }
-        if !last.isEmpty { _ = try append(last, &directories) }
+        if !last.isEmpty { try write(last, &directories) }
         let file = try current(&directories)
         let status = try reporting { () throws(SystemError) in
             try files.changeMode(file.number, location.mode)

@@ -24,30 +24,53 @@ struct FileTimes: Equatable {
     init(_ status: FileStatus) { (modified, changed) = (status.modifiedNanoseconds, status.changedNanoseconds) }
 }
 
-/// Reads the bytes of a part file that were there, slice by slice: the first of them against the checksum that they
-/// had, all of them for the checksum that they have.
+/// Reads the bytes of a part file that were there, slice by slice, and compares their checksum at each length for which
+/// it is known.
 struct PartCheck {
-    private(set) var offset: UInt64 = 0
-    private(set) var checksum: UInt32 = 0
-    private let proven: UInt64
-    private let expected: UInt32?
-    private(set) var isRight = true
-
-    /// - proven: so many bytes had this checksum. Nil: it is not known, and nothing is compared.
-    init(proven: UInt64, _ expected: UInt32?) {
-        (self.proven, self.expected) = (proven, expected)
+    /// So many bytes had this checksum.
+    struct Proof {
+        var length: UInt64
+        var checksum: UInt32
     }
 
-    /// How far is read of a file of this length.
-    func end(of length: UInt64) -> UInt64 { max(length, proven) }
+    private(set) var offset: UInt64 = 0
+    private var checksum: UInt32 = 0
+    /// Ascending by their length.
+    private var proofs: [Proof]
+    /// The longest that fits so far.
+    private var proven = Proof(length: 0, checksum: 0)
+    private let isComparing: Bool
+    /// Bytes to read.
+    let end: UInt64
+
+    init(_ proofs: [Proof]) {
+        isComparing = true
+        self.proofs = proofs.sorted { $0.length < $1.length }
+        end = self.proofs.last?.length ?? 0
+    }
+
+    /// Nothing is compared: the checksum of so many bytes is wanted.
+    init(reading length: UInt64) {
+        isComparing = false
+        proofs = []
+        end = length
+    }
 
     mutating func add(_ bytes: ArraySlice<UInt8>) {
-        // The slice in which the proven bytes end is taken in two.
-        let rest = proven > offset ? Int(min(UInt64(bytes.count), proven - offset)) : 0
-        take(bytes.prefix(rest))
-        if rest > 0, offset == proven, let expected { isRight = checksum == expected }
-        take(bytes.dropFirst(rest))
+        var bytes = bytes
+        // A slice in which proven bytes end is taken in two.
+        while let next = proofs.first, next.length <= offset + UInt64(bytes.count) {
+            let count = Int(next.length - offset)
+            take(bytes.prefix(count))
+            bytes = bytes.dropFirst(count)
+            if checksum == next.checksum { proven = next }
+            proofs.removeFirst()
+        }
+        take(bytes)
     }
+
+    /// As many bytes as were proven; when nothing was to be compared, all of them.
+    var believed: Proof { isComparing ? proven : Proof(length: offset == end ? offset : 0, checksum: checksum) }
 
     private mutating func take(_ bytes: ArraySlice<UInt8>) {
         checksum = bytes.withUnsafeBytes { bhl_crc32c(checksum, $0.baseAddress, $0.count) }

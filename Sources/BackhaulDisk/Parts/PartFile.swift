@@ -21,16 +21,17 @@ public final class PartFile: Sendable {
     /// Opens what an earlier attempt has left, if it is ours (a regular file of this user with one link) and as it was
     /// left, shortens it to what is trusted, and answers the length to continue from. 0 when there is nothing to
     /// continue; then no file is made yet. What this engine has closed is known by its size and times, or where only
-    /// these differ by its checksum; anything else by `stamp`.
+    /// these differ by its checksum. Of a file of an earlier engine as much is kept as has the checksum of one of the
+    /// `stamps` or of the journal's record.
     public func openResuming(
-        trusting trusted: TrustedLength, as stamp: PartStamp? = nil,
+        trusting trusted: TrustedLength, as stamps: [PartStamp] = [],
         then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
     ) {
         worker.post { [self] context in
             let part = context.part(id, location)
             let result = context.changing(location) {
                 Result { () throws(Failure) in
-                    try part.resume(trusting: trusted, as: stamp, &context.directories)
+                    try part.resume(trusting: trusted, as: stamps, &context.directories)
                 }
             }
             if case .success = result, part.isUnproven { prove(then: then) } else { then(result) }

@@ -30,7 +30,7 @@ public struct PartLocation: Equatable, Sendable {
 public enum TrustedLength: Equatable, Sendable {
     /// After another boot: what was synced.
     case synced(UInt64)
-    /// In the boot in which it was written: all of it, if it holds at least what was synced.
+    /// In the boot in which it was written: all that a checksum proves, if it holds at least what was synced.
     case allWritten(atLeastSynced: UInt64)
     case nothing
 }

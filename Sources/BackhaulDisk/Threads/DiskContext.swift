@@ -8,6 +8,7 @@ final class DiskContext {
     static let batchLimit = 64
 
     let files: FileSystem
+    private let journal: PartJournal?
     var directories: Directories
     var moves: [UInt64: KeptFileMove] = [:]
     var bodies: [UInt64: OpenBody] = [:]
@@ -22,8 +23,9 @@ final class DiskContext {
     /// Those with a sync that waits for the end of the batch.
     private var partsInBatch: Set<UInt64> = []
 
-    init(files: FileSystem) {
+    init(files: FileSystem, journal: PartJournal? = nil) {
         self.files = files
+        self.journal = journal
         directories = Directories(files: files)
         syncs = PendingSyncs(files: files)
     }
@@ -54,7 +56,7 @@ final class DiskContext {
         if partsInBatch.contains(id) { finishBatch() }
         if let part = parts[id] { return part }
         let footprint = footprints.isEmpty ? nil : footprints.removeValue(forKey: location.path)
-        let part = OpenPart(location, files: files, footprint)
+        let part = OpenPart(location, files: files, journal, footprint)
         parts[id] = part
         return part
     }
@@ -78,7 +80,7 @@ final class DiskContext {
 
     func discard(_ id: UInt64, _ location: PartLocation) throws(Failure) {
         if partsInBatch.contains(id) { finishBatch() }
-        parts[id] = nil
+        parts.removeValue(forKey: id)?.forgetRecord()
         footprints[location.path] = nil
         do throws(Failure) {
             let directory = try directories.directory(of: location.destination)
@@ -118,7 +120,7 @@ final class DiskContext {
             partsInBatch.insert(id)
             syncs.add(file, dataOnly: false) { [unowned self] error in
                 guard let error else {
-                    parts[id] = nil
+                    parts.removeValue(forKey: id)?.forgetRecord()
                     return then(.success(sealed))
                 }
                 then(.failure(part.breaks(.disk(error, location.partDescription))))

@@ -10,14 +10,16 @@ final class DiskLane: Sendable {
     }
 
     private let files: FileSystem
+    private let journal: PartJournal?
     private let threads: Lock<Threads>
     private let first: Worker<DiskContext>
 
     /// Throws a `SystemError` when no thread can be started.
-    init(count: Int, files: FileSystem) throws {
+    init(count: Int, files: FileSystem, journal: PartJournal?) throws {
         self.files = files
+        self.journal = journal
         let activities = (0...max(1, count)).map { _ in DiskActivity() }
-        first = try Self.worker("backhaul-disk0", files, activities[0])
+        first = try Self.worker("backhaul-disk0", files, journal, activities[0])
         threads = Lock(Threads(
             workers: [first] + Array(repeating: nil, count: max(1, count) - 1), activities: activities))
     }
@@ -27,7 +29,7 @@ final class DiskLane: Sendable {
             let index = Int(UInt(bitPattern: name.hashValue) % UInt(threads.workers.count))
             if let worker = threads.workers[index] { return worker }
             guard !threads.isClosed else { return first }
-            let worker = try? Self.worker("backhaul-disk\(index)", files, threads.activities[index])
+            let worker = try? Self.worker("backhaul-disk\(index)", files, journal, threads.activities[index])
             threads.workers[index] = worker
             return worker ?? first
         }
@@ -37,7 +39,7 @@ final class DiskLane: Sendable {
         threads.withLock { threads in
             if let looker = threads.looker { return looker }
             guard !threads.isClosed, let activity = threads.activities.last else { return first }
-            threads.looker = try? Self.worker("backhaul-look", files, activity)
+            threads.looker = try? Self.worker("backhaul-look", files, journal, activity)
             return threads.looker ?? first
         }
     }
@@ -62,12 +64,12 @@ final class DiskLane: Sendable {
     }
 
     private static func worker(
-        _ name: String, _ files: FileSystem, _ activity: DiskActivity
+        _ name: String, _ files: FileSystem, _ journal: PartJournal?, _ activity: DiskActivity
     ) throws -> Worker<DiskContext> {
         var files = files
         files.activity = activity
         return try Worker(
-            name: name, make: { [files] in DiskContext(files: files) },
+            name: name, make: { [files] in DiskContext(files: files, journal: journal) },
             perform: { context, jobs in context.perform(jobs) })
     }
 }

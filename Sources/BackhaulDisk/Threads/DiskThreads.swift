@@ -19,6 +19,7 @@ public final class DiskThreads: Sendable {
 
     private let count: Int
     private let files: FileSystem
+    private let journal: PartJournal?
     private let home: DiskLane
     private let lanes: Lock<Lanes>
     private let lastID = Lock<UInt64>(0)
@@ -26,14 +27,15 @@ public final class DiskThreads: Sendable {
     /// So many file systems have threads of their own.
     private static let laneLimit = 32
 
-    /// `home`: a directory of the file system that is used most. Throws a `SystemError` when no thread can be started.
-    public convenience init(count: Int, home: String = "/") throws {
-        try self.init(count: count, home: home, files: FileSystem())
+    /// `home`: a directory of the file system that is used most. `journal`: where the lengths of part files are noted.
+    /// Throws a `SystemError` when no thread can be started.
+    public convenience init(count: Int, home: String = "/", journal: PartJournal? = nil) throws {
+        try self.init(count: count, home: home, journal: journal, files: FileSystem())
     }
 
-    init(count: Int, home: String = "/", files: FileSystem) throws {
-        (self.count, self.files) = (count, files)
-        self.home = try DiskLane(count: count, files: files)
+    init(count: Int, home: String = "/", journal: PartJournal? = nil, files: FileSystem) throws {
+        (self.count, self.files, self.journal) = (count, files, journal)
+        self.home = try DiskLane(count: count, files: files, journal: journal)
         var lanes = Lanes()
         if let device = (try? files.status(of: home))?.device { lanes.all[device] = self.home }
         self.lanes = Lock(lanes)
@@ -50,6 +52,21 @@ public final class DiskThreads: Sendable {
     /// Removes a file, such as a kept one whose event was acknowledged, and syncs its directory. Absent is fine.
     public func remove(path: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker(for: path).post { context in context.remove(path: path, then: then) }
+    }
+
+    /// As `remove(path:)`, for several files. Errors are ignored: the caller cannot do more.
+    public func remove(_ paths: [String], then: @escaping @Sendable () -> Void) {
+        guard !paths.isEmpty else { return then() }
+        let left = Lock(paths.count)
+        for path in paths {
+            remove(path: path) { _ in
+                let isLast = left.withLock { left in
+                    left -= 1
+                    return left == 0
+                }
+                if isLast { then() }
+            }
+        }
     }
 
     /// Moves a kept file of `size` bytes to its claimed destination, synced: by rename, or across file systems by copy,
@@ -128,7 +145,7 @@ public final class DiskThreads: Sendable {
             guard let device = device ?? lanes.mounts.device(of: path) else { return home }
             if let known = lanes.all[device] { return known }
             guard !lanes.isClosed, lanes.all.count < Self.laneLimit,
-                let lane = try? DiskLane(count: count, files: files)
+                let lane = try? DiskLane(count: count, files: files, journal: journal)
             else { return home }
             lanes.all[device] = lane
             return lane

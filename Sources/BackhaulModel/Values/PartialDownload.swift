@@ -77,10 +77,13 @@ public struct Checkpoint: Equatable, Sendable {
         self.facts = facts
     }
 
-    /// What the part file is to have. After another boot only synced bytes are there for certain.
-    public func stamp(isSameBoot: Bool) -> PartStamp? {
-        guard let part, !isSameBoot else { return part }
-        return PartStamp(device: 0, inode: part.inode, length: syncedOffset, checksum: syncedChecksum)
+    /// What the part file is to have: as much as was synced, and in the same boot as much as was written. Empty in a
+    /// checkpoint of an earlier version.
+    public func stamps(isSameBoot: Bool) -> [PartStamp] {
+        guard let part else { return [] }
+        let synced = PartStamp(
+            device: isSameBoot ? part.device : 0, inode: part.inode, length: syncedOffset, checksum: syncedChecksum)
+        return isSameBoot ? [synced, part] : [synced]
     }
 }
 

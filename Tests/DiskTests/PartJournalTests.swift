@@ -1,0 +1,130 @@
+import BackhaulModel
+import Glibc
+import Testing
+
+@testable import BackhaulDisk
+
+/// An engine is killed and another one continues: nothing but the part file, the checkpoint and the journal is left.
+@Suite("A part file after a kill")
+struct PartJournalTests {
+    let scratch: Scratch
+    let location: PartLocation
+
+    init() throws {
+        scratch = try Scratch()
+        location = try scratch.location("file")
+    }
+
+    private var journal: PartJournal? { PartJournal(path: scratch.path("journal")) }
+
+    /// Writes these pieces, the first of them synced, and leaves the file as a kill does. Returns the checkpoint's
+    /// stamps.
+    private func killed(after pieces: [[UInt8]]) async throws -> [PartStamp] {
+        let threads = try DiskThreads(count: 1, journal: journal)
+        let part = threads.partFile(location)
+        var synced: PartStamp?
+        for piece in pieces {
+            try await part.append(piece)
+            if synced == nil { synced = try await answer { part.sync(then: $0) }.get().stamp }
+        }
+        return try [#require(synced)]
+    }
+
+    /// What the next engine believes of the file.
+    private func continued(_ stamps: [PartStamp]) async throws -> [UInt8]? {
+        let threads = try DiskThreads(count: 1, journal: journal)
+        let part = threads.partFile(location)
+        let synced = stamps.first?.length ?? 0
+        let length = try await answer {
+            part.openResuming(trusting: .allWritten(atLeastSynced: synced), as: stamps, then: $0)
+        }.get()
+        guard length > 0 else { return nil }
+        let bytes = contents(scratch.partPath(location))
+        #expect(bytes?.count == Int(length))
+        return bytes
+    }
+
+    private func change(_ body: (UnsafeMutablePointer<FILE>) -> Void) throws {
+        let file = try #require(fopen(scratch.partPath(location), "r+"))
+        body(file)
+        fclose(file)
+    }
+
+    @Test("is whole up to its last write, which was not synced")
+    func keepsUnsynced() async throws {
+        let stamps = try await killed(after: [[1, 2, 3], [4, 5], [6]])
+        #expect(try await continued(stamps) == [1, 2, 3, 4, 5, 6])
+    }
+
+    @Test("loses what was added behind its last write", arguments: [1, 5_000])
+    func dropsTail(count: Int) async throws {
+        let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
+        try change { file in
+            fseek(file, 0, SEEK_END)
+            for _ in 0..<count { fputc(0, file) }
+        }
+        #expect(try await continued(stamps) == [1, 2, 3, 4, 5])
+    }
+
+    @Test("goes back to what was synced when the bytes behind it are others")
+    func dropsGarbledTail() async throws {
+        let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
+        try change { file in
+            fseek(file, 4, SEEK_SET)
+            fputc(0, file)
+        }
+        #expect(try await continued(stamps) == [1, 2, 3])
+    }
+
+    @Test("goes back to what was synced when it is shorter than its last write")
+    func dropsCutTail() async throws {
+        let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
+        #expect(truncate(scratch.partPath(location), 4) == 0)
+        #expect(try await continued(stamps) == [1, 2, 3])
+    }
+
+    @Test("starts again when the synced bytes are others")
+    func dropsAll() async throws {
+        let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
+        try change { file in fputc(9, file) }
+        #expect(try await continued(stamps) == nil)
+    }
+
+    @Test("goes back to what was synced without its record", arguments: ["absent", "zeros", "garbled", "directory"])
+    func withoutRecord(state: String) async throws {
+        let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
+        let path = scratch.path("journal")
+        switch state {
+        case "zeros": try write([UInt8](repeating: 0, count: 65_536), to: path)
+        case "garbled": try write([UInt8](repeating: 7, count: 100), to: path)
+        default: unlink(path)
+        }
+        if state == "directory" { mkdir(path, 0o700) }
+        #expect(try await continued(stamps) == [1, 2, 3])
+    }
+
+    @Test("has its record no longer when it has its final name or is removed")
+    func forgets() async throws {
+        let threads = try DiskThreads(count: 1, journal: journal)
+        let part = threads.partFile(location)
+        try await part.append([1])
+        try await part.place(part.seal([2]))
+        let other = threads.partFile(try scratch.location("other"))
+        try await other.append([1])
+        try await other.discard()
+        threads.close()
+        #expect(contents(scratch.path("journal"))?.allSatisfy { $0 == 0 } == true)
+    }
+
+    @Test("has a record among thousands of others, of which the oldest make way")
+    func manyRecords() throws {
+        let journal = try #require(journal)
+        for inode in 1...5_000 as ClosedRange<UInt64> { journal.note(inode, "part", length: inode, checksum: 7) }
+        let again = try #require(self.journal)
+        #expect(again.record(of: 5_000, "part")?.length == 5_000)
+        #expect(again.record(of: 2_953, "part")?.length == 2_953)
+        #expect(again.record(of: 2_952, "part") == nil)
+        #expect(again.record(of: 5_000, "other") == nil)
+        #expect(contents(scratch.path("journal"))?.count == 65_536)
+    }
+}
