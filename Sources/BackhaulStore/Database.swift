@@ -12,6 +12,7 @@ struct Database {
     init(directory: StoreDirectory, migrations: [String] = Schema.migrations) throws(Failure) {
         // Made by us before SQLite opens it, so that its mode does not depend on the umask; SQLite gives its log the
         // same.
+        try directory.refuseLogWithoutDatabase()
         var lock = try Self.keepOthersOut(try directory.openFile(Schema.fileName))
         try LogCheck.refuseDamage(directory)
         var connection = try Self.open(directory)

@@ -8,7 +8,8 @@ import struct
 import pytest
 
 from conftest import until
-from daemons import daemons_of
+from daemons import daemons_of, end_daemons
+from servers.hung import FreezingDisk
 
 CONTENT = bytes(range(256)) * 4000
 
@@ -128,3 +129,33 @@ def test_a_running_transfer_that_is_rescheduled_is_said_to_go_on(backhaul, serve
     (told,) = backhaul.json("reschedule", "--all", "--earliest-start", "+4h")
     assert told == {"affected": 1, "running": 1}
     assert "under way" not in backhaul("reschedule", task["id"], "--earliest-start", "now").stderr
+
+
+@pytest.mark.parametrize("command", [["sessions"], ["tasks"], ["doctor"]], ids=lambda words: words[0])
+def test_each_command_ends_although_the_store_s_file_system_is_frozen(backhaul, serve, tmp_path, command):
+    server = serve({"/a": CONTENT}, speed=20_000)
+    with FreezingDisk(tmp_path / "disk") as disk:
+        words = ["--store", str(disk.folder / "store")]
+        backhaul("add", *words, f"{server.url}/a")
+        disk.freeze()
+        ended = backhaul.start(*command, *words)
+        try:
+            # It may time out after 30 s; what matters is that it ends and can be ended.
+            ended.communicate(timeout=60)
+        finally:
+            disk.thaw()
+        end_daemons(disk.folder)
+
+
+def test_doctor_ends_although_the_lock_is_a_pipe(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=20_000)
+    backhaul("add", f"{server.url}/a")
+    (daemon,) = daemons_of(backhaul.folder)
+    os.kill(daemon, signal.SIGKILL)
+    until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
+    (lock,) = backhaul.folder.rglob("lock")
+    lock.unlink()
+    os.mkfifo(lock, 0o600)
+    asked = backhaul.start("doctor")
+    output, _ = asked.communicate(timeout=60)
+    assert "store" in output

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from backhaul import BackhaulError, Hosting, Request, Role, Status
+from backhaul import Application, BackhaulError, Hosting, Request, Role, Status
 from hosts.host import until
 
 
@@ -133,3 +133,17 @@ def test_too_few_descriptors_are_a_sentence(store, place, descriptors):
     said = opened_with(store, resource.RLIMIT_NOFILE, descriptors)
     assert "SystemError" not in said
     assert said == "" or said.startswith("OUT_OF_RESOURCES ")
+
+
+def test_a_daemon_without_a_descriptor_for_another_client_says_so(store, place):
+    assert opened_with(store, resource.RLIMIT_NOFILE, 40) == ""
+    clients = []
+    try:
+        with pytest.raises(BackhaulError) as refused:
+            for number in range(60):
+                clients.append(Application(f"org.example.client{number}", store, timeout=20))
+        assert refused.value.status is Status.OUT_OF_RESOURCES
+        assert "no descriptor left" in str(refused.value) and "RLIMIT_NOFILE" in str(refused.value)
+    finally:
+        for client in clients:
+            client.close()

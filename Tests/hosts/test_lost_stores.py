@@ -8,6 +8,8 @@ import pytest
 from backhaul import BackhaulError, Request, Status, StoreError
 
 from hosts.host import until
+from servers.content import Content
+from servers.paced import PacedServer
 
 DATABASE = "backhaul.sqlite3"
 LOG = "backhaul.sqlite3-wal"
@@ -64,9 +66,14 @@ def test_an_enqueue_into_a_store_that_was_removed_or_replaced_is_refused(host, s
     assert refused.value.status is Status.STORE_UNAVAILABLE
     assert "open" in str(refused.value)
     one.kill()
-    # What the path has now can be used.
+    # What the path has now can be used. Only commits without their database are not thrown away.
     two = host(opened=False)
-    until(lambda: opened(two), lambda done: done)
+    try:
+        until(lambda: opened(two), lambda done: done)
+    except StoreError as error:
+        assert "has commits" in str(error)
+        (store / LOG).unlink()
+        two = host()
     two.session()
     two.enqueue([request(2, downloads)])
     assert [info.url for info in two.tasks()][-1] == "http://127.0.0.1:9/2"
@@ -87,7 +94,8 @@ def opened(one):
     try:
         one.open()
     except StoreError as error:
-        assert error.status is Status.STORE_UNAVAILABLE
+        if error.status is not Status.STORE_UNAVAILABLE:
+            raise
         return False
     return True
 
@@ -102,6 +110,27 @@ def test_a_store_that_was_moved_keeps_what_its_host_enqueues(host, store, downlo
     two = host()
     two.attach()
     assert len(two.tasks()) == 1
+
+
+def lose(store, *names):
+    for name in names:
+        (store / name).write_bytes(b"")
+
+
+@pytest.mark.parametrize("names", [[DATABASE], [DATABASE, LOG]], ids=["the database", "the database and its log"])
+def test_a_store_whose_database_was_emptied_after_a_kill_is_refused(host, store, downloads, names):
+    """The log of its commits, or the record of its part file, shows that there was something."""
+    with PacedServer(Content(4_000_000), 2_000_000, lambda _: False) as server:
+        one = host()
+        one.session()
+        one.download(server.url, downloads / "a")
+        until(lambda: sum(path.stat().st_size for path in downloads.iterdir()), bool)
+        one.kill_with_engine()
+    lose(store, *names)
+    two = host(opened=False)
+    with pytest.raises(StoreError, match="the database of the store is empty or gone") as refused:
+        two.open()
+    assert refused.value.status is Status.STORE_DAMAGED
 
 
 @pytest.fixture

@@ -20,15 +20,38 @@ public final class StoreDirectory: Sendable {
 
     public func bodyFile(named name: String) -> String { "\(bodiesPath)/\(name)" }
 
+    /// How long each part file is, as of the last write.
+    public var partJournalPath: String { path + "/parts" }
+
     /// A database that is empty beside files of its tasks was lost: a new one would not know them.
     func refuseFilesWithoutDatabase() throws(Failure) {
         for folder in [bodiesPath, keptPath] {
             guard let names = try? DirectoryReader.textNames(in: folder), !names.isEmpty else { continue }
-            throw Failure(
-                .storeDamaged,
-                "the database of the store is empty or gone, and files of its tasks lie in \(folder); put a copy of "
-                    + "the database back, or move these files away to begin anew")
+            throw lost("files of its tasks lie in \(folder)")
         }
+        if hasPartRecords { throw lost("\(partJournalPath) knows of downloads that were under way") }
+    }
+
+    /// A log without the database that it continues: SQLite would remove it.
+    func refuseLogWithoutDatabase() throws(Failure) {
+        guard sizeOfFile(Schema.fileName) ?? 0 == 0, sizeOfFile(Schema.logName) ?? 0 > 0 else { return }
+        throw lost("its log \(path)/\(Schema.logName) has commits")
+    }
+
+    private func lost(_ what: String) -> Failure {
+        Failure(
+            .storeDamaged,
+            "the database of the store is empty or gone, and \(what); put a copy of the database back, or move these "
+                + "files away to begin anew")
+    }
+
+    private var hasPartRecords: Bool {
+        let number = bhl_open(partJournalPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
+        guard number >= 0 else { return false }
+        defer { close(number) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = pread(number, &bytes, bytes.count, 0)
+        return count > 0 && bytes[..<count].contains { $0 != 0 }
     }
 
     /// Longer paths leave no room for the names inside.
@@ -88,6 +111,9 @@ public final class StoreDirectory: Sendable {
 
     /// True when the directory was not there before.
     private static func make(_ path: String) throws(Failure) -> Bool {
+        // Looked at first: mkdir(2) waits for a frozen file system, also when the directory is there.
+        var status = stat()
+        if stat(path, &status) == 0 { return false }
         if mkdir(path, 0o700) == 0 { return true }
         let code = bhl_errno()
         switch code {
@@ -96,11 +122,7 @@ public final class StoreDirectory: Sendable {
         case ENOSPC, EDQUOT: throw full(path, code)
         case ENOENT: throw unavailable(path, code, "its parent directory does not exist; make that first")
         case ENOTDIR: throw unavailable(path, code, "a part of its path is not a directory")
-        case EACCES:
-            // An existing directory may lie where nothing new may be made.
-            var status = stat()
-            if stat(path, &status) == 0 { return false }
-            throw unavailable(path, code, "its parent directory does not let this user make it")
+        case EACCES: throw unavailable(path, code, "its parent directory does not let this user make it")
         default: throw unavailable(path, code, SystemError.reason(of: code))
         }
     }

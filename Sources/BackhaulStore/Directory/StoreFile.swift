@@ -20,7 +20,7 @@ extension StoreDirectory {
 
     /// Opens a file of the store for reading and writing, or makes it with mode 0600 whatever the umask is.
     func openFile(_ name: String) throws(Failure) -> Descriptor {
-        var number = bhl_openat(descriptor.number, name, O_RDWR | O_NOFOLLOW, 0)
+        var number = bhl_openat(descriptor.number, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)
         if number < 0, bhl_errno() == ENOENT {
             number = bhl_openat(descriptor.number, name, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
             if number >= 0 {

@@ -33,7 +33,7 @@ extension StoreDirectory {
     /// Whether an engine, of this process or another, has the lock. Does not take it, not even for a moment: a daemon
     /// that is just starting would find it taken and end.
     public var isLocked: Bool {
-        let number = bhl_openat(descriptor.number, Self.lockName, O_RDWR | O_NOFOLLOW, 0)
+        let number = bhl_openat(descriptor.number, Self.lockName, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return false }
         let file = Descriptor(owning: number)
         return bhl_is_locked(file.number) != 0
@@ -41,7 +41,7 @@ extension StoreDirectory {
 
     /// Who wrote himself into the lock file, if that can be read: for messages, not for decisions.
     public func lockHolder() -> ProcessIdentity? {
-        let number = bhl_openat(descriptor.number, Self.lockName, O_RDONLY | O_NOFOLLOW, 0)
+        let number = bhl_openat(descriptor.number, Self.lockName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return nil }
         let file = Descriptor(owning: number)
         var buffer = [UInt8](repeating: 0, count: 256)

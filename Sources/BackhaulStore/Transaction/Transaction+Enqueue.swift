@@ -34,11 +34,14 @@ extension Transaction {
                 continue
             }
             // Neighbours in a chunk mostly have the same origin.
-            if last?.origin != origin {
-                if lanes[origin] == nil { lanes[origin] = try findOrMakeLane(session, origin) }
-                last = lanes[origin].map { (origin, $0) }
+            let lane: LaneID
+            if let last, last.origin == origin {
+                lane = last.lane
+            } else {
+                lane = if let known = lanes[origin] { known } else { try findOrMakeLane(session, origin) }
+                lanes[origin] = lane
+                last = (origin, lane)
             }
-            guard let lane = last?.lane else { continue }
             let group = try groups.find(request) { (name) throws(Failure) in try findOrMakeGroup(name, of: session) }
             if let task = try insert(request, lane, group, &terms) {
                 try refuseOccupied(request, index: UInt64(results.count))

@@ -89,7 +89,7 @@ struct DoctorStore {
 
     /// Whether some engine has the lock. Looking does not take it.
     var isLocked: Bool {
-        let number = bhl_open(Paths.join(path, "lock"), O_RDONLY | O_NOFOLLOW, 0)
+        let number = bhl_open(Paths.join(path, "lock"), O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return false }
         defer { close(number) }
         return bhl_is_locked(number) != 0
