@@ -71,7 +71,7 @@ let package = Package(
             dependencies: [
                 "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulLoop", "BackhaulDisk",
                 "BackhaulTransport", "BackhaulConditions", "BackhaulUserManager",
-            ], swiftSettings: strict),
+            ], swiftSettings: small),
         // A host's side: finds or becomes the engine, sends again, waits.
         .target(
             name: "BackhaulClient",

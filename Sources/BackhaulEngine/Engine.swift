@@ -32,7 +32,9 @@ public final class Engine: Sendable {
         self.directory = directory
         store = try StoreThread(directory: directory, lock: storeLock)
         do {
-            disk = try DiskThreads(count: DiskThreads.usualCount, home: directory.path)
+            disk = try DiskThreads(
+                count: DiskThreads.usualCount, home: directory.path,
+                journal: PartJournal(path: directory.partJournalPath))
         } catch {
             store.close()
             throw Failure(.outOfResources, "the engine's disk threads cannot be started; lower the number of threads")

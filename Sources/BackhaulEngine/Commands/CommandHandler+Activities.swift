@@ -18,7 +18,7 @@ extension CommandHandler {
     }
 
     private func set(_ activity: Activity, _ origin: Origin?, in session: SessionID) {
-        core.lookAtCalendar()
+        core.calendar.look()
         let now = Clock.wallMilliseconds
         once({ (transaction) throws(Failure) in
             try transaction.setActivity(activity, origin: origin, in: session, now: now)
@@ -37,7 +37,7 @@ extension CommandHandler {
     }
 
     func activities(of session: SessionID) {
-        core.lookAtCalendar()
+        core.calendar.look()
         core.lookAtActivities()
         read { (transaction) throws(Failure) in
             .activities(try transaction.activities(session, now: Clock.wallMilliseconds))

@@ -38,7 +38,7 @@ extension CommandHandler {
         var owners: [Int] = []
         for position in positions {
             guard let body = items[position].0.options.body else { continue }
-            let name = core.newBodyName(body.source)
+            let name = core.requestBodies.newName(body.source)
             for (number, file) in body.files.enumerated() {
                 guard !file.isAbsent else {
                     let failure = Failure(
@@ -74,9 +74,9 @@ extension CommandHandler {
     ) -> @Sendable (EngineCore, Result<Value, Failure>) -> Void {
         let (id, sequence, answeredThrough) = (connection.id, sequence, answeredThrough)
         return { core, result in
-            guard let connection = core.connections[id] else {
+            guard let connection = core.clients[id] else {
                 if case .success(let files as [BodyFile]) = result {
-                    core.discardUnused(files.compactMap(\.storedName))
+                    core.requestBodies.discardUnused(files.compactMap(\.storedName))
                 }
                 return
             }
@@ -103,10 +103,11 @@ extension CommandHandler {
                 try transaction.noteConsumed(bodies.consumed(where: isNew))
             },
             settle: { core, answer in
-                core.discardUnused(bodies.names)
-                core.removeConsumed { core in
+                core.requestBodies.discardUnused(bodies.names)
+                core.requestBodies.removeConsumed {
                     answer(core)
-                    if let connection = core.connections[id] { core.bodiesTaken(by: connection) }
+                    if let connection = core.clients[id] { core.bodiesTaken(by: connection) }
+                    return []
                 }
             })
     }
@@ -135,5 +136,15 @@ struct TakenBodies: Sendable {
     /// As they were handed over.
     func consumed(where isNew: (Int) -> Bool) -> [BodyFile] {
         zip(handed, positions).filter { $0.0.source == .consume && isNew($0.1) }.map(\.0.file)
+    }
+}
+
+extension EngineCore {
+    /// The next enqueue of this client may come.
+    func bodiesTaken(by connection: ClientConnection) {
+        connection.isTakingBodies = false
+        while !connection.isTakingBodies, let message = connection.takeHeldEnqueue() {
+            received(message, from: connection.id)
+        }
     }
 }

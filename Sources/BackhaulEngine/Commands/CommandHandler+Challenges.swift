@@ -35,9 +35,12 @@ extension CommandHandler {
         }, then: { core, change in
             guard let change, let challenge = answered.withLock({ $0 }) else { return }
             if response == .refuse {
-                core.refused(challenge, session, change)
+                core.apply(core.credentials.refused(challenge, session))
+                core.apply(change, tasksEndedOrStopped: .cancel)
             } else {
-                core.answered(challenge, response, life, session, change)
+                core.apply(core.credentials.responded(to: challenge, response, life, session))
+                core.scheduler.tasksWait(in: change.lanes, reload: false)
+                core.announce(change)
             }
         })
     }

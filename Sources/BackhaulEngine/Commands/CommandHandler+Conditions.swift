@@ -7,7 +7,7 @@ internal import BackhaulStore
 extension CommandHandler {
     func conditions() {
         let (id, sequence) = (connection.id, sequence)
-        core.readConditions { core, infos in core.answer(id, sequence, .success(.conditions(infos))) }
+        core.readConditions { core, infos in core.clients.reply(id, sequence, .success(.conditions(infos))) }
     }
 
     func holds() {
@@ -18,7 +18,7 @@ extension CommandHandler {
                 delayed: try transaction.delayed(for: .budget), began: try transaction.delaysBegan(for: .budget)
             )
         }, then: { core, result in
-            core.answer(id, sequence, result.map { found in
+            core.clients.reply(id, sequence, result.map { found in
                 let names = Dictionary(
                     found.sessions.map { ($0.id, (application: $0.application, session: $0.configuration.identifier)) },
                     uniquingKeysWith: { first, _ in first })

@@ -25,7 +25,7 @@ extension CommandHandler {
             }
             return listed
         }, then: { core, result in
-            core.answer(id, sequence, result.map { listed in
+            core.clients.reply(id, sequence, result.map { listed in
                 .launches(listed.map { core.launches.info($0.launch, $0.seen) })
             })
         })
@@ -47,7 +47,7 @@ extension CommandHandler {
             guard !current.sessions.isEmpty else { return nil }
             return (current, try transaction.seen(application))
         }, then: { core, result in
-            core.answer(id, sequence, result.map { found in
+            core.clients.reply(id, sequence, result.map { found in
                 guard let (launch, seen) = found else { return .currentLaunch(nil) }
                 var current = launch
                 current.sessions = core.withWaiting(current.sessions, of: application)
@@ -82,12 +82,12 @@ extension CommandHandler {
             core.launches.completed(in: application, completion, hasRead: handedOut > .zero)
         }, always: { core, reply in
             guard reply == .completed(endsHandle: true), let client else { return }
-            let attached = core.connections[id]?.detach(handle)
+            let attached = core.clients[id]?.detach(handle)
             core.store({ (transaction) throws(Failure) in
                 try transaction.releaseHandle(client: client, handle: handle, session: session)
             }, then: { core, _ in
                 guard let attached else { return }
-                core.tryWaiting(NamedSession(application: application, identifier: attached.identifier))
+                core.claims.released(NamedSession(application: application, identifier: attached.identifier))
             })
         })
     }

@@ -21,11 +21,9 @@ extension CommandHandler {
 extension EngineCore {
     /// Takes new limits; they hold at once.
     func limits(_ limits: EngineLimits) {
-        schedule.engineLimits = .init(
-            running: Int(limits.maximumRunningTasks), connections: Int(limits.maximumConnections),
-            connectionsPerOrigin: limits.connectionsPerOrigin.map { Int($0) })
+        scheduler.setLimits(limits)
         transport.maximumConnections = Int(limits.maximumConnections)
         setRate(limits.bytesPerSecond, of: .engine)
-        planPump()
+        scheduler.plan()
     }
 }

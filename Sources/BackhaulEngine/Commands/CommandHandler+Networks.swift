@@ -16,7 +16,7 @@ extension CommandHandler {
         let (id, sequence) = (connection.id, sequence)
         Clock.readTimeZone()
         core.readConditions { core, _ in
-            core.answer(id, sequence, .success(.networks(core.networkInfos())))
+            core.clients.reply(id, sequence, .success(.networks(core.networkInfos())))
         }
     }
 }

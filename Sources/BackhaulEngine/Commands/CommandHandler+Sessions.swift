@@ -9,31 +9,32 @@ extension CommandHandler {
     func open(
         _ handle: HandleID, _ role: Role, _ identifier: String, waits: Bool, _ body: @escaping OpenSession
     ) {
-        guard let hello = connection.hello, let process = connection.process else { return }
+        guard let consumer = connection.consumer(handle), let application = connection.application else { return }
         guard connection.handles.count < Self.handleLimit else {
             let failure = Failure(.tooMany, "the application has \(Self.handleLimit) sessions open; close some")
             return connection.reply(sequence, .failed(failure))
         }
-        let consumer = ConsumerIdentity(client: hello.client, handle: handle, process: process, launch: hello.launch)
-        let name = NamedSession(application: hello.application, identifier: identifier)
-        let (id, sequence, waits) = (connection.id, sequence, waits && role == .consume)
-        let waiting = WaitingConsumer(connection: id, sequence: sequence, handle: handle, open: body)
+        let name = NamedSession(application: application, identifier: identifier)
+        let address = HandleAddress(connection: connection.id, handle: handle)
+        let opening = SessionOpening(address: address, sequence: sequence, name: name, role: role, open: body)
+        let waits = waits && role == .consume
         // Others came first.
-        if waits, core.queues[name] != nil { return core.wait(waiting, for: name) }
+        if waits, core.claims.count(of: name) > 0 { return core.claims.wait(opening) }
         if waits { connection.startOpening(handle) }
         core.store({ (transaction) throws(Failure) in
-            try body(transaction, name.application, consumer)
+            try body(transaction, application, consumer)
         }, then: { core, result in
-            let isWanted = core.connections[id]?.stopOpening(handle) ?? false
+            let isWanted = core.clients[address.connection]?.stopOpening(handle) ?? false
             switch result {
-            case .success(let opened): core.opened(opened, id, sequence, consumer, role, identifier)
+            case .success(let opened): core.opened(opened, opening, consumer)
             case .failure(let failure) where waits && failure.status == .inUse:
                 if isWanted {
-                    core.wait(waiting, for: name)
+                    core.claims.wait(opening)
                 } else {
-                    core.answer(id, sequence, .failure(EngineCore.gaveUp))
+                    core.clients.reply(address.connection, opening.sequence, .failure(SessionClaims.gaveUp))
                 }
-            case .failure(let failure): core.answer(id, sequence, .failure(failure))
+            case .failure(let failure):
+                core.clients.reply(address.connection, opening.sequence, .failure(failure))
             }
         })
     }
@@ -44,15 +45,15 @@ extension CommandHandler {
         // Not attached here: of an engine that is gone, but what it has claimed there is in the store.
         if let attached = connection.detach(handle) {
             let address = HandleAddress(connection: id, handle: handle)
-            core.progressWatches[address] = nil
-            if core.consumers[attached.session] == address { core.consumers[attached.session] = nil }
+            core.progress.stop(address)
+            core.clients.detached(address, from: attached.session)
         }
         core.store({ (transaction) throws(Failure) in
             try transaction.releaseHandle(client: client, handle: handle)
         }, then: { core, result in
-            core.answer(id, sequence, result.map { _ in .done })
+            core.clients.reply(id, sequence, result.map { _ in .done })
             if case .success(let identifier?) = result {
-                core.tryWaiting(NamedSession(application: application, identifier: identifier))
+                core.claims.released(NamedSession(application: application, identifier: identifier))
             }
         })
     }
@@ -62,7 +63,7 @@ extension CommandHandler {
         core.store({ (transaction) throws(Failure) in
             (infos: try transaction.sessions(application: application), seen: try transaction.seen(application))
         }, then: { core, result in
-            core.answer(id, sequence, result.map { listing in
+            core.clients.reply(id, sequence, result.map { listing in
                 var infos = core.withWaiting(listing.infos, of: application)
                 core.launches.describe(&infos, of: application, listing.seen)
                 return .sessions(infos)
@@ -73,24 +74,30 @@ extension CommandHandler {
 
 extension EngineCore {
     /// The handle counts from now on.
-    func opened(
-        _ opened: OpenedSession, _ id: ConnectionID, _ sequence: UInt64, _ consumer: ConsumerIdentity, _ role: Role,
-        _ identifier: String
-    ) {
-        let handle = consumer.handle
+    func opened(_ opened: OpenedSession, _ opening: SessionOpening, _ consumer: ConsumerIdentity) {
         if let application = opened.launchedApplication { launches.attached(application, consumer) }
         remember(opened.configuration, of: opened.id)
-        guard let connection = connections[id] else { return }
+        let address = opening.address
+        guard let connection = clients[address.connection] else { return }
         let window = PushWindow(newest: opened.newestEvent)
-        connection.attach(handle, .init(session: opened.id, identifier: identifier, role: role, window: window))
-        if role == .consume { consumers[opened.id] = HandleAddress(connection: id, handle: handle) }
+        connection.attach(
+            address.handle,
+            .init(session: opened.id, identifier: opening.name.identifier, role: opening.role, window: window))
+        if opening.role == .consume { clients.setConsumer(of: opened.id, address) }
         connection.reply(
-            sequence,
+            opening.sequence,
             .session(
                 opened.id, isNew: opened.isNew, newestEvent: opened.newestEvent,
                 unacknowledged: opened.unacknowledged))
-        if role == .consume, let application = connection.application {
-            askToYield(NamedSession(application: application, identifier: identifier))
+        if opening.role == .consume { claims.askToYield(opening.name) }
+    }
+
+    func withWaiting(_ infos: [SessionInfo], of application: String) -> [SessionInfo] {
+        infos.map { info in
+            var info = info
+            let name = NamedSession(application: application, identifier: info.identifier)
+            info.waitingConsumers = UInt32(clamping: claims.count(of: name))
+            return info
         }
     }
 }

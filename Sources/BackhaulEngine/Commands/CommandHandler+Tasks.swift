@@ -39,7 +39,7 @@ extension CommandHandler {
         let (outbox, first) = (core.services.outbox, positions)
         core.services.disk.inspect(positions.compactMap { requests[$0].destination }) { failure in
             outbox.post { core in
-                guard let connection = core.connections[id] else { return }
+                guard let connection = core.clients[id] else { return }
                 connection.isInspecting = false
                 if var failure {
                     failure.index = failure.index.map { UInt64(first[Int($0)]) }
@@ -61,15 +61,15 @@ extension CommandHandler {
         settle: Settlement? = nil
     ) {
         let hasPriority = items.contains { $0.0.priority > 0 }
-        core.lookAtCalendar()
-        let now = core.calendarMilliseconds
-        let clock = EngineCore.readClock()
+        core.calendar.look()
+        let now = core.calendar.milliseconds
+        let clock = CalendarWatch.readClock()
         let isLaunched =
             connection.hello?.launch != nil && core.sessions[session]?.isDiscretionaryIfLaunched == true
         let enqueued = Lock(EnqueuedTasks())
         let aliases = aliases(of: items)
         let hasKey = items.contains { $0.0.idempotencyKey != nil }
-        let running = hasKey ? core.runningTasks(of: session) : []
+        let running = hasKey ? core.transfers.tasks(of: session) : []
         once({ (transaction) throws(Failure) in
             let applied = try transaction.enqueue(
                 session: session, items, aliases: aliases, now: now, clock: clock, isLaunched: isLaunched,
@@ -80,8 +80,8 @@ extension CommandHandler {
         }, then: { core, _ in
             CrashPoint.afterEnqueue.reach()
             let enqueued = enqueued.withLock { $0 }
-            core.tasksWait(in: enqueued.lanes, reload: hasPriority)
-            core.due(at: enqueued.nextDue)
+            core.scheduler.tasksWait(in: enqueued.lanes, reload: hasPriority)
+            core.scheduler.due(at: enqueued.nextDue)
             core.latestStart(at: enqueued.nextLatestStart)
         }, settle: settle)
     }
@@ -105,24 +105,28 @@ extension CommandHandler {
         }, then: { core, change in
             guard let change else { return }
             CrashPoint.afterAcknowledge.reach()
-            if !change.removedKept.isEmpty { core.sweepLeftovers() }
+            if !change.removedKept.isEmpty { core.leftovers.sweep() }
             if change.sessionRemoved { core.removed(change) }
             returns.withLock { $0 = change.returnsBodies }
         }, settle: { core, answer in
             // Whoever has the answer finds his files.
-            returns.withLock(\.self) ? core.giveBodiesBack(then: answer) : answer(core)
+            guard returns.withLock(\.self) else { return answer(core) }
+            core.requestBodies.giveBack {
+                answer(core)
+                return []
+            }
         })
     }
 
     func list(_ selection: TaskSelection, after: TaskID, maximum: Int, of session: SessionID) {
-        let running = core.runningTasks(of: session)
+        let running = core.transfers.tasks(of: session)
         let (id, sequence) = (connection.id, sequence)
         core.store({ (transaction) throws(Failure) in
             try transaction.taskInfos(
                 session, selection, after: after, maximum: maximum, running: running,
                 bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
         }, then: { core, result in
-            core.answer(id, sequence, result.map { listing in
+            core.clients.reply(id, sequence, result.map { listing in
                 var tasks: [TaskInfo] = []
                 tasks.reserveCapacity(listing.tasks.count)
                 // In place: a copy of a task has many parts.
@@ -138,9 +142,9 @@ extension CommandHandler {
     }
 
     func control(_ control: TaskControl, _ selection: TaskSelection, in session: SessionID) {
-        let running = core.runningTasks(of: session)
-        core.lookAtCalendar()
-        let calendar = core.calendarMilliseconds
+        let running = core.transfers.tasks(of: session)
+        core.calendar.look()
+        let calendar = core.calendar.milliseconds
         let held = control == .resume ? core.heldByUplink(of: session) : [:]
         once({ (transaction) throws(Failure) in
             let change = try transaction.control(
@@ -153,26 +157,26 @@ extension CommandHandler {
             case .cancel: core.apply(change, tasksEndedOrStopped: .cancel)
             case .suspend: core.apply(change, tasksEndedOrStopped: .leave)
             case .resume:
-                core.tryUnconnected(change.lanes)
+                core.apply(core.reachability.tryNow(change.lanes))
                 if change.held > 0 { core.tryUplink() }
                 core.apply(change)
-                core.due(at: change.nextDue)
+                core.scheduler.due(at: change.nextDue)
             case .setRate(let rate):
                 core.setRate(rate, of: change.tasks)
                 core.apply(change)
             case .setConstraints:
                 core.restated(change.restated)
-                core.tasksWait(in: change.lanes, reload: true)
+                core.scheduler.tasksWait(in: change.lanes, reload: true)
                 core.apply(change)
             case .reschedule:
                 core.restated(change.restated)
-                core.tasksWait(in: change.lanes, reload: true)
+                core.scheduler.tasksWait(in: change.lanes, reload: true)
                 core.apply(change)
-                core.due(at: change.nextDue)
+                core.scheduler.due(at: change.nextDue)
                 core.latestStart(at: change.restated.next)
             case .setPriority(let priority):
-                for id in change.tasks { core.runners[id]?.task.request.priority = priority }
-                core.tasksWait(in: change.lanes, reload: true)
+                for id in change.tasks { core.transfers[id]?.task.request.priority = priority }
+                core.scheduler.tasksWait(in: change.lanes, reload: true)
                 core.apply(change)
             }
         })
@@ -195,8 +199,8 @@ extension CommandHandler {
             return (record, directory.keptFile(of: task), record.outcome?.size ?? 0)
         }, then: { core, result in
             switch result {
-            case .failure(let failure): core.answer(id, sequence, .failure(failure))
-            case .success(nil): core.answer(id, sequence, .success(.done))
+            case .failure(let failure): core.clients.reply(id, sequence, .failure(failure))
+            case .success(nil): core.clients.reply(id, sequence, .success(.done))
             case .success(let (record, path, size)?):
                 let outbox = core.services.outbox
                 let target = PartLocation(
@@ -205,11 +209,11 @@ extension CommandHandler {
                 core.services.disk.moveKept(from: path, to: target, size: size) { moved in
                     outbox.post { core in
                         switch moved {
-                        case .failure(let failure): core.answer(id, sequence, .failure(failure))
+                        case .failure(let failure): core.clients.reply(id, sequence, .failure(failure))
                         case .success:
                             core.store({ (transaction) throws(Failure) in
                                 try transaction.recordClaim(task, path: destination.path)
-                            }, then: { core, result in core.answer(id, sequence, result.map { .done }) })
+                            }, then: { core, result in core.clients.reply(id, sequence, result.map { .done }) })
                         }
                     }
                 }
@@ -234,12 +238,8 @@ extension EngineCore {
         while !connection.isInspecting, let message = connection.takeHeld() { received(message, from: connection.id) }
     }
 
-    func runningTasks(of session: SessionID) -> Set<TaskID> {
-        Set(runners.values.filter { $0.task.session == session }.map(\.task.id))
-    }
-
     /// Lays what a running download knows over what its row says.
     func addProgress(to info: inout TaskInfo) {
-        if let runner = runners[info.id] { info = runner.overlay(info) }
+        if let runner = transfers[info.id] { info = runner.overlay(info) }
     }
 }

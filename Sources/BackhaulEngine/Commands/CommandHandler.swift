@@ -41,7 +41,7 @@ struct CommandHandler {
         case .updateConfiguration(let handle, let configuration):
             try SessionCheck.check(configuration)
             let session = try changing(handle)
-            let now = core.calendarMilliseconds
+            let now = core.calendar.milliseconds
             once({ (transaction) throws(Failure) in
                 try transaction.updateConfiguration(session, configuration)
                 // Those that wait for a credential have a due time of the resource time-out.
@@ -52,7 +52,7 @@ struct CommandHandler {
                 return (.done, nil)
             }, then: { core, _ in
                 core.remember(configuration, of: session)
-                core.releaseDue()
+                core.apply(core.scheduler.releaseDue())
             })
         case .enqueue(let handle, let requests): try enqueue(requests, into: try changing(handle))
         case .poll(let handle, let after, let maximum):
@@ -84,12 +84,13 @@ struct CommandHandler {
                 if let change { core.apply(change, tasksEndedOrStopped: cancelTasks ? .cancel : nil) }
             })
         case .stopWaiting(let handle):
-            core.stopWaiting(connection.id, handle)
+            core.claims.stopWaiting(HandleAddress(connection: connection.id, handle: handle))
             connection.reply(sequence, .done)
         case .sessions: listSessions()
         case .watchProgress(let handle, let milliseconds):
             _ = try attached(handle)
-            try core.watchProgress(connection, handle, milliseconds: milliseconds)
+            let address = HandleAddress(connection: connection.id, handle: handle)
+            try core.progress.watch(address, milliseconds: milliseconds)
             connection.reply(sequence, .done)
         case .engine: connection.reply(sequence, .engine(core.information))
         case .challenges(let handle): challenges(of: try attached(handle).session)
@@ -143,7 +144,7 @@ struct CommandHandler {
 
     func read(_ body: @escaping @Sendable (Transaction) throws(Failure) -> Reply) {
         let (id, sequence) = (connection.id, sequence)
-        core.store(body, then: { core, result in core.answer(id, sequence, result) })
+        core.store(body, then: { core, result in core.clients.reply(id, sequence, result) })
     }
 
     /// Does what has to be done before the answer, and gives it then.
@@ -181,23 +182,13 @@ struct CommandHandler {
                 if applied.isNew { then(core, applied.change) }
                 always(core, applied.reply)
                 // Whoever has the reply knows of the events that it brought about.
-                core.announceAll()
-                guard let settle else { return core.answer(id, sequence, .success(applied.reply)) }
-                settle(core) { core in core.answer(id, sequence, .success(applied.reply)) }
+                core.apply(core.events.announceAll())
+                guard let settle else { return core.clients.reply(id, sequence, .success(applied.reply)) }
+                settle(core) { core in core.clients.reply(id, sequence, .success(applied.reply)) }
             case .failure(let failure):
-                guard let settle else { return core.answer(id, sequence, .failure(failure)) }
-                settle(core) { core in core.answer(id, sequence, .failure(failure)) }
+                guard let settle else { return core.clients.reply(id, sequence, .failure(failure)) }
+                settle(core) { core in core.clients.reply(id, sequence, .failure(failure)) }
             }
         })
-    }
-}
-
-extension EngineCore {
-    func answer(_ id: ConnectionID, _ sequence: UInt64, _ result: Result<Reply, Failure>) {
-        guard let connection = connections[id] else { return }
-        switch result {
-        case .success(let reply): connection.reply(sequence, reply)
-        case .failure(let failure): connection.reply(sequence, .failed(failure))
-        }
     }
 }

@@ -3,45 +3,28 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// A session as its clients call it.
-struct NamedSession: Hashable, Sendable {
-    var application: String
-    var identifier: String
-
-    // As the store compares them, byte by byte; texts of Swift are equal when they look the same.
-    static func == (left: NamedSession, right: NamedSession) -> Bool {
-        left.application.utf8.elementsEqual(right.application.utf8)
-            && left.identifier.utf8.elementsEqual(right.identifier.utf8)
-    }
-
-    func hash(into hasher: inout Hasher) {
-        for byte in identifier.utf8 { hasher.combine(byte) }
-        hasher.combine(application.utf8.count)
-    }
-}
-
 /// What follows from changed rows.
 extension EngineCore {
     /// Rows changed: running downloads follow, and clients of the application learn of new events.
     func apply(_ change: Change, tasksEndedOrStopped: RunnerEvent? = nil) {
         if let event = tasksEndedOrStopped {
-            needsNoWay(change.lanes)
+            tasksLeft(change.lanes)
             for id in change.tasks {
                 forgetRepeats(of: id)
                 endDelay(of: id)
                 if let runner = runners[id] {
                     event == .cancel ? runner.cancel() : runner.take(event)
-                } else if let task = ready.removeValue(forKey: id) {
-                    schedule.drop(id, in: task.lane)
+                } else {
+                    scheduler.drop(id)
                 }
             }
         }
         if tasksEndedOrStopped == .cancel {
-            sweepLeftovers()
-            sweepBodies()
+            leftovers.sweep()
+            requestBodies.sweep()
         }
-        forgetClosed(change)
-        tasksWait(in: change.lanes, reload: false)
+        apply(credentials.closed(change.closedChallenges, of: change.session))
+        scheduler.tasksWait(in: change.lanes, reload: false)
         announce(change)
         if change.sessionRemoved { removed(change) }
     }
@@ -49,14 +32,25 @@ extension EngineCore {
     /// The session is gone, and with it its consumer.
     func removed(_ change: Change) {
         forget(change.session)
-        tryWaiting(NamedSession(application: change.application, identifier: change.identifier))
+        claims.released(NamedSession(change))
     }
 
-    /// An event comes for a host that may be stopped; with it the engine's own process is.
+    /// Clients of the application learn of new events; what depends on ended tasks is looked at.
+    func announce(_ change: Change) {
+        lookAtActivities(of: change.tasks)
+        guard change.newestEvent > .zero else { return }
+        if change.needsHost { launches.look(at: change.application) }
+        events.announce(change)
+    }
+
+    /// Tasks of these lanes have ended or stopped.
+    func tasksLeft(_ lanes: Set<LaneID>) {
+        reachability.tasksLeft(lanes) { [unowned self] lane in runners.values.contains { $0.task.lane == lane } }
+    }
+
+    /// An event comes for a host that may be stopped.
     func noteStop(of connection: ClientConnection) {
-        guard !connection.isLocal, let process = connection.process, let application = connection.application,
-            connection.handles.values.contains(where: { $0.role == .consume })
-        else { return }
+        guard let process = connection.process, let application = connection.application else { return }
         if launches.stopped.noteEvent(for: process.processID, now: loop.now) { launches.look(at: application) }
     }
 }

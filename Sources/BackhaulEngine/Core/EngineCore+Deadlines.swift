@@ -14,11 +14,10 @@ extension EngineCore {
         guard loop.now - lastLookForOverdue >= Self.lookMilliseconds else { return }
         lastLookForOverdue = loop.now
         let overdue = ready.values.lazy.filter { [self] task in
-            sessions[task.session].map { remainingMilliseconds(of: task, $0) <= 0 } ?? false
+            sessions[task.session].map { calendar.remainingMilliseconds(of: task, $0) <= 0 } ?? false
         }
         for task in Array(overdue.prefix(Self.overdueLimit)) where runners[task.id] == nil {
-            ready[task.id] = nil
-            schedule.drop(task.id, in: task.lane)
+            scheduler.drop(task.id)
             run(task, holdsTurn: false)
         }
     }
@@ -46,14 +45,14 @@ extension EngineCore {
 
     /// They need neither a turn nor good conditions to end.
     func endHeldOverdue() {
-        let now = calendarMilliseconds
+        let now = calendar.milliseconds
         for (session, end) in deferral.endsOfTime where end <= now {
             deferral.endsOfTime[session] = nil
             storeUntilDone({ (transaction) throws(Failure) in
                 try transaction.overdue(of: session, limit: Self.overdueLimit, now: now)
             }, then: { core, overdue in
-                for task in overdue where core.runners[task.id] == nil {
-                    if core.ready.removeValue(forKey: task.id) != nil { core.schedule.drop(task.id, in: task.lane) }
+                for task in overdue where core.transfers[task.id] == nil {
+                    core.scheduler.drop(task.id)
                     core.run(task, holdsTurn: false)
                 }
                 core.noteHeld(session)

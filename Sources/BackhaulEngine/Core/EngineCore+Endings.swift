@@ -6,6 +6,7 @@ internal import BackhaulStore
 /// The end of a task that runs.
 struct Ending: Sendable {
     let end: TaskEnd
+    let attempt: UInt64
     let session: SessionID
     /// Part of the same transaction.
     let also: (@Sendable (Transaction) throws(Failure) -> Void)?
@@ -25,7 +26,7 @@ extension EngineCore {
     }
 
     private func end(_ endings: [Ending], of session: SessionID) {
-        let readsEvents = pushes(session)
+        let readsEvents = events.pushes(session)
         store({ (transaction) throws(Failure) in
             for ending in endings { try ending.also?(transaction) }
             return try transaction.end(endings.map(\.end), now: Clock.wallMilliseconds, readsEvents: readsEvents)
@@ -40,19 +41,19 @@ extension EngineCore {
     private func ended(_ endings: [Ending], _ change: Change?) {
         CrashPoint.afterEnd.reach()
         for ending in endings {
-            runners[ending.end.task]?.take(.concluded)
+            transfers.runner(ending.end.task, ending.attempt)?.take(.concluded)
             forgetRepeats(of: ending.end.task)
         }
         guard let change else { return }
-        if change.leavesBodies { sweepBodies() }
-        forgetClosed(change)
+        if change.leavesBodies { requestBodies.sweep() }
+        apply(credentials.closed(change.closedChallenges, of: change.session))
         announce(change)
     }
 
     /// Each by itself: one that cannot be written must not keep the others.
     private func endAgain(_ endings: [Ending], after failure: Failure) {
         for ending in endings {
-            guard let runner = runners[ending.end.task] else { continue }
+            guard let runner = transfers.runner(ending.end.task, ending.attempt) else { continue }
             runner.again(after: failure) { [unowned self] in end([ending], of: ending.session) }
         }
     }

@@ -23,7 +23,7 @@ extension EngineCore {
         let passedOver = known
         let held = lanes[lane].map(deferral.leftOut) ?? []
         deferral.loading[lane] = held
-        let calendar = calendarMilliseconds
+        let calendar = calendar.milliseconds
         let stated = lanes[lane].flatMap { deferral.stated[$0.session] } ?? [:]
         store({ (transaction) throws(Failure) in
             let tasks = try transaction.waitingTasks(lane: lane, limit: limit, afterKnown: passedOver, notOf: held)
@@ -39,9 +39,8 @@ extension EngineCore {
             case .success(let answer): core.loaded(answer, of: lane)
             case .failure:
                 // The store cannot read for now: it is asked again with the next look at what is due.
-                core.schedule.loaded(lane, [], isAll: false)
-                core.lanesToReload.insert(lane)
-                core.due(at: Clock.bootMilliseconds + 1_000)
+                core.scheduler.loaded(lane, [], isAll: false)
+                core.scheduler.reloadLater([lane])
             }
         })
     }
@@ -52,19 +51,16 @@ extension EngineCore {
         let held = noteWaiting(answer.constraints, in: lane, isAll: isAll)
         let mayStart = held.isEmpty ? answer.tasks : answer.tasks.filter { !held.contains($0.constraints) }
         let tasks = fitting(mayStart, in: lane).filter { runners[$0.id] == nil && ready[$0.id] == nil }
-        let (startable, parked) = divide(tasks)
-        for task in startable { ready[task.id] = task }
-        triesNoWay(lane)
-        let urgent = Set(startable.lazy.filter { $0.request.priority >= Limits.priorityNow }.map(\.id))
-        let givenUp = schedule.loaded(lane, startable.map(\.id), urgent: urgent, isAll: isAll)
-        for id in givenUp { ready[id] = nil }
+        let (startable, effects) = credentials.admit(tasks)
+        scheduler.loaded(lane, startable, isAll: isAll)
+        reachability.endWaitIfIdle(lane)
         // Behind those that are held since they were asked for stand others.
         if !isAll, mayStart.count < answer.tasks.count || answer.nextDue != nil {
-            tasksWait(in: [lane], reload: false)
+            scheduler.tasksWait(in: [lane], reload: false)
         }
-        due(at: answer.nextDue)
-        park(parked)
-        planPump()
+        scheduler.due(at: answer.nextDue)
+        apply(effects)
+        scheduler.plan()
     }
 
     /// Tasks with these constraints wait in the lane. Returns those that are held.

@@ -30,6 +30,20 @@ extension EngineCore {
         }, then: { _, _ in then() })
     }
 
+    func path(of leftover: Leftover) -> String {
+        switch leftover.kind {
+        case .part(let path):
+            (path.map(Destination.directory(of:)) ?? services.directory.keptPath) + "/"
+                + Self.partName(tag: tag, leftover.task, leftover.part)
+        case .kept: services.directory.keptFile(of: leftover.task)
+        }
+    }
+
+    /// A running download still holds its own part file.
+    func isInUse(_ leftover: Leftover) -> Bool {
+        (runners[leftover.task] as? DownloadRunner)?.task.part == leftover.part
+    }
+
     private func keptDestination(of task: TaskID) -> Destination {
         Destination(
             path: services.directory.keptFile(of: task), directoryDevice: kept.directoryDevice,
@@ -44,11 +58,5 @@ extension EngineCore {
                 .invalidArgument,
                 "the destination \(destination.path) lies inside the store; choose a directory outside of it")
         }
-    }
-
-    /// The origin of this lane speaks HTTP/2: more of its tasks may run, over one connection.
-    func becameMultiplexed(_ lane: LaneID) {
-        schedule.setMultiplexed(lane)
-        planPump()
     }
 }

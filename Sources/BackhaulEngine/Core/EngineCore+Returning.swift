@@ -14,13 +14,13 @@ extension EngineCore {
     }
 
     private func releaseAbsent() {
-        let present = connectedClients
+        let present = clients.clients
         storeUntilDone({ (transaction) throws(Failure) in
             for known in try transaction.clients() where !present.contains(known.client) {
                 try transaction.releaseClient(known.client)
             }
         }, then: { core, _ in
-            for name in Array(core.queues.keys) { core.tryWaiting(name) }
+            core.claims.releasedAll()
         })
     }
 }

@@ -4,13 +4,9 @@ internal import BackhaulStore
 /// What the engine knows of a session while it has tasks or somebody looks at it.
 extension EngineCore {
     func remember(_ configuration: SessionConfiguration, of session: SessionID) {
-        let isOther = sessions[session] != configuration
-        sessions[session] = configuration
-        keepCookies(configuration.cookies, of: session)
-        schedule.setLimits(
-            .init(
-                perLane: Int(configuration.connectionsPerOrigin), perSession: Int(configuration.maximumRunningTasks)),
-            of: session)
+        let isOther = sessions.set(configuration, of: session)
+        cookies.configure(configuration.cookies, of: session)
+        scheduler.setLimits(of: session, configuration)
         setRate(configuration.bytesPerSecond, of: .session(session))
         constraintsChanged(of: session)
         // Whoever only looks changes nothing.
@@ -18,11 +14,41 @@ extension EngineCore {
     }
 
     func forget(_ session: SessionID) {
-        sessions[session] = nil
+        sessions.forget(session)
         setRate(nil, of: .session(session))
-        credentials[session] = nil
-        cookies[session] = nil
-        schedule.forget(session: session)
+        credentials.forget(session)
+        cookies.forget(session)
+        scheduler.forget(session)
         forgetConstraints(of: session)
+    }
+
+    /// Limited tasks of HTTP/2 get connections of their own.
+    func setRate(_ bytesPerSecond: UInt64?, of level: RateLimiter.Level) {
+        rates.setRate(bytesPerSecond, of: level)
+        guard bytesPerSecond != nil else { return }
+        switch level {
+        case .engine: for lane in lanes.keys { scheduler.needsSeparateConnections(lane) }
+        case .session(let session):
+            for lane in scheduler.lanes(of: session) { scheduler.needsSeparateConnections(lane.id) }
+        case .task(let task):
+            if let lane = transfers[task]?.task.lane { scheduler.needsSeparateConnections(lane) }
+        }
+    }
+
+    func setRate(_ bytesPerSecond: UInt64?, of tasks: [TaskID]) {
+        for id in tasks {
+            scheduler.changeReady(id) { $0.request.options.policy.bytesPerSecond = bytesPerSecond }
+            guard let runner = runners[id] else { continue }
+            runner.task.request.options.policy.bytesPerSecond = bytesPerSecond
+            rates.setRate(bytesPerSecond, of: .task(id))
+        }
+    }
+}
+
+extension EngineCore: ProgressSource {
+    var runningSessions: Set<SessionID> { Set(runners.values.map(\.task.session)) }
+
+    func readings(of session: SessionID) -> [Progress] {
+        runners.values.lazy.filter { $0.task.session == session }.map(\.reading)
     }
 }

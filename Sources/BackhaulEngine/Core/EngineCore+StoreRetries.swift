@@ -21,7 +21,7 @@ extension EngineCore {
         })
     }
 
-    private func retryLater(_ work: @escaping (EngineCore) -> Void) {
+    func retryLater(_ work: @escaping (EngineCore) -> Void) {
         storeRetries.append(work)
         guard storeRetries.count == 1 else { return }
         storeRetryTimer = loop.timer { [unowned self] in

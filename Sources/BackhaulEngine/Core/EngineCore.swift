@@ -10,106 +10,61 @@ final class EngineCore {
     let loop: Loop
     let services: Services
     let transport: Transport
-    var connections: [ConnectionID: ClientConnection] = [:]
-    var sessions: [SessionID: SessionConfiguration] = [:]
-    var schedule = Schedule<LaneID, SessionID, TaskID>()
-    /// Loaded from the store ahead of their turn.
-    var ready: [TaskID: StoredTask] = [:]
-    var lanes: [LaneID: Lane] = [:]
-    static let fewLanes = 256
-    /// With more of them it is looked which are of no use any more.
-    var lanesWorthALook = fewLanes
-    var runners: [TaskID: TaskRunner] = [:]
-    /// Answers to challenges live here alone, and go with the engine.
-    var credentials: [SessionID: SessionCredentials] = [:]
-    /// How often in a row a task was sent again because another answer was there.
-    var credentialRepeats: [TaskID: CredentialRepeats] = [:]
-    /// How often in a row a task was sent again at once.
-    var immediateRepeats: [TaskID: UInt32] = [:]
-    var unconnected = Unconnected()
+    let clients = ClientRegistry()
+    let sessions = SessionTable()
+    let transfers = TransferSupervisor()
+    private(set) lazy var scheduler: TaskScheduler = TaskScheduler(
+        runtime, credentials, reachability,
+        lanesInUse: { [unowned self] in deferral.lanesInUse.union(transfers.all.map(\.task.lane)) })
+    var ready: [TaskID: StoredTask] { scheduler.ready }
+    var lanes: [LaneID: Lane] { scheduler.lanes }
+    var runners: [TaskID: TaskRunner] { transfers.runners }
+    let credentials: CredentialController
+    private(set) lazy var reachability: ReachabilityController = ReachabilityController(
+        runtime, journal, log: services.options.log,
+        hasTasks: { [unowned self] lane in transfers.isRunning(in: lane) || scheduler.hasReadyTask(in: lane) })
+    let journal: WaitJournal
     var deferral = Deferral()
     var lastLookForOverdue: Int64 = 0
     var directoryAliases = DirectoryAliases()
-    /// What tasks missed that found their file system full.
-    var neededSpace: [TaskID: UInt64] = [:]
-    static let neededSpaceLimit = 4_096
-    /// Missed by one whose file's size nobody has told.
-    static let unknownSpace: UInt64 = 1 << 20
-    /// Their waiting tasks could not be written down when they were to wait for a challenge.
-    var lanesToReload: Set<LaneID> = []
-    var cookies: [SessionID: SessionCookies] = [:]
-    /// Since they were last saved.
-    var changedCookies: Set<SessionID> = []
-    var cookieTimer: LoopTimer?
+    let cookies: CookieController
+    let calendar: CalendarWatch
+    let runtime: LoopRuntime
+    private(set) lazy var leftovers = LeftoverSweeper(
+        runtime, services.disk, path: { [unowned self] in path(of: $0) }, isInUse: { [unowned self] in isInUse($0) })
+    private(set) lazy var idle = IdleWatch(
+        runtime, lingerMilliseconds: services.options.lingerMilliseconds, facts: { [unowned self] in leaveFacts() })
+    private var storeWatch: StoreWatch?
     var server: SocketServer?
     private let ended: @Sendable (EngineEnd) -> Void
     private var hasEnded = false
     /// Tells this store's part files from those of others.
     private(set) var tag = ""
-    static let bytesToWriteLimit = 24 << 20
-    /// Running and finishing downloads together.
-    static let runnerLimit = 1_024
-    /// Handed to the disk threads and not yet written.
-    var bytesToWrite = 0 {
-        didSet { if oldValue > Self.bytesToWriteLimit, !diskIsBehind { planPump() } }
-    }
     private(set) var kept: Destination
     private let bodies: Destination
-    /// Unlike that of any engine before.
-    let bodyPrefix = String(UInt64.random(in: .min ... .max), radix: 16) + "-"
-    var lastBody: UInt64 = 0
-    var isSweepingBodies = false {
-        didSet { if oldValue, !isSweepingBodies { considerLeaving() } }
-    }
-    var bodyReturns = BodyReturns() {
-        didSet { if oldValue.isRunning, !bodyReturns.isRunning { considerLeaving() } }
-    }
-    var isSweeping = false {
-        didSet { if oldValue, !isSweeping { considerLeaving() } }
-    }
+    let requestBodies: RequestBodyKeeper
     private(set) var failure: Failure?
     var hasFailed: Bool { failure != nil }
     private(set) var isLeaving = false
     var whenLeft: (() -> Void)?
     var ticker: LoopTimer?
     var tickerRuns = false
-    var dueTimer: LoopTimer?
-    var leaveTimer: LoopTimer?
     /// Until then clients of an earlier engine have time to come back.
     var returnTimer: LoopTimer?
     var storeRetryTimer: LoopTimer?
     /// What the store could not do for now.
     var storeRetries: [(EngineCore) -> Void] = []
-    var restTimer: LoopTimer?
-    /// Since the rest timer was started.
-    var hasWorked = false
-    /// How often memory was given back since there was something to do.
-    var restStage = 0
-    var storeWatch: Watch?
-    var nextDue: Int64?
-    var pumpIsPlanned = false
-    var queues: [NamedSession: ConsumerQueue] = [:]
-    var holderTimer: LoopTimer?
+    let claims: SessionClaims
     private let startedMilliseconds = Clock.wallMilliseconds
     private(set) lazy var launches = Launches(core: self)
-    /// What the calendar of the rows' times is ahead of the boot clock.
-    var calendarOffset: Int64 = 0
-    var calendarMoves = false
     /// Those of this turn.
     var endings: [SessionID: [Ending]] = [:]
-    /// The newest events of this turn.
-    var unannounced: [SessionID: Announcement] = [:]
-    var progressWatches: [HandleAddress: ProgressWatch] = [:]
-    var progressTimer: LoopTimer?
-    /// Who receives the events of each session.
-    var consumers: [SessionID: HandleAddress] = [:]
+    let events: EventPublisher
+    private(set) lazy var progress = ProgressPublisher(runtime, clients, self)
     var activities = Activities()
     var networkUsage = NetworkUsage()
-    var lastAttempt: UInt64 = 0
-    var rates = Rates()
-    var rateTimer: LoopTimer?
+    let rates: RateLimiter
     lazy var flushTimer = FlushTimer(loop)
-    var ratesArePlanned = false
 
     init(loop: Loop, services: Services, ended: @escaping @Sendable (EngineEnd) -> Void) throws(Failure) {
         self.loop = loop
@@ -119,19 +74,23 @@ final class EngineCore {
         bodies = try DestinationCheck.check(path: services.directory.bodyFile(named: "0"), ifExists: .replace)
         kept = try DestinationCheck.check(path: services.directory.keptPath + "/0", ifExists: .replace)
         transport = try Transport(loop: loop)
+        runtime = LoopRuntime(loop, services)
+        cookies = CookieController(runtime)
+        calendar = CalendarWatch(runtime)
+        credentials = CredentialController(runtime, sessions, calendar)
+        journal = WaitJournal(runtime)
+        requestBodies = RequestBodyKeeper(runtime, services)
+        claims = SessionClaims(runtime, clients)
+        events = EventPublisher(runtime, clients)
+        rates = RateLimiter(runtime)
+        runtime.apply = { [unowned self] in apply($0) }
     }
 
     // MARK: Life
 
     func begin() {
         ticker = loop.timer { [unowned self] in tick() }
-        dueTimer = loop.timer { [unowned self] in releaseDue() }
-        leaveTimer = loop.timer { [unowned self] in leaveIfNothingIsLeft() }
-        progressTimer = loop.timer { [unowned self] in sendProgress() }
-        holderTimer = loop.timer { [unowned self] in lookForHolders() }
-        restTimer = loop.timer { [unowned self] in rest() }
-        rateTimer = loop.timer { [unowned self] in releaseRates() }
-        watchStore()
+        storeWatch = StoreWatch(runtime, services)
         loop.whenClockJumps { [unowned self] in clockWasSet() }
         do {
             server = try SocketServer(directory: services.directory, loop: loop, core: self)
@@ -139,8 +98,8 @@ final class EngineCore {
             fail(error)
             return
         }
-        let clock = EngineCore.readClock()
-        beginCalendar(clock)
+        let clock = CalendarWatch.readClock()
+        calendar.begin(clock)
         store({ (transaction) throws(Failure) in
             try transaction.adopt(clock)
             try transaction.releaseDeadConsumers()
@@ -185,30 +144,27 @@ final class EngineCore {
         limits(opening.limits)
         opened(opening.networks.said, opening.networks.used)
         for session in opening.sessions { remember(session.configuration, of: session.id) }
-        inherit(opening.waits)
-        learn(opening.kept)
-        learn(opening.challenges)
+        journal.inherit(opening.waits)
+        credentials.restore(opening.challenges, opening.kept)
         // Sealed before a crash: they only need their name, and take nobody's turn.
         for task in opening.sealed where runners[task.id] == nil { run(task, holdsTurn: false) }
-        for lane in opening.lanes { add(lane, reload: false) }
-        due(at: opening.nextDue)
+        for lane in opening.lanes { scheduler.add(lane, reload: false) }
+        scheduler.due(at: opening.nextDue)
         latestStart(at: opening.latestStart)
-        pump()
-        sweepLeftovers()
-        sweepBodiesAtStart()
+        startReadyTasks()
+        leftovers.sweep()
+        requestBodies.sweepAtStart()
         launches.opened(opening.launches)
         lookAtActivities()
-        considerLeaving()
-        noteWork()
+        idle.mayBeIdle()
+        idle.noteWork()
     }
 
     /// The engine cannot go on. Clients are told; whoever holds it stops it.
     func fail(_ failure: Failure) {
         guard !hasFailed else { return }
         self.failure = failure
-        let told = connections.values
-        connections = [:]
-        for connection in told { connection.deliver(.goodbye(failure)) }
+        for connection in clients.removeAll() { connection.deliver(.goodbye(failure)) }
         // Afterwards: with the server go the sockets.
         server?.close()
         end(.failed(failure))
@@ -225,7 +181,7 @@ final class EngineCore {
     func leaveAll(_ whenLeft: @escaping () -> Void) {
         isLeaving = true
         self.whenLeft = whenLeft
-        saveCookies()
+        cookies.save()
         saveUsage()
         for runner in Array(runners.values) { runner.take(.leave) }
         leaveIfDone()
@@ -240,25 +196,25 @@ final class EngineCore {
     func close() {
         server?.close()
         transport.close()
-        for connection in connections.values { connection.deliver(.goodbye(nil)) }
-        connections = [:]
-        runners = [:]
+        for connection in clients.removeAll() { connection.deliver(.goodbye(nil)) }
+        transfers.removeAll()
         ticker?.stop()
-        dueTimer?.stop()
-        leaveTimer?.stop()
+        scheduler.close()
+        idle.close()
         returnTimer?.stop()
         storeRetryTimer?.stop()
-        holderTimer?.stop()
-        progressTimer?.stop()
-        restTimer?.stop()
-        rateTimer?.stop()
+        claims.close()
+        progress.close()
+        journal.close()
+        rates.close()
         activities.timer?.stop()
         networkUsage.timer?.stop()
-        cookieTimer?.stop()
-        storeWatch?.cancel()
-        stopWaitingForWays()
+        cookies.close()
+        storeWatch?.close()
+        _ = reachability.release()
         closeConditions()
         launches.close()
+        runtime.close()
         services.outbox.close()
     }
 
@@ -266,7 +222,7 @@ final class EngineCore {
         EngineInfo(
             processID: ProcessIdentity.current.processID, version: Versions.current.library,
             isDaemon: services.options.isDaemon, startedMilliseconds: startedMilliseconds,
-            connections: UInt32(clamping: connections.values.count { $0.hello != nil }))
+            connections: UInt32(clamping: clients.all.count { $0.hello != nil }))
     }
 
     /// Device and inode of the store's own directories.

@@ -111,7 +111,7 @@ extension EngineCore {
 
     /// One after the other: each may take the place that another wanted.
     private func start(_ activity: OpenActivity, then others: [OpenActivity]) {
-        let (now, clock) = (calendarMilliseconds, EngineCore.readClock())
+        let (now, clock) = (calendar.milliseconds, CalendarWatch.readClock())
         store({ (transaction) throws(Failure) in
             try transaction.start(activity, now: now, clock: clock)
         }, then: { core, result in
@@ -132,13 +132,13 @@ extension EngineCore {
     private func started(_ start: ActivityStart) {
         CrashPoint.afterActivity.reach()
         if let enqueued = start.enqueued {
-            tasksWait(in: enqueued.lanes, reload: false)
-            due(at: enqueued.nextDue)
+            scheduler.tasksWait(in: enqueued.lanes, reload: false)
+            scheduler.due(at: enqueued.nextDue)
             latestStart(at: enqueued.nextLatestStart)
         } else {
             announce(start.change)
         }
-        noteWork()
+        idle.noteWork()
     }
 
     private func note(_ failure: Failure, of activity: OpenActivity) {
@@ -158,10 +158,10 @@ extension EngineCore {
         }
         guard let again else {
             activities.timer?.stop()
-            return considerLeaving()
+            return idle.mayBeIdle()
         }
         let timer = activities.timer ?? loop.timer { [unowned self] in lookAtActivities() }
         activities.timer = timer
-        timer.start(milliseconds: min(max(0, again), Self.longestLook))
+        timer.start(milliseconds: min(max(0, again), CalendarWatch.longestLook))
     }
 }

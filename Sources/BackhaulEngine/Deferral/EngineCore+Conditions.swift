@@ -128,12 +128,12 @@ extension EngineCore {
         // The next of them is about to begin.
         for key in lasting where deferral.classes[key]?.held == nil { alive.insert(key) }
         for (key, state) in deferral.classes where !alive.contains(key) {
-            if let held = state.held { end(held.rows) }
+            if let held = state.held { journal.end(held.rows) }
             deferral.classes[key] = nil
         }
         deferral.forgetStated()
         for (key, held) in deferral.slow where !isAlive(key) {
-            end(held.rows)
+            journal.end(held.rows)
             deferral.slow[key] = nil
             deferral.throughput.forget(key)
         }
@@ -173,7 +173,7 @@ extension EngineCore {
         }
         if let end = deferral.busy.nextEnd { next = min(next ?? .max, end - loop.now) }
         if let end = networkUsage.asksUntil { next = min(next ?? .max, end - loop.now) }
-        for end in deferral.endsOfTime.values { next = min(next ?? .max, end - calendarMilliseconds) }
+        for end in deferral.endsOfTime.values { next = min(next ?? .max, end - calendar.milliseconds) }
         if let start = deferral.latestStart { next = min(next ?? .max, start - now) }
         for (key, state) in deferral.classes {
             // Since it was decided: what has changed in the moment after is not to be missed.
@@ -187,12 +187,12 @@ extension EngineCore {
         }
         let timer = deferral.timer ?? loop.timer { [unowned self] in look() }
         deferral.timer = timer
-        timer.start(milliseconds: min(max(Self.shortestLook, next), Self.longestLook))
+        timer.start(milliseconds: min(max(Self.shortestLook, next), CalendarWatch.longestLook))
     }
 
     func look() {
         Clock.readTimeZone()
-        lookAtCalendar()
+        calendar.look()
         lookAtLatestStarts()
         endHeldOverdue()
         conditionsChanged()

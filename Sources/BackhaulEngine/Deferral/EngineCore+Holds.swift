@@ -85,11 +85,11 @@ extension EngineCore {
         case (let held?, nil):
             state.held = nil
             deferral.classes[key] = state
-            end(held.rows)
+            journal.end(held.rows)
             letGo(key)
         case (var held?, let first?):
             if held.first?.reason != first.reason {
-                end(held.rows)
+                journal.end(held.rows)
                 (held.rows, held.began) = begin(key, first)
             }
             // A probe goes on only while nothing else holds its like.
@@ -99,6 +99,23 @@ extension EngineCore {
             deferral.classes[key] = state
             if isNew { hold(key, first.reason) }
         }
+    }
+
+    /// The newest thousand records of a session are kept: this many of one hold must not push all others out.
+    private static let recordLimit = 64
+
+    /// One record for all lanes of the session, unless some of them are not held for the same reason.
+    private func begin(_ key: TaskClass, _ hold: Hold) -> (rows: [WaitRow], began: Int64) {
+        let mine = lanes.values.filter { $0.session == key.session }
+        let ofClass = mine.filter { $0.reach == key.reach }
+        guard hold.reason.isOfNetwork, ofClass.count < mine.count, ofClass.count <= Self.recordLimit else {
+            let (row, began) = journal.begin(WaitScope(key.session, constraints: key.constraints), hold)
+            return ([row], began)
+        }
+        let begun = ofClass.map {
+            journal.begin(WaitScope(key.session, constraints: key.constraints, lane: $0.id), hold)
+        }
+        return (begun.map(\.row), begun.map(\.began).min() ?? Clock.wallMilliseconds)
     }
 
     private func neededAtStart(_ key: TaskClass, _ constraints: EffectiveConstraints) -> ConditionNeeds {
@@ -159,15 +176,13 @@ extension EngineCore {
     }
 
     private func unload(where isMeant: (StoredTask) -> Bool) {
-        for (id, task) in ready where isMeant(task) {
-            ready[id] = nil
-            schedule.drop(id, in: task.lane)
+        for task in scheduler.drop(where: isMeant) {
             deferral.waiting[task.lane, default: []].insert(task.constraints)
         }
     }
 
     private func letGo(_ key: TaskClass) {
-        tasksWait(in: deferral.lanes(of: key, among: lanes), reload: true)
+        scheduler.tasksWait(in: deferral.lanes(of: key, among: lanes), reload: true)
     }
 
     // MARK: What they are told by
@@ -189,10 +204,20 @@ extension EngineCore {
     func forgetConstraints(of session: SessionID) {
         deferral.stated[session] = nil
         for (key, state) in deferral.classes where key.session == session {
-            if let held = state.held { end(held.rows) }
+            if let held = state.held { journal.end(held.rows) }
             deferral.classes[key] = nil
         }
         for lane in lanes.values where lane.session == session { deferral.waiting[lane.id] = nil }
         planPruning()
+    }
+}
+
+extension WaitReason {
+    /// Nothing that servers of this machine wait for.
+    fileprivate var isOfNetwork: Bool {
+        switch self {
+        case .metered, .network, .budget, .portal: true
+        default: false
+        }
     }
 }

@@ -8,7 +8,7 @@ extension EngineCore {
     /// All that the limits leave may be in use: then the next turn that is given back is asked for first.
     func hasTurnForProbe(_ key: LaneClass) -> Bool {
         guard let lane = lanes[key.lane], !deferral.probing.contains(key.lane) else { return false }
-        if !diskIsBehind, schedule.hasTurn(lane.id, of: lane.session, to: lane.origin) { return true }
+        if transfers.room > 0, scheduler.hasSlot(lane) { return true }
         deferral.probesWaitForTurn = true
         return false
     }
@@ -25,9 +25,9 @@ extension EngineCore {
     func probe(_ key: LaneClass, _ kind: ProbeKind) {
         guard let lane = lanes[key.lane] else { return giveBackProbe(of: key, kind) }
         deferral.probing.insert(key.lane)
-        schedule.takeTurn(lane.id, of: lane.session, to: lane.origin)
+        scheduler.takeSlot(lane)
         let known = Set(runners.values.lazy.filter { $0.task.lane == key.lane }.map(\.task.id))
-        let calendar = calendarMilliseconds
+        let calendar = calendar.milliseconds
         store({ (transaction) throws(Failure) -> (task: StoredTask?, nextDue: Int64?) in
             let first = try transaction.firstWaitingTask(lane: key.lane, stating: key.constraints, notIn: known)
             guard let first else { return (nil, nil) }
@@ -36,10 +36,10 @@ extension EngineCore {
         }, then: { core, result in
             core.deferral.probing.remove(key.lane)
             if case .success(let found) = result {
-                core.due(at: found.nextDue)
+                core.scheduler.due(at: found.nextDue)
                 if let task = found.task, core.startProbe(task, key, kind) { return }
             }
-            core.schedule.released(key.lane)
+            core.scheduler.released(key.lane)
             core.giveBackProbe(of: key, kind)
         })
     }
@@ -49,10 +49,9 @@ extension EngineCore {
         guard !hasFailed, !isLeaving, sessions[task.session] != nil, runners[task.id] == nil,
             isStillToProbe(key, kind), !fitting([task], in: key.lane).isEmpty
         else { return false }
-        if let wait = wait(before: task) {
-            park([wait: [task]])
-            return false
-        }
+        let (startable, effects) = credentials.admit([task])
+        apply(effects)
+        if startable.isEmpty { return false }
         run(task, holdsTurn: true, probe: kind)
         return true
     }
@@ -72,7 +71,7 @@ extension EngineCore {
         case .uplink: deferral.uplink.giveBackProbe(now: loop.now)
         }
         guard !hasFailed, !isLeaving else { return }
-        tasksWait(in: [key.lane], reload: false)
+        scheduler.tasksWait(in: [key.lane], reload: false)
         planLook()
     }
 }

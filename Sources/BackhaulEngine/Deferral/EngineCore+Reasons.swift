@@ -32,7 +32,7 @@ extension EngineCore {
             info.reason = hold.reason
             info.reasonText = hold.sentence
             info.nextAttemptMilliseconds = hold.nextLookMilliseconds ?? 0
-        } else if unconnected.lanes.contains(place.lane) {
+        } else if reachability.isHeld(place.lane) {
             // Those that wait for a task before them, which waits for the network, wait for the network.
             info.reason = .connectivity
             info.reasonText = info.reason.text

@@ -27,7 +27,7 @@ extension EngineCore {
 
     /// Whatever it waits for now, or whatever has become of it, it is no budget.
     func endDelay(of task: TaskID) {
-        if let row = deferral.delayedRows.removeValue(forKey: task) { end(row) }
+        if let row = deferral.delayedRows.removeValue(forKey: task) { journal.end(row) }
     }
 
     /// When any of them begins anew, by the boot clock.
@@ -43,7 +43,7 @@ extension EngineCore {
         deferral.hasDelayed = true
         for (task, hold) in tasks
         where deferral.delayedRows[task] == nil && deferral.delayedRows.count < Self.rowLimit {
-            deferral.delayedRows[task] = begin(WaitScope(lane.session, task: task), hold).row
+            deferral.delayedRows[task] = journal.begin(WaitScope(lane.session, task: task), hold).row
         }
         let ids = tasks.map(\.task)
         store({ (transaction) throws(Failure) in
@@ -51,11 +51,10 @@ extension EngineCore {
         }, then: { core, result in
             guard case .success = result else {
                 // The store is full or failing for now. At once they would be found again.
-                core.lanesToReload.insert(lane.id)
-                return core.due(at: Clock.bootMilliseconds + 1_000)
+                return core.scheduler.reloadLater([lane.id])
             }
-            core.due(at: due)
-            core.tasksWait(in: [lane.id], reload: false)
+            core.scheduler.due(at: due)
+            core.scheduler.tasksWait(in: [lane.id], reload: false)
         })
     }
 
@@ -77,7 +76,7 @@ extension EngineCore {
 
     private func judgement() -> Judgement {
         var judgement: Judgement = [:]
-        for session in sessions.keys {
+        for session in sessions.ids {
             let budgets = budgets(of: session)
             judgement[session] = (budgets, Self.end(of: budgets))
         }
@@ -96,8 +95,8 @@ extension EngineCore {
         }, then: { core, result in
             let judged = try? result.get()
             if judged?.next != nil || judged == nil { core.deferral.mayHaveDelayed = true }
-            core.due(at: judged?.next)
-            core.tasksWait(in: judged?.lanes ?? [], reload: false)
+            core.scheduler.due(at: judged?.next)
+            core.scheduler.tasksWait(in: judged?.lanes ?? [], reload: false)
             if let last = judged?.last, !core.deferral.judgesDelayedAgain {
                 return core.judgeDelayed(by: judgement, after: last)
             }

@@ -36,7 +36,7 @@ extension EngineCore {
 
     private func passed(_ moved: RestatedTasks) {
         restated(moved)
-        tasksWait(in: moved.lanes, reload: true)
+        scheduler.tasksWait(in: moved.lanes, reload: true)
         latestStart(at: moved.next)
     }
 
@@ -45,7 +45,7 @@ extension EngineCore {
         learn(moved.constraints.values)
         var joined: [TaskRunner] = []
         for (id, constraints) in moved.tasks {
-            ready[id]?.constraints = constraints
+            scheduler.changeReady(id) { $0.constraints = constraints }
             guard let runner = runners[id], runner.task.constraints != constraints else { continue }
             runner.task.constraints = constraints
             joined.append(runner)

@@ -66,15 +66,15 @@ extension EngineCore {
         let hold = deferral.throughput.hold(key, terms(of: key), now: loop.now, unix: Clock.wallMilliseconds)
         guard let hold else {
             guard let held = deferral.slow.removeValue(forKey: key) else { return }
-            end(held.rows)
-            tasksWait(in: [key.lane], reload: true)
+            journal.end(held.rows)
+            scheduler.tasksWait(in: [key.lane], reload: true)
             return
         }
         if deferral.slow[key] == nil {
             let scope = WaitScope(lane.session, constraints: key.constraints, lane: key.lane)
             var held = Held(holds: [hold], began: Clock.wallMilliseconds, rows: [])
             if deferral.slow.count < Self.slowRowLimit {
-                let (row, began) = begin(scope, hold)
+                let (row, began) = journal.begin(scope, hold)
                 (held.rows, held.began) = ([row], began)
             }
             deferral.slow[key] = held

@@ -103,7 +103,7 @@ extension EngineCore {
     func networkIsAsked() -> Bool {
         networkUsage.asksUntil = nil
         guard let end = networkUsage.lastMoved.map({ $0 + Self.askingMilliseconds }), end > loop.now,
-            networkUsage.hasBudgets || sessions.values.contains(where: { $0.budget != ByteBudget() })
+            networkUsage.hasBudgets || sessions.hasBudgets
         else { return false }
         networkUsage.asksUntil = end
         return true

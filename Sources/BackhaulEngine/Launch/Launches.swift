@@ -138,12 +138,12 @@ final class Launches {
     }
 
     private func looked(at name: String, _ result: Result<LaunchedApplication.Seen, Failure>) {
-        guard let application = applications[name] else { return core.considerLeaving() }
+        guard let application = applications[name] else { return core.idle.mayBeIdle() }
         application.isLooking = false
         let now = Clock.bootMilliseconds
         if application.isRemoved, !application.isUnderWay {
             applications[name] = nil
-            return core.considerLeaving()
+            return core.idle.mayBeIdle()
         }
         switch result {
         case .failure: wake(application, at: now + Self.pauseMilliseconds)
@@ -153,11 +153,11 @@ final class Launches {
             application.looksAgain = false
             look(at: name)
         }
-        core.considerLeaving()
+        core.idle.mayBeIdle()
     }
 
     func facts(_ application: LaunchedApplication, _ seen: LaunchedApplication.Seen) -> LaunchDecision.Facts {
-        let hasHost = core.connections.values.contains { connection in
+        let hasHost = core.clients.all.contains { connection in
             guard let hello = connection.hello, hello.application == application.name else { return false }
             return !hello.isObserver && !application.owns(connection)
         }
@@ -205,7 +205,7 @@ final class Launches {
     func settle(_ application: LaunchedApplication) {
         application.dropEndedProcesses()
         guard case .living(let living) = application.run, !application.hasProcesses,
-            !core.connections.values.contains(where: application.owns)
+            !core.clients.all.contains(where: application.owns)
         else { return }
         application.isGone()
         if living.askedAt == nil {

@@ -103,7 +103,7 @@ final class BodyFeed: TransferBody {
         let count = Int(min(file.size - min(offset, file.size), UInt64(Self.blockSize)))
         let (outbox, task, attempt, turn) = (core.services.outbox, task, attempt, turn)
         reader.read(at: offset, count: count) { result in
-            outbox.post { core in core.runner(task, attempt)?.feed?.took(result, turn, of: file) }
+            outbox.post { core in core.transfers.runner(task, attempt)?.feed?.took(result, turn, of: file) }
         }
     }
 

@@ -38,14 +38,11 @@ extension DownloadRunner {
     /// What was missing when the file system was found full: looked for before the server is asked again.
     private func noteSpace(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
         guard case .retry(_, reason: .diskFull, _, _) = conclusion else {
-            core.neededSpace[task.id] = nil
-            return
+            return core.transfers.forgetNeededSpace(of: task.id)
         }
-        // Those of tasks that were cancelled while they waited.
-        if core.neededSpace.count >= EngineCore.neededSpaceLimit { core.neededSpace.removeAll() }
         let size = machine.size ?? checkpoint?.size
         let missing = size.map { $0 - min($0, checkpoint?.syncedOffset ?? 0) }
-        core.neededSpace[task.id] = missing ?? core.neededSpace[task.id] ?? EngineCore.unknownSpace
+        core.transfers.foundFull(task.id, missing: missing)
     }
 }
 
@@ -62,11 +59,11 @@ extension TaskRunner {
         outcome.bytesReceived = bytesReceived
         outcome.bytesSent = bytesSent
         left = (outcome.state, .none)
-        if task.refreshed?.url != nil { core.forgetAddress(of: task.id, task.session) }
+        if task.refreshed?.url != nil { core.credentials.acceptedAddress(of: task.id, task.session) }
         let last = attempt(.end, failure: outcome.failure)
         core.end(
             Ending(
-                end: TaskEnd(task.id, outcome, attempt: last == recordedAttempt ? nil : last), session: task.session,
-                also: also))
+                end: TaskEnd(task.id, outcome, attempt: last == recordedAttempt ? nil : last), attempt: attempt,
+                session: task.session, also: also))
     }
 }

@@ -8,7 +8,7 @@ extension DownloadRunner: TransferDelegate {
         lastByte = core.loop.now
         noteCredentials(head, transfer)
         machine.question = demand.map { .demand($0) } ?? .nothing
-        if head.isHTTP2 { core.becameMultiplexed(task.lane) }
+        if head.isHTTP2 { core.scheduler.becameMultiplexed(task.lane) }
         secrets = transfer.secrets
         handle(.head(secrets.redacted(head, requested: task.request.url)))
         return .receive

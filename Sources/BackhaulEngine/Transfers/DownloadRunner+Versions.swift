@@ -10,7 +10,7 @@ extension DownloadRunner {
         core.store({ (transaction) throws(Failure) in
             try transaction.version(at: path, of: url, in: session)
         }, then: { core, result in
-            guard let runner = core.runner(id, attempt) as? DownloadRunner else { return }
+            guard let runner = core.transfers.runner(id, attempt) as? DownloadRunner else { return }
             // Without it everything is fetched, which is never wrong.
             guard case .success(let known?) = result else { return runner.handle(.lookedForVersion(nil)) }
             runner.known = known
@@ -30,7 +30,7 @@ extension DownloadRunner {
         let (outbox, id, attempt) = (core.services.outbox, task.id, attempt)
         part.place(intent) { result in
             outbox.post { core in
-                guard let runner = core.runner(id, attempt) as? DownloadRunner else { return }
+                guard let runner = core.transfers.runner(id, attempt) as? DownloadRunner else { return }
                 switch result {
                 case .success(let stamp):
                     runner.placed = stamp

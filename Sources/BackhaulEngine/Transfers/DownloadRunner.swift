@@ -25,7 +25,7 @@ final class DownloadRunner: TaskRunner {
         // Only before the first request: whoever has asked already knows that he needs it.
         terms.skipsExisting = terms.skipsExisting && task.attempts == 0
         terms.hadMismatch = task.hadMismatch
-        terms.neededSpace = core.neededSpace[task.id]
+        terms.neededSpace = core.transfers.neededSpace(of: task.id)
         machine = DownloadMachine(
             checkpoint: task.checkpoint, intent: task.intent, bootID: ProcessIdentity.currentBootID, terms: terms,
             furthest: task.furthestOffset, policy: TransferPolicy(configuration, task.request.options.policy))
@@ -73,8 +73,8 @@ final class DownloadRunner: TaskRunner {
             part.look(for: intent, then: disk { .lookedForSealed(isThere: $0 != .gone) })
         case .openPart(let isSameBoot, let syncedOffset):
             let trusted: TrustedLength = isSameBoot ? .allWritten(atLeastSynced: syncedOffset) : .synced(syncedOffset)
-            let stamp = machine.checkpoint?.stamp(isSameBoot: isSameBoot)
-            part.openResuming(trusting: trusted, as: stamp, then: disk { .opened(length: $0) })
+            let stamps = machine.checkpoint?.stamps(isSameBoot: isSameBoot) ?? []
+            part.openResuming(trusting: trusted, as: stamps, then: disk { .opened(length: $0) })
         case .checkSpace(let missing, let size):
             part.checkSpace(for: missing, ofFileOf: size, then: disk { _ in .spaceChecked })
         case .lookForFile(let size, let algorithm):
@@ -109,7 +109,7 @@ final class DownloadRunner: TaskRunner {
                 try transaction.recordCheckpoint(id, checkpoint, soFar)
             }, then: { core, _ in
                 CrashPoint.afterCheckpoint.reach()
-                (core.runner(id, number) as? DownloadRunner)?.handle(.checkpointRecorded)
+                (core.transfers.runner(id, number) as? DownloadRunner)?.handle(.checkpointRecorded)
             })
         case .seal(let size):
             let bytes = takeBuffer()
@@ -135,11 +135,11 @@ final class DownloadRunner: TaskRunner {
         writing count: Int = 0, _ event: @escaping @Sendable (Value) -> DownloadMachine.Event?
     ) -> @Sendable (Result<Value, Failure>) -> Void {
         let (outbox, id, attempt) = (core.services.outbox, task.id, attempt)
-        core.bytesToWrite += count
+        core.transfers.willWrite(count)
         return { result in
             outbox.post { core in
-                core.bytesToWrite -= count
-                guard let runner = core.runner(id, attempt) as? DownloadRunner else { return }
+                if core.transfers.wrote(count) { core.scheduler.plan() }
+                guard let runner = core.transfers.runner(id, attempt) as? DownloadRunner else { return }
                 switch result {
                 case .success(let value): if let event = event(value) { runner.handle(event) }
                 case .failure(let failure): runner.handle(.diskFailed(failure))
@@ -152,9 +152,9 @@ final class DownloadRunner: TaskRunner {
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
         then: @escaping @Sendable (DownloadRunner) -> Void
     ) {
-        let id = task.id
+        let (id, attempt) = (task.id, attempt)
         core.store(body, then: { core, result in
-            guard let runner = core.runners[id] as? DownloadRunner else { return }
+            guard let runner = core.transfers.runner(id, attempt) as? DownloadRunner else { return }
             switch result {
             case .success: then(runner)
             case .failure(let failure): runner.handle(.diskFailed(failure))
@@ -176,7 +176,8 @@ final class DownloadRunner: TaskRunner {
         do {
             var request = transferRequest(offset: offset, ifRange: ifRange)
             request.condition = condition
-            transfer = try core.transport.start(request, body: limited(feed), cookies: cookieJar, self)
+            let jar = core.cookies.jar(of: task.session)
+            transfer = try core.transport.start(request, body: limited(feed), cookies: jar, self)
             feed?.transfer = transfer
         } catch {
             handle(.transferFailed(error, isTransient: error.isPassingLack))
@@ -187,6 +188,7 @@ final class DownloadRunner: TaskRunner {
         let (id, attempts, bytes) = (task.id, task.attempts &+ requests, bytesReceived)
         let answer = machine.head.map { AnswerSummary($0, secrets) } ?? AnswerSummary()
         let checksum = machine.checksum
+        let number = attempt
         let attempt = attempt(.end)
         recordedAttempt = attempt
         core.store({ (transaction) throws(Failure) in
@@ -194,7 +196,7 @@ final class DownloadRunner: TaskRunner {
                 id, intent, answer: answer, checksum: checksum, attempts: attempts, bytesReceived: bytes,
                 attempt: attempt)
         }, then: { core, result in
-            guard let runner = core.runners[id] as? DownloadRunner else { return }
+            guard let runner = core.transfers.runner(id, number) as? DownloadRunner else { return }
             switch result {
             case .success(true): runner.handle(.intentRecorded)
             case .success(false): runner.handle(.intentRefused)

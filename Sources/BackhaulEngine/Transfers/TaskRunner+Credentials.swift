@@ -4,23 +4,15 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// What a task has tried since a server or proxy asked it for a credential.
-struct CredentialRepeats {
-    /// Tries at once with an answer that was there.
-    var count = 0
-    /// The answers that were sent. One that was sent has not served, also when the next question names another realm.
-    var sent: Set<UInt64> = []
-}
-
 extension TaskRunner {
     /// What the answer asks for becomes `demand`; one that asks for nothing proves the answers that were sent.
     func noteCredentials(_ head: ResponseHead, _ transfer: Transfer) {
-        core.hasWay(task.lane)
+        core.reachability.responded(task.lane)
         if head.status != 511, elsewhere(head) == nil { core.noteUplink(task, .answered) }
-        if !transfer.acceptedAnswers.isEmpty { core.accepted(transfer.acceptedAnswers, task) }
+        if !transfer.acceptedAnswers.isEmpty { accepted(transfer.acceptedAnswers) }
         guard demand == nil, let asked = question(head, transfer) else {
-            core.credentialRepeats[task.id] = nil
-            if demand == nil, let refreshed = task.refreshed { core.accepted([refreshed.challenge.rawValue], task) }
+            core.credentials.setRepeats(nil, of: task.id)
+            if demand == nil, let refreshed = task.refreshed { accepted([refreshed.challenge.rawValue]) }
             endProbe()
             return
         }
@@ -31,8 +23,10 @@ extension TaskRunner {
         }
         demand = asked
         demand?.credentialWasRejected = sentAnswer != nil
-        core.met(asked, task)
+        core.apply(core.credentials.met(asked, task))
     }
+
+    private func accepted(_ numbers: [UInt64]) { core.apply(core.credentials.accepted(numbers, task)) }
 
     private func question(_ head: ResponseHead, _ transfer: Transfer) -> AuthenticationDemand? {
         let options = task.request.options
@@ -62,16 +56,16 @@ extension TaskRunner {
             take(.retryRefused)
             return
         }
-        var repeats = core.credentialRepeats[task.id] ?? CredentialRepeats()
+        var repeats = core.credentials.repeats(of: task.id)
         if let sentAnswer {
             repeats.sent.insert(sentAnswer)
-            core.credentialRepeats[task.id] = repeats
+            core.credentials.setRepeats(repeats, of: task.id)
         }
-        switch core.credentials[task.session]?.verdict(on: demand.space, sent: repeats.sent, in: task.origin.text) {
+        switch core.credentials.verdict(on: demand.space, of: task, sent: repeats.sent) {
         case .refused: take(.retryRefused)
         case .again:
             repeats.count += 1
-            core.credentialRepeats[task.id] = repeats
+            core.credentials.setRepeats(repeats, of: task.id)
             // A server that names another realm each time is not asked without a pause.
             if repeats.count > Self.repeatLimit {
                 retry(FailedAttempt(demand.failure), checkpoint)
@@ -89,21 +83,21 @@ extension TaskRunner {
     private func park(
         _ demand: AuthenticationDemand, _ attempt: AttemptRecord, _ failures: UInt32, _ replacing: ChallengeID?
     ) {
-        let (id, session, now) = (task.id, task.session, core.calendarMilliseconds)
+        let (id, number, session, now) = (task.id, self.attempt, task.session, core.calendar.milliseconds)
         core.store({ (transaction) throws(Failure) in
             try transaction.park(
                 id, attempt, for: demand, failures: failures, replacing: replacing,
                 bootMilliseconds: Clock.bootMilliseconds, now: now)
         }, then: { core, result in
-            guard let runner = core.runners[id] else { return }
+            guard let runner = core.transfers.runner(id, number) else { return }
             switch result {
             case .success(let parked):
                 runner.demand = nil
-                core.settled(demand.space, parked?.challenge, session)
+                core.apply(core.credentials.settled(demand.space, parked?.challenge, session))
                 runner.take(.concluded)
                 guard let parked else { return }
-                core.due(at: parked.nextDue)
-                core.tasksWait(in: parked.change.lanes, reload: true)
+                core.scheduler.due(at: parked.nextDue)
+                core.scheduler.tasksWait(in: parked.change.lanes, reload: true)
                 if parked.isNew { core.announce(parked.change) }
             case .failure(let failure):
                 runner.again(after: failure) { [unowned runner] in runner.park(demand, attempt, failures, replacing) }
@@ -122,13 +116,12 @@ extension TaskRunner {
     func endProbe() {
         guard isProbe else { return }
         isProbe = false
-        core.schedule.endedProbe(task.lane)
-        core.planPump()
+        core.scheduler.endedProbe(task.lane)
     }
 
     /// Nothing more comes of this runner.
     func leaveCredentials() {
-        if let demand { core.settled(demand.space, nil, task.session) }
+        if let demand { core.apply(core.credentials.settled(demand.space, nil, task.session)) }
         demand = nil
         endProbe()
     }

@@ -11,16 +11,16 @@ extension TaskRunner {
         failed.method = task.request.method
         failed.surelyNotProcessed = circumstances.surelyNotProcessed
         failed.wentAway = circumstances.wentAway
-        failed.hasNoWay = core.hasNoWay(to: task, failed.failure, circumstances)
+        failed.hasNoWay = core.reachability.isUnreachable(task, failed.failure, circumstances)
         // Without a route it is known what is missing, and the kernel tells when it is there.
         if !failed.hasNoWay { noteUplink(failed.failure) }
         failed.isOfUplink = core.isUplinkHeld(for: task)
         failed.madeProgress = madeProgress
         failed.fruitless = task.attemptsWithoutProgress
-        failed.immediate = core.immediateRepeats[task.id] ?? 0
+        failed.immediate = core.transfers.immediateRepeats(of: task.id)
         failed.remainingMilliseconds = remainingMilliseconds
         let decision = RetryDecision.decide(failed, policy, jitter: .random(in: 0..<1))
-        core.immediateRepeats[task.id] = decision == .atOnce ? failed.immediate + 1 : nil
+        core.transfers.setImmediateRepeats(decision == .atOnce ? failed.immediate + 1 : nil, of: task.id)
         var attempt = AttemptRecord(
             attempts: task.attempts &+ requests, attemptsWithoutProgress: task.attemptsWithoutProgress,
             bytesReceived: bytesReceived, failure: failed.failure, httpStatus: head?.status ?? 0,
@@ -43,8 +43,9 @@ extension TaskRunner {
         case .whenConnected:
             attempt.attempts = task.attempts
             // After the look that all are given, so that it is not made twice.
-            let look = core.holdUnconnected(task.lane) + 1_000
-            attempt.wait(min(look, max(0, remainingMilliseconds)), for: .connectivity)
+            let (untilLook, effects) = core.reachability.hold(task)
+            core.apply(effects)
+            attempt.wait(min(untilLook + 1_000, max(0, remainingMilliseconds)), for: .connectivity)
             return record(attempt)
         }
         attempt.attempt = self.attempt(
@@ -60,18 +61,18 @@ extension TaskRunner {
     }
 
     private func write(_ attempt: AttemptRecord) {
-        let (id, lane) = (task.id, task.lane)
+        let (id, number, lane) = (task.id, self.attempt, task.lane)
         if attempt.nextAttempt != nil || attempt.reason != .none { left = (.waiting, attempt.reason) }
         core.store({ (transaction) throws(Failure) in
             try transaction.recordAttempt(id, attempt)
         }, then: { core, result in
-            guard let runner = core.runners[id] else { return }
+            guard let runner = core.transfers.runner(id, number) else { return }
             switch result {
             case .success:
                 runner.take(.concluded)
-                core.due(at: attempt.nextAttempt)
+                core.scheduler.due(at: attempt.nextAttempt)
                 // Without a delay it waits for its turn again, unless it is suspended or has ended.
-                if attempt.nextAttempt == nil { core.tasksWait(in: [lane], reload: false) }
+                if attempt.nextAttempt == nil { core.scheduler.tasksWait(in: [lane], reload: false) }
             case .failure(let failure): runner.again(after: failure) { [unowned runner] in runner.write(attempt) }
             }
         })
@@ -88,7 +89,7 @@ extension AttemptRecord {
 extension EngineCore {
     /// The task has ended, or the host has done something with it.
     func forgetRepeats(of task: TaskID) {
-        credentialRepeats[task] = nil
-        immediateRepeats[task] = nil
+        credentials.setRepeats(nil, of: task)
+        transfers.setImmediateRepeats(nil, of: task)
     }
 }

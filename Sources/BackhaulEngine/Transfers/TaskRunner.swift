@@ -74,7 +74,7 @@ class TaskRunner {
 
     init(task: StoredTask, configuration: SessionConfiguration, core: EngineCore, holdsTurn: Bool) {
         self.task = task
-        attempt = core.nextAttempt()
+        attempt = core.transfers.newAttempt()
         self.configuration = configuration
         policy = TransferPolicy(configuration, task.request.options.policy)
         self.core = core
@@ -145,7 +145,7 @@ class TaskRunner {
     private var timeIsOver: Bool { remainingMilliseconds <= 0 }
 
     /// Until the resource time-out.
-    var remainingMilliseconds: Int64 { core.remainingMilliseconds(of: task, configuration) }
+    var remainingMilliseconds: Int64 { core.calendar.remainingMilliseconds(of: task, configuration) }
 
     private static let timeOver = Failure(
         .resourceTimeout, "the task did not end within its resource time-out")
@@ -232,8 +232,7 @@ class TaskRunner {
     func releaseTurn() {
         guard holdsTurn else { return }
         holdsTurn = false
-        core.schedule.released(task.lane)
-        core.planPump()
+        core.scheduler.released(task.lane)
     }
 
     /// Commits once more in a second: the store's file system may have space again, and nothing is lost meanwhile.
@@ -242,13 +241,5 @@ class TaskRunner {
         let timer = core.loop.timer { body() }
         concludingTimer = timer
         timer.start(milliseconds: 1_000)
-    }
-}
-
-extension EngineCore {
-    /// The task's runner, when it is still the one that had this attempt.
-    func runner(_ task: TaskID, _ attempt: UInt64) -> TaskRunner? {
-        guard let runner = runners[task], runner.attempt == attempt else { return nil }
-        return runner
     }
 }

@@ -77,9 +77,8 @@ final class UploadRunner: TaskRunner {
         core.store({ (transaction) throws(Failure) in
             try transaction.recordUnderWay(id, attempts: attempts)
         }, then: { core, result in
-            guard let runner = core.runner(id, attempt) as? UploadRunner, runner.machine.phase == .sending else {
-                return
-            }
+            guard let runner = core.transfers.runner(id, attempt) as? UploadRunner, runner.machine.phase == .sending
+            else { return }
             switch result {
             case .success: runner.startTransfer()
             case .failure(let failure):
@@ -92,7 +91,8 @@ final class UploadRunner: TaskRunner {
     private func startTransfer() {
         noteRequest()
         do {
-            transfer = try core.transport.start(transferRequest(), body: limited(feed), cookies: cookieJar, self)
+            let jar = core.cookies.jar(of: task.session)
+            transfer = try core.transport.start(transferRequest(), body: limited(feed), cookies: jar, self)
             feed?.transfer = transfer
         } catch {
             handle(.transferFailed(error, isTransient: error.isPassingLack))
@@ -133,7 +133,7 @@ extension UploadRunner: TransferDelegate {
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
         lastByte = core.loop.now
         noteCredentials(head, transfer)
-        if head.isHTTP2 { core.becameMultiplexed(task.lane) }
+        if head.isHTTP2 { core.scheduler.becameMultiplexed(task.lane) }
         secrets = transfer.secrets
         handle(.head(secrets.redacted(head, requested: task.request.url), demand))
         return .receive

@@ -27,6 +27,8 @@ final class SocketServer {
     private var mending: LoopTimer?
     private var patience: LoopTimer?
     private var peers: [ConnectionID: SocketPeer] = [:]
+    /// Given up for a moment when no descriptor is left, so that a client is refused with the reason.
+    private var reserve: WakeUp?
 
     init(directory: StoreDirectory, loop: Loop, core: EngineCore) throws(Failure) {
         self.core = core
@@ -37,6 +39,7 @@ final class SocketServer {
             patience = loop.timer { [unowned self] in endThoseWhoOwe() }
             retry = loop.timer { [unowned self] in _ = watch?.change(.readable) }
             try Self.lookForSpareDescriptors()
+            reserve = try WakeUp()
         } catch {
             throw SocketServer.failure(error)
         }
@@ -107,6 +110,7 @@ final class SocketServer {
             case .stream(let stream): accept(stream)
             case .nobody: return
             case .exhausted:
+                refuseWithReserve()
                 // The listener stays ready for as long as they wait: look again later, not all the time.
                 watch?.change([])
                 retry?.start(milliseconds: Self.retryMilliseconds)
@@ -131,9 +135,27 @@ final class SocketServer {
     }
 
     private func refuse(_ stream: UnixStream, _ count: Int) {
-        let failure = Failure(
-            .tooMany, "the engine serves \(count) connections already; close applications that are not in use")
-        _ = stream.write(Wire.encode(.goodbye(failure)), from: 0)
+        refuse(
+            stream, .tooMany,
+            "the engine serves \(count) connections already; close applications that are not in use")
+    }
+
+    private func refuse(_ stream: UnixStream, _ status: Status, _ message: String) {
+        _ = stream.write(Wire.encode(.goodbye(Failure(status, message))), from: 0)
+    }
+
+    private func refuseWithReserve() {
+        guard reserve != nil else {
+            reserve = try? WakeUp()
+            return
+        }
+        reserve = nil
+        if case .stream(let stream) = listener.accept() {
+            refuse(
+                stream, .outOfResources,
+                "the engine has no descriptor left for another client; raise its limit (RLIMIT_NOFILE)")
+        }
+        reserve = try? WakeUp()
     }
 
     // MARK: Patience

@@ -48,7 +48,7 @@ final class SocketPeer {
 
     /// Bytes of frames that are not whole yet.
     var heldBytes: Int { reader.heldBytes }
-    var isIntroduced: Bool { core.connections[id]?.hello != nil }
+    var isIntroduced: Bool { core.clients[id]?.hello != nil }
     var isBehind: Bool { outgoing.count - sent > Self.behindSize }
 
     // MARK: Sending
@@ -106,7 +106,7 @@ final class SocketPeer {
         heldYields = []
         for (name, newest) in events { send(.notice(.event(identifier: name.text, newest: newest))) }
         for name in yields { send(.notice(.yield(identifier: name.text))) }
-        if !isOver { core.caughtUp(id) }
+        if !isOver { core.events.caughtUp(id) }
     }
 
     // MARK: Receiving

@@ -1,0 +1,59 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// The connected clients, and which handle consumes each session.
+///
+/// One for the store.
+final class ClientRegistry {
+    private(set) var connections: [ConnectionID: ClientConnection] = [:]
+    private var consumers: [SessionID: HandleAddress] = [:]
+
+    subscript(_ id: ConnectionID) -> ClientConnection? { connections[id] }
+
+    var all: Dictionary<ConnectionID, ClientConnection>.Values { connections.values }
+
+    /// Those that have said who they are.
+    var clients: Set<ClientID> { Set(connections.values.compactMap { $0.hello?.client }) }
+
+    func add(_ connection: ClientConnection) { connections[connection.id] = connection }
+
+    /// The sessions that it consumed have no consumer any more.
+    func remove(_ id: ConnectionID) -> ClientConnection? {
+        guard let connection = connections.removeValue(forKey: id) else { return nil }
+        for (session, address) in consumers where address.connection == id { consumers[session] = nil }
+        return connection
+    }
+
+    func removeAll() -> [ClientConnection] {
+        defer { (connections, consumers) = ([:], [:]) }
+        return Array(connections.values)
+    }
+
+    func reply(_ id: ConnectionID, _ sequence: UInt64, _ result: Result<Reply, Failure>) {
+        guard let connection = connections[id] else { return }
+        switch result {
+        case .success(let reply): connection.reply(sequence, reply)
+        case .failure(let failure): connection.reply(sequence, .failed(failure))
+        }
+    }
+
+    // MARK: Consumers
+
+    /// The handle that receives the session's events, and its connection.
+    func consumer(of session: SessionID) -> (connection: ClientConnection, handle: HandleID)? {
+        guard let address = consumers[session], let connection = connections[address.connection] else { return nil }
+        return (connection, address.handle)
+    }
+
+    func setConsumer(of session: SessionID, _ address: HandleAddress) { consumers[session] = address }
+
+    func detached(_ address: HandleAddress, from session: SessionID) {
+        if consumers[session] == address { consumers[session] = nil }
+    }
+}
+
+/// A handle of any client.
+struct HandleAddress: Hashable {
+    var connection: ConnectionID
+    var handle: HandleID
+}

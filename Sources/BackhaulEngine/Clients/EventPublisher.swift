@@ -1,0 +1,131 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// Hands committed events to clients: to the session's consumer with their contents, as far as its credit reaches, and
+/// to every other host of the application as the newest id.
+///
+/// One for the store. Events of one turn are announced together.
+final class EventPublisher {
+    private let runtime: any Runtime
+    private let clients: ClientRegistry
+    /// New events of this turn.
+    private var announcements: [SessionID: Announcement] = [:]
+
+    private struct Announcement {
+        let session: SessionID
+        let name: NamedSession
+        var newest: EventID
+        /// Contents that came with the commits, in order: each follows the event `after` directly.
+        var parts: [(after: EventID, events: [Event])] = []
+    }
+
+    init(_ runtime: any Runtime, _ clients: ClientRegistry) {
+        self.runtime = runtime
+        self.clients = clients
+    }
+
+    /// Whether the contents of an event that is committed now are sent at once, so that they are to be read.
+    func pushes(_ session: SessionID) -> Bool {
+        guard let (connection, handle) = clients.consumer(of: session) else { return false }
+        return !connection.isBehind() && connection.handles[handle]?.window.takes == true
+    }
+
+    /// Notifies the connected clients of the application at the end of this turn.
+    func announce(_ change: Change) {
+        guard change.newestEvent > .zero else { return }
+        if announcements.isEmpty { runtime.afterThisTurn { [unowned self] in announceAll() } }
+        // By the id: a session that is removed and made again in one turn has the same name.
+        var announcement =
+            announcements[change.session]
+            ?? Announcement(session: change.session, name: NamedSession(change), newest: change.newestEvent)
+        announcement.newest = max(announcement.newest, change.newestEvent)
+        if !change.events.isEmpty { announcement.parts.append((change.previousEvent, change.events)) }
+        announcements[change.session] = announcement
+    }
+
+    /// Announces at once: a client that reads a reply knows of the events that its command brought about.
+    func announceAll() -> [EngineEffect] {
+        let all = announcements
+        announcements = [:]
+        var effects: [EngineEffect] = []
+        for announcement in all.values {
+            let (name, informed) = (announcement.name, push(announcement))
+            let notice = Notice.event(identifier: name.identifier, newest: announcement.newest)
+            for connection in clients.all where connection.application == name.application {
+                if connection.mayBeStoppedConsumer { effects.append(.eventFor(connection.id)) }
+                if connection.id != informed { connection.deliver(.notice(notice)) }
+            }
+        }
+        return effects
+    }
+
+    /// Returns the connection that has all of it by what was pushed.
+    private func push(_ announcement: Announcement) -> ConnectionID? {
+        guard let (connection, handle) = clients.consumer(of: announcement.session),
+            var window = connection.handles[handle]?.window
+        else { return nil }
+        let start = window.cursor
+        var pushed: [Event] = []
+        if !connection.isBehind() {
+            for part in announcement.parts {
+                guard let last = part.events.last?.id else { continue }
+                pushed += window.push(part.events, after: part.after, through: last)?.events ?? []
+            }
+        }
+        window.learn(newest: announcement.newest)
+        connection.update(handle, window)
+        if window.cursor > start {
+            connection.deliver(.notice(.events(handle, after: start, through: window.cursor, pushed)))
+        }
+        readAhead(connection, handle)
+        return window.cursor >= announcement.newest ? connection.id : nil
+    }
+
+    // MARK: Credit
+
+    func granted(_ connection: ClientConnection, _ handle: HandleID, _ credit: EventCredit) {
+        guard let attached = connection.handles[handle], attached.role == .consume else { return }
+        var window = attached.window
+        window.grant(credit)
+        connection.update(handle, window)
+        readAhead(connection, handle)
+    }
+
+    /// A peer that was behind has read what was sent to it.
+    func caughtUp(_ id: ConnectionID) {
+        guard let connection = clients[id] else { return }
+        for (handle, attached) in connection.handles where attached.role == .consume { readAhead(connection, handle) }
+    }
+
+    /// Pushes what waits in the store.
+    private func readAhead(_ connection: ClientConnection, _ handle: HandleID) {
+        guard let attached = connection.handles[handle], attached.window.wantsMore, !attached.isReadingAhead,
+            !connection.isBehind()
+        else { return }
+        connection.setReadingAhead(handle, true)
+        let (id, session, window) = (connection.id, attached.session, attached.window)
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.poll(session, after: window.cursor, maximum: window.room)
+        }, then: { [unowned self] result in
+            hasRead(result, of: window, id, handle)
+            return []
+        })
+    }
+
+    private func hasRead(
+        _ result: Result<(events: [Event], more: Bool), Failure>, of window: PushWindow, _ id: ConnectionID,
+        _ handle: HandleID
+    ) {
+        guard let connection = clients[id], var current = connection.handles[handle]?.window else { return }
+        connection.setReadingAhead(handle, false)
+        // A store that cannot read for now is asked by the next poll.
+        guard case .success(let (events, more)) = result else { return }
+        let start = current.cursor
+        let through = more ? events.last?.id ?? .zero : max(window.newest, events.last?.id ?? .zero)
+        let push = current.push(events, after: window.cursor, through: through)
+        connection.update(handle, current)
+        guard let push else { return }
+        connection.deliver(.notice(.events(handle, after: start, through: current.cursor, push.events)))
+        readAhead(connection, handle)
+    }
+}

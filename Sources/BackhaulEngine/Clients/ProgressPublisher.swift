@@ -1,0 +1,110 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// The running tasks, as progress is read of them.
+protocol ProgressSource: AnyObject {
+    var runningSessions: Set<SessionID> { get }
+    func readings(of session: SessionID) -> [Progress]
+}
+
+/// Live progress: what has changed, at most once in the interval of each handle. A peer that has not read the last
+/// notice gets none, and no timer runs while no task runs.
+///
+/// One for each loop.
+final class ProgressPublisher {
+    /// Of one client; each may hold the last readings of many tasks.
+    private static let watchLimit = 256
+
+    private let runtime: any Runtime
+    private let clients: ClientRegistry
+    private unowned let source: any ProgressSource
+    private var watches: [HandleAddress: ProgressWatch] = [:]
+    private var timer: (any RuntimeTimer)?
+
+    private struct ProgressWatch {
+        let session: SessionID
+        let interval: Int64
+        /// By the loop's clock.
+        var due: Int64
+        /// What was last sent of the tasks that run.
+        var sent: [TaskID: Progress] = [:]
+        /// Last readings of tasks that run no more.
+        var ended = ProgressTable()
+    }
+
+    init(_ runtime: any Runtime, _ clients: ClientRegistry, _ source: any ProgressSource) {
+        self.runtime = runtime
+        self.clients = clients
+        self.source = source
+        timer = runtime.timer { [unowned self] in
+            send()
+            return []
+        }
+    }
+
+    func close() { timer?.stop() }
+
+    /// 0 milliseconds: the handle watches no more.
+    func watch(_ address: HandleAddress, milliseconds: UInt32) throws(Failure) {
+        let attached = clients[address.connection]?.handles[address.handle]
+        guard milliseconds > 0, let session = attached?.session else { return stop(address) }
+        let others = watches.keys.count { $0.connection == address.connection && $0.handle != address.handle }
+        guard others < Self.watchLimit else {
+            throw Failure(.tooMany, "\(others) handles watch progress already; end the stream of some")
+        }
+        let limits = Limits.progressInterval
+        let interval = min(max(milliseconds, limits.lowerBound), limits.upperBound)
+        watches[address] = ProgressWatch(session: session, interval: Int64(interval), due: runtime.now)
+        plan()
+    }
+
+    func stop(_ address: HandleAddress) { watches[address] = nil }
+
+    func stop(of connection: ConnectionID) {
+        for address in watches.keys where address.connection == connection { watches[address] = nil }
+    }
+
+    /// A task has begun to run, or a handle to watch.
+    func plan() {
+        guard !watches.isEmpty, timer?.isRunning != true else { return }
+        let running = source.runningSessions
+        let due = watches.values.filter { running.contains($0.session) || !$0.ended.isEmpty }.map(\.due).min()
+        if let due { timer?.start(milliseconds: max(0, due - runtime.now)) }
+    }
+
+    /// A task runs no more; `reading` makes its last reading, which is wanted only where somebody watches.
+    func ended(_ task: TaskID, of session: SessionID, _ reading: () -> Progress) {
+        guard !watches.isEmpty else { return }
+        let last = reading()
+        for (address, watch) in watches where watch.session == session {
+            watches[address]?.sent[task] = nil
+            watches[address]?.ended.add([last])
+        }
+        plan()
+    }
+
+    private func send() {
+        for (address, watch) in watches where watch.due <= runtime.now {
+            guard let connection = clients[address.connection] else {
+                watches[address] = nil
+                continue
+            }
+            watches[address]?.due = runtime.now + watch.interval
+            guard !connection.isBehind() else { continue }
+            send(address, watch, to: connection)
+        }
+        plan()
+    }
+
+    private func send(_ address: HandleAddress, _ watch: ProgressWatch, to connection: ClientConnection) {
+        var readings = watches[address]?.ended.take() ?? []
+        var sent: [TaskID: Progress] = [:]
+        for reading in source.readings(of: watch.session) {
+            sent[reading.task] = reading
+            if watch.sent[reading.task] != reading { readings.append(reading) }
+        }
+        watches[address]?.sent = sent
+        guard !readings.isEmpty else { return }
+        connection.deliver(.notice(.progress(address.handle, Array(readings.prefix(2 * ProgressTable.limit)))))
+    }
+}

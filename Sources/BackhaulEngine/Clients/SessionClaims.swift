@@ -1,0 +1,190 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// A session as its clients call it.
+struct NamedSession: Hashable, Sendable {
+    var application: String
+    var identifier: String
+
+    init(application: String, identifier: String) {
+        self.application = application
+        self.identifier = identifier
+    }
+
+    init(_ change: Change) { self.init(application: change.application, identifier: change.identifier) }
+
+    // As the store compares them, byte by byte; texts of Swift are equal when they look the same.
+    static func == (left: NamedSession, right: NamedSession) -> Bool {
+        left.application.utf8.elementsEqual(right.application.utf8)
+            && left.identifier.utf8.elementsEqual(right.identifier.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for byte in identifier.utf8 { hasher.combine(byte) }
+        hasher.combine(application.utf8.count)
+    }
+}
+
+/// Creates or attaches a session in a transaction.
+typealias OpenSession = @Sendable (Transaction, String, ConsumerIdentity) throws(Failure) -> OpenedSession
+
+/// A create or attach that may have to wait until the session has no consumer.
+struct SessionOpening {
+    let address: HandleAddress
+    let sequence: UInt64
+    let name: NamedSession
+    let role: Role
+    let open: OpenSession
+}
+
+/// Who consumes each session, and who waits for it: first come, first served.
+///
+/// One for the store. The queue is not durable: a client sends its command again to the next engine.
+final class SessionClaims {
+    /// Between two tries while the consumer is not connected: the end of its connection cannot be seen.
+    private static let retryMilliseconds: Int64 = 1_000
+    /// Of all sessions of one client together.
+    private static let waitingLimit = 4_096
+
+    private let runtime: any Runtime
+    private let clients: ClientRegistry
+    private var queues: [NamedSession: Queue] = [:]
+    private var timer: (any RuntimeTimer)?
+
+    private struct Queue {
+        var waiting: [SessionOpening] = []
+        /// The first is being tried; `isDue`: and is to be tried again after that.
+        var isTrying = false
+        var isDue = false
+    }
+
+    init(_ runtime: any Runtime, _ clients: ClientRegistry) {
+        self.runtime = runtime
+        self.clients = clients
+        timer = runtime.timer { [unowned self] in
+            releasedAll()
+            return []
+        }
+    }
+
+    func close() { timer?.stop() }
+
+    func count(of name: NamedSession) -> Int { queues[name]?.waiting.count ?? 0 }
+
+    /// The opening is answered when the session is free.
+    func wait(_ opening: SessionOpening) {
+        let connection = opening.address.connection
+        let mine = queues.values.reduce(0) { $0 + $1.waiting.count { $0.address.connection == connection } }
+        guard mine < Self.waitingLimit else {
+            let failure = Failure(.tooMany, "\(mine) handles of this client wait already; release some of the tickets")
+            return clients.reply(connection, opening.sequence, .failure(failure))
+        }
+        queues[opening.name, default: Queue()].waiting.append(opening)
+        askToYield(opening.name)
+    }
+
+    // MARK: A session may be free
+
+    func released(in application: String) {
+        for name in queues.keys where name.application == application { released(name) }
+    }
+
+    func releasedAll() {
+        for name in queues.keys { released(name) }
+    }
+
+    func released(_ name: NamedSession) {
+        guard var queue = queues[name] else { return }
+        guard !queue.isTrying, let first = queue.waiting.first,
+            let consumer = clients[first.address.connection]?.consumer(first.address.handle)
+        else {
+            queues[name]?.isDue = true
+            return
+        }
+        queue.isTrying = true
+        queue.isDue = false
+        queues[name] = queue
+        let open = first.open
+        runtime.store({ (transaction) throws(Failure) in
+            try open(transaction, name.application, consumer)
+        }, then: { [unowned self] result in tried(first, consumer, result) })
+    }
+
+    private func tried(
+        _ opening: SessionOpening, _ consumer: ConsumerIdentity, _ result: Result<OpenedSession, Failure>
+    ) -> [EngineEffect] {
+        let name = opening.name
+        queues[name]?.isTrying = false
+        let head = queues[name]?.waiting.first
+        let isWanted = head?.address == opening.address && head?.sequence == opening.sequence
+        switch result {
+        case .success(let opened):
+            guard isWanted else {
+                giveBack(opened, consumer, name)
+                return []
+            }
+            dequeue(name)
+            return [.opened(opened, opening, consumer)]
+        case .failure(let failure) where failure.status == .inUse:
+            askToYield(name)
+            // What was found for a client that has left since says nothing about the one that is first now.
+            if queues[name]?.isDue == true || !isWanted { released(name) }
+        case .failure(let failure):
+            if isWanted {
+                dequeue(name)
+                clients.reply(opening.address.connection, opening.sequence, .failure(failure))
+            }
+            released(name)
+        }
+        return []
+    }
+
+    /// The session went to a handle that had given up in that moment.
+    private func giveBack(_ opened: OpenedSession, _ consumer: ConsumerIdentity, _ name: NamedSession) {
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.releaseHandle(client: consumer.client, handle: consumer.handle, session: opened.id)
+        }, then: { [unowned self] _ in
+            released(name)
+            return []
+        })
+    }
+
+    /// Asks the consumer to yield to those that wait; tries again later when it is not connected.
+    func askToYield(_ name: NamedSession) {
+        guard queues[name] != nil else { return }
+        var isConnected = false
+        for connection in clients.all where connection.application == name.application {
+            guard connection.consumes(name.identifier) else { continue }
+            isConnected = true
+            connection.deliver(.notice(.yield(identifier: name.identifier)))
+        }
+        if !isConnected, timer?.isRunning == false { timer?.start(milliseconds: Self.retryMilliseconds) }
+    }
+
+    // MARK: Giving up
+
+    static let gaveUp = Failure(.cancelled, "the wait for the session was given up")
+
+    func stopWaiting(_ address: HandleAddress) {
+        clients[address.connection]?.stopOpening(address.handle)
+        for (name, queue) in queues {
+            guard let opening = queue.waiting.first(where: { $0.address == address }) else { continue }
+            dequeue(name) { $0.address == address }
+            return clients.reply(address.connection, opening.sequence, .failure(Self.gaveUp))
+        }
+    }
+
+    func stopWaiting(_ connection: ConnectionID) {
+        for name in queues.keys { dequeue(name) { $0.address.connection == connection } }
+    }
+
+    private func dequeue(_ name: NamedSession) {
+        queues[name]?.waiting.removeFirst()
+        if queues[name]?.waiting.isEmpty == true { queues[name] = nil }
+    }
+
+    private func dequeue(_ name: NamedSession, where isGone: (SessionOpening) -> Bool) {
+        queues[name]?.waiting.removeAll(where: isGone)
+        if queues[name]?.waiting.isEmpty == true { queues[name] = nil }
+    }
+}

@@ -1,0 +1,174 @@
+internal import BackhaulConditions
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+internal import BackhaulTransport
+
+/// Lanes to whose servers the kernel has no route for now. Nothing of them starts until the network has changed or it
+/// is time to look.
+///
+/// One for each loop. The kernel is asked for changes only while there are such lanes.
+final class ReachabilityController {
+    private let runtime: any Runtime
+    private let journal: WaitJournal
+    private let log: @Sendable (LogEntry) -> Void
+    private let hasTasks: (LaneID) -> Bool
+    private var lanes: Set<LaneID> = []
+    private var pacing = ConnectivityPacing()
+    private var watch: (any RuntimeWatch)?
+    private var timer: (any RuntimeTimer)?
+    /// Wait records of lanes, until the server responds or no task of the lane waits for a route any more.
+    private var rows: [LaneID: WaitRow] = [:]
+    /// The timer runs because the network has changed.
+    private var hasChanged = false
+    /// Whether names could be looked up, and when that was found.
+    private var reachesNameServer: (value: Bool, at: Int64)?
+
+    /// - hasTasks: whether a task of the lane runs or is ready.
+    init(
+        _ runtime: any Runtime, _ journal: WaitJournal, log: @escaping @Sendable (LogEntry) -> Void,
+        hasTasks: @escaping (LaneID) -> Bool
+    ) {
+        self.runtime = runtime
+        self.journal = journal
+        self.log = log
+        self.hasTasks = hasTasks
+    }
+
+    /// Nothing of the lane starts.
+    func isHeld(_ lane: LaneID) -> Bool { lanes.contains(lane) }
+
+    var heldLanes: Set<LaneID> { lanes }
+
+    /// Whether the attempt failed because no route leads to the task's server, so that trying again has to wait for
+    /// one.
+    func isUnreachable(_ task: StoredTask, _ failure: Failure, _ circumstances: FailureCircumstances) -> Bool {
+        Connectivity.isMissing(
+            failure, server: task.origin.server,
+            Connectivity.Facts(
+                isUnreachable: Routes.isUnreachable(circumstances.systemError),
+                reachesNameServer: failure.status == .nameNotResolved && canReachNameServer()))
+    }
+
+    /// Many tasks fail at the same moment for the same reason.
+    private func canReachNameServer() -> Bool {
+        if let known = reachesNameServer, runtime.now - known.at < 1_000 { return known.value }
+        let value = Routes.reachNameServer()
+        reachesNameServer = (value, runtime.now)
+        return value
+    }
+
+    // MARK: Holding
+
+    /// Holds the lane of the task. Returns the milliseconds until it is looked at again, at the latest.
+    func hold(_ task: StoredTask) -> (untilLook: Int64, effects: [EngineEffect]) {
+        lanes.insert(task.lane)
+        if rows[task.lane] == nil {
+            let hold = Hold(.connectivity, WaitReason.connectivity.text ?? "")
+            rows[task.lane] = journal.begin(WaitScope(task.session, lane: task.lane), hold).row
+        }
+        watchRoutes()
+        let effects: [EngineEffect] = [.holdChanged([task.lane])]
+        if let timer, timer.isRunning { return (timer.millisecondsLeft, effects) }
+        startTimer(pacing.untilLook)
+        return (pacing.untilLook, effects)
+    }
+
+    private func watchRoutes() {
+        guard watch == nil else { return }
+        do throws(SystemError) {
+            let routes = try RouteWatch()
+            watch = try runtime.watch(routes.number) { [unowned self] in
+                if routes.takeChanges() { networkChanged() }
+                return []
+            }
+        } catch {
+            // Sockets of this kind may be forbidden: then the lanes are tried from time to time only.
+            let what = "tasks without a network are looked at later"
+            log(LogEntry(.warning, "\(error.description); \(what)"))
+        }
+    }
+
+    private func networkChanged() {
+        guard !hasChanged else { return }
+        let wait = pacing.untilLook(afterChangeAt: runtime.now)
+        if let timer, timer.isRunning, timer.millisecondsLeft <= wait { return }
+        hasChanged = true
+        startTimer(wait)
+    }
+
+    private func startTimer(_ milliseconds: Int64) {
+        let timer = timer ?? runtime.timer { [unowned self] in tryAll() }
+        self.timer = timer
+        timer.start(milliseconds: milliseconds)
+    }
+
+    // MARK: Trying
+
+    /// All lanes try. Those without a route wait again.
+    private func tryAll() -> [EngineEffect] {
+        pacing.looked(at: runtime.now)
+        let effects = release()
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.releaseUnconnected()
+        }, then: { [unowned self] result in
+            // The store is full or failing for now; a look at what is due tries these tasks, too.
+            guard case .success(let lanes) = result else { return [.due(at: Clock.bootMilliseconds + 1_000)] }
+            return [.tasksWait(in: lanes, reload: false), .endWaits(rows.keys.filter { !lanes.contains($0) })]
+        })
+        return effects + [.schedule]
+    }
+
+    /// The host wants these lanes tried now, or the time of their tasks has come.
+    func tryNow(_ tried: Set<LaneID>) -> [EngineEffect] {
+        let released = lanes.intersection(tried)
+        guard !released.isEmpty else { return [] }
+        lanes.subtract(released)
+        if lanes.isEmpty { _ = release() }
+        return [.holdChanged(released)]
+    }
+
+    /// Nothing is held and watched for any more.
+    func release() -> [EngineEffect] {
+        timer?.stop()
+        watch?.cancel()
+        watch = nil
+        hasChanged = false
+        reachesNameServer = nil
+        let released = lanes
+        lanes = []
+        return released.isEmpty ? [] : [.holdChanged(released)]
+    }
+
+    // MARK: The end of a wait
+
+    /// A server of this lane has responded.
+    func responded(_ lane: LaneID) { endWait(lane) }
+
+    func connected() { pacing.connected() }
+
+    private func endWait(_ lane: LaneID, since time: Int64 = Clock.wallMilliseconds) {
+        if let row = rows.removeValue(forKey: lane) { journal.end(row, at: time) }
+    }
+
+    /// The lane's tasks may try, and none does: they wait for something else.
+    func endWaitIfIdle(_ lane: LaneID, since time: Int64 = Clock.wallMilliseconds) {
+        guard rows[lane] != nil, !lanes.contains(lane), !hasTasks(lane) else { return }
+        endWait(lane, since: time)
+    }
+
+    /// Tasks of these lanes have ended or stopped. They may have been the last that waited for a route.
+    func tasksLeft(_ left: Set<LaneID>, isRunning: @escaping (LaneID) -> Bool) {
+        let asked = left.filter { rows[$0] != nil }
+        guard !asked.isEmpty else { return }
+        let now = Clock.wallMilliseconds
+        runtime.storeUntilDone({ (transaction) throws(Failure) in
+            try transaction.unconnected(among: asked)
+        }, then: { [unowned self] waiting in
+            let free = asked.subtracting(waiting).filter { !isRunning($0) }
+            let effects = tryNow(free)
+            for lane in free { endWaitIfIdle(lane, since: now) }
+            return effects + [.schedule]
+        })
+    }
+}

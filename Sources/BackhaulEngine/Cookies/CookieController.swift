@@ -1,0 +1,93 @@
+internal import BackhaulModel
+internal import BackhaulStore
+internal import BackhaulTransport
+
+/// The cookie jars of all sessions, and which of their cookies the store has.
+///
+/// One for the store. Servers set the same cookie with each response, so changes are saved together: a crash may lose
+/// those of half a second.
+final class CookieController {
+    private static let delayMilliseconds: Int64 = 500
+
+    private let runtime: any Runtime
+    private var jars: [SessionID: SessionJar] = [:]
+    /// Sessions whose cookies changed since the last save.
+    private var changed: Set<SessionID> = []
+    private var timer: (any RuntimeTimer)?
+
+    private struct SessionJar {
+        let jar: CookieJar
+        var isPersistent: Bool
+        var stored: Set<String> = []
+    }
+
+    init(_ runtime: any Runtime) { self.runtime = runtime }
+
+    /// Nil when the session keeps no cookies.
+    func jar(of session: SessionID) -> CookieJar? { jars[session]?.jar }
+
+    /// Makes the jar that the session's configuration wants. The store's cookies are in it before any task that is read
+    /// from the store later can start.
+    func configure(_ policy: CookiePolicy, of session: SessionID) {
+        guard policy != .none else { return forget(session) }
+        let isPersistent = policy == .persistent
+        if let known = jars[session] {
+            guard known.isPersistent != isPersistent else { return }
+            jars[session]?.isPersistent = isPersistent
+            jars[session]?.stored = []
+            return noteChange(of: session)
+        }
+        // Without memory for a jar there is none for transfers.
+        guard let jar = try? CookieJar() else { return }
+        jars[session] = SessionJar(jar: jar, isPersistent: isPersistent)
+        jar.onChange = { [weak self] in self?.noteChange(of: session) }
+        if isPersistent { load(session) }
+    }
+
+    func forget(_ session: SessionID) { jars[session] = nil }
+
+    private func load(_ session: SessionID) {
+        runtime.storeUntilDone({ (transaction) throws(Failure) in
+            try transaction.cookies(of: session)
+        }, then: { [unowned self] lines in
+            jars[session]?.jar.add(lines)
+            jars[session]?.stored.formUnion(lines)
+            return []
+        })
+    }
+
+    private func noteChange(of session: SessionID) {
+        changed.insert(session)
+        let timer = timer ?? runtime.timer { [unowned self] in
+            save()
+            return []
+        }
+        self.timer = timer
+        if !timer.isRunning { timer.start(milliseconds: Self.delayMilliseconds) }
+    }
+
+    /// Writes what has changed.
+    func save() {
+        timer?.stop()
+        let sessions = changed
+        changed = []
+        for session in sessions { save(session) }
+    }
+
+    private func save(_ session: SessionID) {
+        guard let known = jars[session] else { return }
+        // Also bounds the jar.
+        let lines = known.jar.lines()
+        guard known.isPersistent else { return }
+        let wanted = Set(lines.filter(CookieLine.outlivesEngine))
+        let (added, removed) = (wanted.subtracting(known.stored), known.stored.subtracting(wanted))
+        guard !added.isEmpty || !removed.isEmpty else { return }
+        jars[session]?.stored = wanted
+        // A cookie that could not be stored is set again by its server in the next engine.
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.changeCookies(of: session, adding: added, removing: removed)
+        }, then: { _ in [] })
+    }
+
+    func close() { timer?.stop() }
+}

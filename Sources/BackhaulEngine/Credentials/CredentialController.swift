@@ -1,0 +1,188 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// The credentials of all sessions, their open challenges, and which tasks wait for one.
+///
+/// One for the store. Credentials live here alone and end with the engine, unless the host wants them kept.
+final class CredentialController {
+    private let runtime: any Runtime
+    private let sessions: SessionTable
+    private let calendar: CalendarWatch
+    private var credentials: [SessionID: SessionCredentials] = [:]
+    private var repeats: [TaskID: CredentialRepeats] = [:]
+
+    init(_ runtime: any Runtime, _ sessions: SessionTable, _ calendar: CalendarWatch) {
+        self.runtime = runtime
+        self.sessions = sessions
+        self.calendar = calendar
+    }
+
+    /// Nil when nothing is known for the session.
+    subscript(_ session: SessionID) -> SessionCredentials? { credentials[session] }
+
+    /// Whether the lane tries one task at a time, until it is known how its server takes a credential.
+    func isProbed(_ lane: Lane) -> Bool { credentials[lane.session]?.isProbed(lane.origin.text) ?? false }
+
+    func forget(_ session: SessionID) { credentials[session] = nil }
+
+    // MARK: Challenges
+
+    /// Challenges that are open since before this engine, and credentials that are kept.
+    func restore(
+        _ challenges: [(session: SessionID, challenge: Challenge)], _ kept: [(session: SessionID, answer: KeptAnswer)]
+    ) {
+        for (session, answer) in kept { credentials[session, default: SessionCredentials()].learn(answer) }
+        for (session, challenge) in challenges { credentials[session, default: SessionCredentials()].learn(challenge) }
+    }
+
+    /// A response asks for a credential.
+    func met(_ demand: AuthenticationDemand, _ task: StoredTask) -> [EngineEffect] {
+        credentials[task.session, default: SessionCredentials()].met(demand, in: task.origin.text)
+        return [.credentialsChanged(task.session)]
+    }
+
+    /// What a demand has led to is durable.
+    func settled(_ space: ProtectionSpace, _ challenge: ChallengeID?, _ session: SessionID) -> [EngineEffect] {
+        credentials[session]?.settled(space, challenge: challenge)
+        return (challenge == nil ? [] : [.parkReadyTasks(of: session)]) + changed(session)
+    }
+
+    /// A response proves the credentials with these numbers.
+    func accepted(_ numbers: [UInt64], _ task: StoredTask) -> [EngineEffect] {
+        let isNew = credentials[task.session]?.accepted(numbers, in: task.origin.text) ?? false
+        if task.refreshed?.url != nil { acceptedAddress(of: task.id, task.session) }
+        return isNew ? changed(task.session) : []
+    }
+
+    /// The URL that the host has given serves, or its task has ended.
+    func acceptedAddress(of task: TaskID, _ session: SessionID) {
+        credentials[session]?.acceptedAddress(of: task)
+        if credentials[session]?.isEmpty ?? false { credentials[session] = nil }
+    }
+
+    /// The host has given a credential for the challenge.
+    func responded(
+        to challenge: Challenge, _ response: ChallengeResponse, _ life: AnswerLife, _ session: SessionID
+    ) -> [EngineEffect] {
+        // A refreshed request is in the store; only who has it is known here.
+        let isRefreshed = challenge.space.kind == .refresh && response != .standard
+        credentials[session, default: SessionCredentials()].answered(
+            challenge, isRefreshed ? .headers([]) : response, expires: isRefreshed ? nil : life.expiresMilliseconds)
+        return changed(session)
+    }
+
+    func refused(_ challenge: Challenge, _ session: SessionID) -> [EngineEffect] {
+        credentials[session]?.refused(challenge)
+        return changed(session)
+    }
+
+    func closed(_ challenges: [ChallengeID], of session: SessionID) -> [EngineEffect] {
+        guard !challenges.isEmpty else { return [] }
+        for challenge in challenges { credentials[session]?.closed(challenge) }
+        return changed(session)
+    }
+
+    private func changed(_ session: SessionID) -> [EngineEffect] {
+        if credentials[session]?.isEmpty ?? false { credentials[session] = nil }
+        return [.credentialsChanged(session), .schedule]
+    }
+
+    // MARK: Repeats
+
+    func repeats(of task: TaskID) -> CredentialRepeats { repeats[task] ?? CredentialRepeats() }
+
+    func setRepeats(_ value: CredentialRepeats?, of task: TaskID) { repeats[task] = value }
+
+    func verdict(
+        on space: ProtectionSpace, of task: StoredTask, sent: Set<UInt64>
+    ) -> SessionCredentials.Verdict? {
+        credentials[task.session]?.verdict(on: space, sent: sent, in: task.origin.text)
+    }
+
+    // MARK: Tasks that wait for a credential
+
+    /// What the task waits for before it is tried. A task whose time is over starts, to end.
+    func wait(before task: StoredTask) -> (wait: SessionCredentials.Wait?, effects: [EngineEffect]) {
+        guard let configuration = sessions[task.session], task.intent == nil,
+            calendar.remainingMilliseconds(of: task, configuration) > 0
+        else { return (nil, []) }
+        let now = Clock.wallMilliseconds
+        let hasExpired = credentials[task.session]?.expire(now: now) ?? false
+        let effects = hasExpired ? changed(task.session) : []
+        if task.request.hasOptions, task.request.options.refresh != .none {
+            let (options, origin) = (task.request.options, task.origin.text)
+            let wait = (credentials[task.session] ?? SessionCredentials()).wait(
+                forRefresh: RefreshNeed.space(options.refresh, of: task.id, origin: origin),
+                isOver: RefreshNeed.isOver(options, now: now))
+            if let wait { return (wait, effects) }
+        }
+        guard configuration.asksForCredentials else { return (nil, effects) }
+        let wait = credentials[task.session]?.wait(for: task.request.url, in: task.origin.text, last: task.challenge)
+        return (wait, effects)
+    }
+
+    /// Divides tasks into those that may start, and the others, which then wait for their challenge in the store.
+    func admit(_ tasks: [StoredTask]) -> (startable: [StoredTask], effects: [EngineEffect]) {
+        var startable: [StoredTask] = []
+        var parked: [SessionCredentials.Wait: [StoredTask]] = [:]
+        var effects: [EngineEffect] = []
+        for task in tasks {
+            let (wait, changes) = wait(before: task)
+            effects += changes
+            if let wait { parked[wait, default: []].append(task) } else { startable.append(task) }
+        }
+        for (wait, tasks) in parked { effects += park(tasks, wait) }
+        return (startable, effects)
+    }
+
+    private func park(_ tasks: [StoredTask], _ wait: SessionCredentials.Wait) -> [EngineEffect] {
+        switch wait {
+        case .open(let challenge):
+            park(tasks, for: challenge)
+            return []
+        case .ask(let demand, let replacing): return ask(demand, for: tasks, replacing)
+        }
+    }
+
+    private func park(_ tasks: [StoredTask], for challenge: ChallengeID) {
+        let ids = tasks.map(\.id)
+        let lanes = Set(tasks.map(\.lane))
+        let now = calendar.milliseconds
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.parkUnasked(ids, for: challenge, bootMilliseconds: Clock.bootMilliseconds, now: now)
+        }, then: { result in
+            guard case .success(let next) = result else { return [.reloadLater(lanes)] }
+            return [.due(at: next), .tasksWait(in: lanes, reload: false)]
+        })
+    }
+
+    /// What they carry is too old: the challenge opens before a request is made.
+    private func ask(
+        _ demand: AuthenticationDemand, for tasks: [StoredTask], _ replacing: ChallengeID?
+    ) -> [EngineEffect] {
+        guard let first = tasks.first else { return [] }
+        let (ids, session, now) = (tasks.map(\.id), first.session, calendar.milliseconds)
+        let lanes = Set(tasks.map(\.lane))
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.ask(
+                demand, for: ids, replacing: replacing, bootMilliseconds: Clock.bootMilliseconds, now: now)
+        }, then: { [unowned self] result in
+            let effects = settled(demand.space, (try? result.get())??.challenge, session)
+            guard case .success(let parked) = result else { return effects + [.reloadLater(lanes)] }
+            let all = lanes.union(parked?.change.lanes ?? [])
+            return effects + [.due(at: parked?.nextDue), .tasksWait(in: all, reload: true)]
+                + (parked.map { $0.isNew ? [.announce($0.change)] : [] } ?? [])
+        })
+        return met(demand, first)
+    }
+}
+
+/// What a task has tried since a server or proxy asked it for a credential.
+struct CredentialRepeats {
+    /// Tries at once with a credential that was there.
+    var count = 0
+    /// The credentials that were sent. One that was sent has not served, also when the next challenge names another
+    /// realm.
+    var sent: Set<UInt64> = []
+}

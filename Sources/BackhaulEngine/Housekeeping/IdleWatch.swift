@@ -1,0 +1,84 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// Notices that an engine has nothing to do: a daemon then gives memory back, and ends after its linger time.
+///
+/// One for each loop. An engine inside of a host does neither: it ends with the host, and the memory is the host's.
+final class IdleWatch {
+    /// After the first quiet moment, and once more when `Transport` has closed its idle connections. After that a
+    /// daemon makes no system call until something is due.
+    private static let restDelays: [Int64] = [2_000, 31_000]
+
+    private let runtime: any Runtime
+    /// Nil: never ends by itself.
+    private let lingerMilliseconds: Int64?
+    private let facts: () -> LeaveDecision.Facts?
+    private var restTimer: (any RuntimeTimer)?
+    private var lingerTimer: (any RuntimeTimer)?
+    /// Work was done since the rest timer was started.
+    private var hasWorked = false
+    /// How often memory was given back since the last work.
+    private var restStage = 0
+
+    /// - facts: what there is to do as far as the engine knows without the store; nil while the engine ends.
+    init(_ runtime: any Runtime, lingerMilliseconds: Int64?, facts: @escaping () -> LeaveDecision.Facts?) {
+        self.runtime = runtime
+        self.lingerMilliseconds = lingerMilliseconds
+        self.facts = facts
+        restTimer = runtime.timer { [unowned self] in rest() }
+        lingerTimer = runtime.timer { [unowned self] in lingerIsOver() }
+    }
+
+    func close() {
+        restTimer?.stop()
+        lingerTimer?.stop()
+    }
+
+    // MARK: Memory
+
+    func noteWork() {
+        guard lingerMilliseconds != nil, restStage != 0 || restTimer?.isRunning != true else {
+            hasWorked = true
+            return
+        }
+        hasWorked = false
+        restStage = 0
+        restTimer?.start(milliseconds: Self.restDelays[0])
+    }
+
+    private func rest() -> [EngineEffect] {
+        guard let facts = facts() else { return [] }
+        let isBusy = hasWorked || facts.runningTasks > 0
+        hasWorked = false
+        restStage = isBusy ? 0 : restStage + 1
+        if restStage < Self.restDelays.count { restTimer?.start(milliseconds: Self.restDelays[restStage]) }
+        return isBusy ? [] : [.giveMemoryBack]
+    }
+
+    // MARK: The end
+
+    /// Something ended that may have been the last thing to do. The linger time starts anew.
+    func mayBeIdle() {
+        guard let lingerMilliseconds, let facts = facts(), LeaveDecision.mayLeave(facts) else { return }
+        lingerTimer?.start(milliseconds: lingerMilliseconds)
+    }
+
+    private func lingerIsOver() -> [EngineEffect] {
+        guard let facts = facts(), LeaveDecision.mayLeave(facts) else { return [] }
+        runtime.store({ (transaction) throws(Failure) in
+            (tasks: try transaction.tasksWait(), activities: try transaction.hasActivities())
+        }, then: { [unowned self] result in
+            // A store that cannot be read for now is asked again later, by this or a later daemon.
+            guard case .success(let waiting) = result else { return [.mayBeIdle] }
+            return decide(tasksWait: waiting.tasks, activitiesWait: waiting.activities)
+        })
+        return []
+    }
+
+    private func decide(tasksWait: Bool, activitiesWait: Bool) -> [EngineEffect] {
+        guard var facts = facts() else { return [] }
+        facts.tasksWait = tasksWait
+        facts.activitiesWait = activitiesWait
+        return LeaveDecision.mayLeave(facts) ? [.leaveIfUnconnected] : []
+    }
+}

@@ -1,0 +1,63 @@
+internal import BackhaulDisk
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Removes files that no task needs any more: part files of cancelled tasks, and kept files that were acknowledged
+/// unclaimed.
+///
+/// One for the store. The transaction that makes a file superfluous lists it, so that a crash leaves none behind.
+final class LeftoverSweeper {
+    private static let batchSize = 256
+
+    private let runtime: any Runtime
+    private let disk: DiskThreads
+    private let path: (Leftover) -> String
+    private let isInUse: (Leftover) -> Bool
+    private(set) var isSweeping = false
+
+    /// - path: where the file lies.
+    /// - isInUse: whether a running download still holds the file. It removes the file itself, and a sweep follows.
+    init(
+        _ runtime: any Runtime, _ disk: DiskThreads, path: @escaping (Leftover) -> String,
+        isInUse: @escaping (Leftover) -> Bool
+    ) {
+        self.runtime = runtime
+        self.disk = disk
+        self.path = path
+        self.isInUse = isInUse
+    }
+
+    func sweep() {
+        guard !isSweeping else { return }
+        isSweeping = true
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.leftovers(limit: Self.batchSize)
+        }, then: { [unowned self] result in remove((try? result.get()) ?? []) })
+    }
+
+    private func remove(_ leftovers: [Leftover]) -> [EngineEffect] {
+        let removable = leftovers.filter { !isInUse($0) }
+        guard !removable.isEmpty else {
+            isSweeping = false
+            return [.mayBeIdle]
+        }
+        // A file that cannot be removed is forgotten all the same: its directory is out of reach by now.
+        disk.remove(removable.map(path), then: runtime.returning { [unowned self] in
+            forget(removable)
+            return []
+        })
+        return []
+    }
+
+    private func forget(_ removed: [Leftover]) {
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.forgetLeftovers(removed)
+        }, then: { [unowned self] result in
+            isSweeping = false
+            guard case .success = result else { return [.mayBeIdle] }
+            sweep()
+            return []
+        })
+    }
+}

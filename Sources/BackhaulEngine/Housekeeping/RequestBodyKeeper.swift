@@ -1,0 +1,201 @@
+internal import BackhaulDisk
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// The store's folder of request bodies: names that no two engines give, what no task needs any more, and consumed
+/// files that go back to where they were.
+///
+/// One for the store.
+final class RequestBodyKeeper {
+    private static let batchSize = 256
+
+    private let runtime: any Runtime
+    private let disk: DiskThreads
+    private let directory: StoreDirectory
+    private let log: @Sendable (LogEntry) -> Void
+    /// Unlike that of any engine before.
+    private let prefix = String(UInt64.random(in: .min ... .max), radix: 16) + "-"
+    private var lastNumber: UInt64 = 0
+    private var isSweeping = false
+    private var isReturning = false
+    /// Called when all files that were listed before were tried.
+    private var waiting: [() -> [EngineEffect]] = []
+    /// For the next walk over the list: this one may be past what they have listed.
+    private var waitingForNext: [() -> [EngineEffect]] = []
+    /// Some files could not be given back, and are tried again with every sweep.
+    private var isSomethingLeft = false
+    /// Files whose failure is logged already.
+    private var logged: Set<String> = []
+
+    init(_ runtime: any Runtime, _ services: Services) {
+        self.runtime = runtime
+        disk = services.disk
+        directory = services.directory
+        log = services.options.log
+    }
+
+    var isBusy: Bool { isSweeping || isReturning }
+
+    func newName(_ source: BodySource) -> String {
+        lastNumber += 1
+        return BodyName.make(prefix, lastNumber, source)
+    }
+
+    // MARK: Removing
+
+    /// What an engine that ended has left: files without a task, and old names of files that are in the store.
+    func sweepAtStart() {
+        giveBack()
+        disk.names(in: directory.bodiesPath, then: runtime.returning { [unowned self] names in
+            // Ours may belong to tasks that are being made.
+            setAsideUnknown(names.filter { !$0.hasPrefix(prefix) && $0 != BodyName.lost })
+            return []
+        })
+        sweep()
+    }
+
+    /// The database may have been lost, or be an old copy of itself: a file that it does not know is not removed.
+    private func setAsideUnknown(_ names: [String]) {
+        guard !names.isEmpty else { return }
+        runtime.storeUntilDone({ (transaction) throws(Failure) in
+            try transaction.unknownBodies(among: names)
+        }, then: { [unowned self] unknown in
+            disk.setAside(unknown, in: directory.bodiesPath) {}
+            return []
+        })
+    }
+
+    /// Those of the names that no task needs are removed.
+    func discardUnused(_ names: [String]) {
+        guard !names.isEmpty else { return }
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.leaveBodies(among: names)
+        }, then: { [unowned self] _ in
+            sweep()
+            return []
+        })
+    }
+
+    func sweep() {
+        if isSomethingLeft { giveBack() }
+        guard !isSweeping else { return }
+        isSweeping = true
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.bodyLeftovers(limit: Self.batchSize)
+        }, then: { [unowned self] result in remove((try? result.get()) ?? []) })
+    }
+
+    private func remove(_ names: [String]) -> [EngineEffect] {
+        guard !names.isEmpty else {
+            isSweeping = false
+            return [.mayBeIdle]
+        }
+        disk.remove(names.map(directory.bodyFile), then: runtime.returning { [unowned self] in
+            forget(names)
+            return []
+        })
+        return []
+    }
+
+    private func forget(_ names: [String]) {
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.forgetBodyLeftovers(names)
+        }, then: { [unowned self] result in
+            isSweeping = false
+            guard case .success = result else { return [.mayBeIdle] }
+            sweep()
+            return []
+        })
+    }
+
+    /// `then` is called when no consumed file has its old name any more. A name that cannot be removed now is tried
+    /// again with the next consumed file, and by the next engine.
+    func removeConsumed(after path: String = "", then: @escaping () -> [EngineEffect]) {
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.consumed(after: path, limit: Self.batchSize)
+        }, then: { [unowned self] result in
+            guard case .success(let files) = result, let last = files.last?.path else { return then() }
+            disk.removeConsumed(files, then: runtime.returning { [unowned self] done in
+                forgetConsumed(done, through: last, then: then)
+                return []
+            })
+            return []
+        })
+    }
+
+    private func forgetConsumed(_ done: [BodyFile], through last: String, then: @escaping () -> [EngineEffect]) {
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.forgetConsumed(done)
+        }, then: { [unowned self] result in
+            guard case .success = result else { return then() }
+            removeConsumed(after: last, then: then)
+            return []
+        })
+    }
+
+    // MARK: Giving back
+
+    /// Consumed files of tasks that have not succeeded and whose events are acknowledged go back to where they were.
+    /// `then` is called when all that are listed by now lie there, as far as that is possible.
+    func giveBack(then: @escaping () -> [EngineEffect] = { [] }) {
+        guard !isReturning else { return waitingForNext.append(then) }
+        isReturning = true
+        isSomethingLeft = false
+        waiting = [then]
+        walk()
+    }
+
+    private func walk() {
+        // Old names go first: what is given back has them again.
+        removeConsumed { [unowned self] in
+            giveBack(after: "")
+            return []
+        }
+    }
+
+    private func giveBack(after name: String) {
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.bodiesToReturn(after: name, limit: Self.batchSize)
+        }, then: { [unowned self] result in
+            guard case .success(let bodies) = result, let last = bodies.last?.name else { return endWalk() }
+            disk.giveBack(bodies, from: directory.bodiesPath, then: runtime.returning { [unowned self] outcomes in
+                gaveBack(outcomes, through: last)
+                return []
+            })
+            return []
+        })
+    }
+
+    private func gaveBack(_ outcomes: [(body: ReturnedBody, failure: Failure?)], through name: String) {
+        for case (let body, let failure?) in outcomes { note(failure, of: body) }
+        let done = outcomes.filter { $0.failure == nil }.map(\.body.name)
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.forgetReturned(done)
+        }, then: { [unowned self] _ in
+            giveBack(after: name)
+            return []
+        })
+    }
+
+    private func note(_ failure: Failure, of body: ReturnedBody) {
+        isSomethingLeft = true
+        guard logged.insert(body.name).inserted else { return }
+        let place = directory.bodyFile(named: body.name)
+        log(
+            LogEntry(
+                .warning,
+                "the file \(body.path), which task \(body.task.rawValue) has consumed, cannot be given back and "
+                    + "stays at \(place) until it can: \(failure.message)"))
+    }
+
+    private func endWalk() -> [EngineEffect] {
+        let finished = waiting
+        waiting = waitingForNext
+        waitingForNext = []
+        isReturning = !waiting.isEmpty
+        if isReturning { walk() }
+        let effects = finished.flatMap { $0() }
+        return isReturning ? effects : effects + [.mayBeIdle]
+    }
+}

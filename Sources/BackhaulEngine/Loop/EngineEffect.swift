@@ -1,0 +1,67 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// What a part of the engine wants to happen outside of it. `EngineCore.apply` does it after the part has returned.
+enum EngineEffect {
+    // MARK: The engine as a whole
+
+    /// The engine cannot go on.
+    case fail(Failure)
+    /// The engine is to be stopped, for this reason.
+    case end(EngineEnd)
+    /// Something ended that may have been the last thing to do.
+    case mayBeIdle
+    /// Something was done: memory is given back some time after the last of these.
+    case worked
+    /// Nothing is done for a while: memory that the work has left is returned to the system.
+    case giveMemoryBack
+    /// A daemon without anything to do ends, unless a client has connected in this moment.
+    case leaveIfUnconnected
+    /// A socket or another file of the store's directory was removed or replaced.
+    case storeDirectoryChanged
+    /// Something is done anyway: a clock step is noticed now.
+    case lookAtCalendar
+    /// The store could not do this for now; it is repeated a second later.
+    case retryLater(() -> Void)
+
+    // MARK: Clients
+
+    /// Rows changed: clients learn of new events, and launches and activities that depend on them are looked at.
+    case announce(Change)
+    /// An event comes for the consumer on this connection, whose process may be stopped.
+    case eventFor(ConnectionID)
+    /// A handle that waited for its session has it now.
+    case opened(OpenedSession, SessionOpening, ConsumerIdentity)
+
+    // MARK: Tasks
+
+    /// Slots, lanes or limits changed: what may start is started at the end of the turn.
+    case schedule
+    /// The end of the turn has come: what may start now is started.
+    case startReadyTasks
+    /// The task has its slot. `isProbe`: its lane tries one task at a time.
+    case start(StoredTask, isProbe: Bool)
+    /// The next tasks of the lane are to be loaded from the store, so many at most.
+    case load(LaneID, limit: Int)
+    /// An urgent task waits: the least important running one, of this origin unless it is nil, gives its slot back.
+    case preempt(at: Origin?)
+    /// The store could not change the tasks of these lanes for now: they are loaded again a second later.
+    case reloadLater(Set<LaneID>)
+    /// What holds these lanes as a whole has changed.
+    case holdChanged(Set<LaneID>)
+    /// Waits for a route are over in those of these lanes in which no task runs or is ready.
+    case endWaits([LaneID])
+    /// Which of the session's lanes try one task at a time may have changed.
+    case credentialsChanged(SessionID)
+    /// Ready tasks of the session that wait for a credential now go back to the store.
+    case parkReadyTasks(of: SessionID)
+
+    /// Tasks wait in these lanes. `reload`: what was loaded of them may have the wrong order.
+    case tasksWait(in: Set<LaneID>, reload: Bool)
+    /// A delayed task is due at this time of the boot clock.
+    case due(at: Int64?)
+    /// The calendar was set: times of rows moved by so many milliseconds.
+    case calendarStepped(by: Int64)
+    /// These transfers may move bytes again.
+    case resume([TaskID])
+}

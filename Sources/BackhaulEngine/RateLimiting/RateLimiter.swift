@@ -1,0 +1,74 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// Bytes per second of the engine, a session and a task, which hold at once. A transfer asks before it takes or sends
+/// bytes, and is paused until its allowance has grown.
+///
+/// One for each loop. Written by hand because libcurl's own limits know one transfer each, and stall on loops like this
+/// one.
+final class RateLimiter {
+    typealias Level = RateBudget<SessionID, TaskID>.Level
+
+    private let runtime: any Runtime
+    private var budget = RateBudget<SessionID, TaskID>()
+    private var timer: (any RuntimeTimer)?
+    private var isPlanned = false
+
+    init(_ runtime: any Runtime) {
+        self.runtime = runtime
+        timer = runtime.timer { [unowned self] in release() }
+    }
+
+    func close() { timer?.stop() }
+
+    /// Nil: no limit. The limit holds at once, also for transfers that wait.
+    func setRate(_ bytesPerSecond: UInt64?, of level: Level) {
+        budget.setRate(bytesPerSecond, of: level, now: runtime.now)
+        plan()
+    }
+
+    func end(_ task: TaskID) { budget.end(task) }
+
+    // MARK: Transfers
+
+    var isUnlimited: Bool { budget.isUnlimited }
+
+    func isLimited(_ task: TaskID, of session: SessionID) -> Bool { budget.isLimited(task, of: session) }
+
+    func isWaiting(_ task: TaskID) -> Bool { budget.isWaiting(task) }
+
+    /// Whether a byte may be taken or sent now. If not, `.resume` names the task when it may.
+    func mayMove(_ task: TaskID, of session: SessionID) -> Bool {
+        if budget.isUnlimited || budget.mayMove(task, of: session, now: runtime.now) { return true }
+        plan()
+        return false
+    }
+
+    func moved(_ count: Int, by task: TaskID, of session: SessionID) {
+        if !budget.isUnlimited { budget.moved(count, by: task, of: session) }
+    }
+
+    // MARK: Time
+
+    /// The timer is started once at the end of the turn, however many transfers wait.
+    private func plan() {
+        guard !isPlanned else { return }
+        isPlanned = true
+        runtime.afterThisTurn { [unowned self] in
+            isPlanned = false
+            startTimer()
+            return []
+        }
+    }
+
+    private func startTimer() {
+        guard let wait = budget.millisecondsToWait(now: runtime.now) else { timer?.stop(); return }
+        timer?.start(milliseconds: wait)
+    }
+
+    private func release() -> [EngineEffect] {
+        let tasks = budget.release(now: runtime.now)
+        startTimer()
+        return tasks.isEmpty ? [] : [.resume(tasks)]
+    }
+}

@@ -1,0 +1,22 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// The configurations of sessions that have tasks or are attached. One for the store.
+final class SessionTable {
+    private(set) var configurations: [SessionID: SessionConfiguration] = [:]
+
+    subscript(_ session: SessionID) -> SessionConfiguration? { configurations[session] }
+
+    var ids: Dictionary<SessionID, SessionConfiguration>.Keys { configurations.keys }
+
+    /// Some session has a budget of its own.
+    var hasBudgets: Bool { configurations.values.contains { $0.budget != ByteBudget() } }
+
+    /// True when the configuration is another than before.
+    func set(_ configuration: SessionConfiguration, of session: SessionID) -> Bool {
+        defer { configurations[session] = configuration }
+        return configurations[session] != configuration
+    }
+
+    func forget(_ session: SessionID) { configurations[session] = nil }
+}

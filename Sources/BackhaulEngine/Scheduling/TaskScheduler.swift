@@ -1,0 +1,245 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Which tasks are ready, whose turn it is within the limits, and when delayed tasks are due.
+///
+/// One for each loop. Tasks wait in lanes; the scheduler knows the lanes, and the next tasks of each, which are loaded
+/// from the store ahead of their turn.
+final class TaskScheduler {
+    /// With more lanes, those of no use are forgotten.
+    private static let fewLanes = 256
+    private static let retryMilliseconds: Int64 = 1_000
+
+    private let runtime: any Runtime
+    private let credentials: CredentialController
+    private let reachability: ReachabilityController
+    private let lanesInUse: () -> Set<LaneID>
+    private var schedule = Schedule<LaneID, SessionID, TaskID>()
+    /// Loaded tasks that wait for a slot.
+    private(set) var ready: [TaskID: StoredTask] = [:]
+    private(set) var lanes: [LaneID: Lane] = [:]
+    private var laneLimit = fewLanes
+    /// The store could not change their tasks for now.
+    private var lanesToReload: Set<LaneID> = []
+    private var isPlanned = false
+    private var dueTimer: (any RuntimeTimer)?
+    private var nextDue: Int64?
+
+    /// - lanesInUse: lanes that other parts still speak of.
+    init(
+        _ runtime: any Runtime, _ credentials: CredentialController, _ reachability: ReachabilityController,
+        lanesInUse: @escaping () -> Set<LaneID>
+    ) {
+        self.runtime = runtime
+        self.credentials = credentials
+        self.reachability = reachability
+        self.lanesInUse = lanesInUse
+        dueTimer = runtime.timer { [unowned self] in releaseDue() }
+    }
+
+    func close() { dueTimer?.stop() }
+
+    // MARK: Lanes
+
+    func network(of lane: LaneID) -> Reach? { lanes[lane]?.reach }
+
+    func lanes(of session: SessionID) -> [Lane] { lanes.values.filter { $0.session == session } }
+
+    /// Tasks wait in the lane. `reload`: what was loaded of it may have the wrong order.
+    func add(_ lane: Lane, reload: Bool) {
+        lanes[lane.id] = lane
+        for task in schedule.add(lane.id, of: lane.session, to: lane.origin, reload: reload) { ready[task] = nil }
+        schedule.setProbed(lane.id, credentials.isProbed(lane))
+        schedule.setHeld(lane.id, reachability.isHeld(lane.id))
+        if lanes.count > laneLimit { forgetLanes() }
+    }
+
+    /// A forgotten lane is read again when it is needed.
+    private func forgetLanes() {
+        var used = lanesInUse().union(reachability.heldLanes)
+        for task in ready.values { used.insert(task.lane) }
+        lanes = lanes.filter { used.contains($0.key) || schedule.knows($0.key) }
+        laneLimit = max(Self.fewLanes, 2 * lanes.count)
+    }
+
+    /// Tasks wait in these lanes now.
+    func tasksWait(in ids: Set<LaneID>, reload: Bool) {
+        guard !ids.isEmpty else { return }
+        let unknown = ids.filter { lanes[$0] == nil }
+        for id in ids { if let lane = lanes[id] { add(lane, reload: reload) } }
+        if !unknown.isEmpty {
+            runtime.storeUntilDone({ (transaction) throws(Failure) in
+                var found: [Lane] = []
+                for id in unknown { if let lane = try transaction.lane(id) { found.append(lane) } }
+                return found
+            }, then: { [unowned self] found in
+                for lane in found { add(lane, reload: false) }
+                plan()
+                return []
+            })
+        }
+        plan()
+    }
+
+    /// Which of the session's lanes try one task at a time may have changed.
+    func credentialsChanged(of session: SessionID) {
+        for lane in lanes(of: session) { schedule.setProbed(lane.id, credentials.isProbed(lane)) }
+    }
+
+    func holdChanged(of lanes: Set<LaneID>) {
+        for lane in lanes { schedule.setHeld(lane, reachability.isHeld(lane)) }
+    }
+
+    /// The origin of this lane speaks HTTP/2: more of its tasks may run, over one connection.
+    func becameMultiplexed(_ lane: LaneID) {
+        schedule.setMultiplexed(lane)
+        plan()
+    }
+
+    /// Tasks with a rate of their own have connections of their own.
+    func needsSeparateConnections(_ lane: LaneID) { schedule.setMultiplexed(lane, false) }
+
+    func isProbed(_ lane: LaneID) -> Bool { schedule.isProbed(lane) }
+
+    // MARK: Limits
+
+    func setLimits(_ limits: EngineLimits) {
+        schedule.engineLimits = .init(
+            running: Int(limits.maximumRunningTasks), connections: Int(limits.maximumConnections),
+            connectionsPerOrigin: limits.connectionsPerOrigin.map { Int($0) })
+        plan()
+    }
+
+    func setLimits(of session: SessionID, _ configuration: SessionConfiguration) {
+        schedule.setLimits(
+            .init(
+                perLane: Int(configuration.connectionsPerOrigin), perSession: Int(configuration.maximumRunningTasks)),
+            of: session)
+    }
+
+    func forget(_ session: SessionID) { schedule.forget(session: session) }
+
+    // MARK: Ready tasks
+
+    func changeReady(_ id: TaskID, _ change: (inout StoredTask) -> Void) {
+        if ready[id] != nil { change(&ready[id]!) }
+    }
+
+    func hasReadyTask(in lane: LaneID) -> Bool { ready.values.contains { $0.lane == lane } }
+
+    /// Takes a ready task out: it ended, runs, or waits in the store again.
+    @discardableResult
+    func drop(_ id: TaskID) -> StoredTask? {
+        guard let task = ready.removeValue(forKey: id) else { return nil }
+        schedule.drop(id, in: task.lane)
+        return task
+    }
+
+    func drop(where isMeant: (StoredTask) -> Bool) -> [StoredTask] {
+        let dropped = ready.values.filter(isMeant)
+        for task in dropped { drop(task.id) }
+        return dropped
+    }
+
+    func calendarStepped(by step: Int64) {
+        for id in ready.keys { ready[id]?.enqueuedMilliseconds += step }
+    }
+
+    // MARK: Slots
+
+    /// Looks for tasks that may start, once at the end of this turn.
+    func plan() {
+        guard !isPlanned else { return }
+        isPlanned = true
+        runtime.afterThisTurn { [unowned self] in
+            isPlanned = false
+            return [.startReadyTasks]
+        }
+    }
+
+    /// What may start now, or has to be loaded for it. `room`: so many tasks more may run.
+    func next(room: Int) -> [EngineEffect] {
+        var effects: [EngineEffect] = []
+        var started = 0
+        while started < room, let step = schedule.next() {
+            switch step {
+            case .start(let id, let lane):
+                started += 1
+                let isProbe = schedule.isProbed(lane)
+                if let task = ready.removeValue(forKey: id) {
+                    effects.append(.start(task, isProbe: isProbe))
+                } else {
+                    released(lane, isProbe: isProbe)
+                }
+            case .load(let lane, let limit): effects.append(.load(lane, limit: limit))
+            case .makeRoom(let origin): effects.append(.preempt(at: origin))
+            }
+        }
+        return effects
+    }
+
+    func loaded(_ lane: LaneID, _ tasks: [StoredTask], isAll: Bool) {
+        for task in tasks { ready[task.id] = task }
+        let urgent = Set(tasks.lazy.filter { $0.request.priority >= Limits.priorityNow }.map(\.id))
+        for id in schedule.loaded(lane, tasks.map(\.id), urgent: urgent, isAll: isAll) { ready[id] = nil }
+        plan()
+    }
+
+    /// A task gives its slot back.
+    func released(_ lane: LaneID, isProbe: Bool = false) {
+        schedule.released(lane)
+        if isProbe { schedule.endedProbe(lane) }
+        plan()
+    }
+
+    /// It is known how the server takes requests of this lane.
+    func endedProbe(_ lane: LaneID) {
+        schedule.endedProbe(lane)
+        plan()
+    }
+
+    /// Whether a task of the lane that is not loaded could start as far as all limits go.
+    func hasSlot(_ lane: Lane) -> Bool { schedule.hasTurn(lane.id, of: lane.session, to: lane.origin) }
+
+    /// Such a task gets its slot, beside those that are ready.
+    func takeSlot(_ lane: Lane) { schedule.takeTurn(lane.id, of: lane.session, to: lane.origin) }
+
+    // MARK: Delays
+
+    /// A delayed task is due at this time of the boot clock.
+    func due(at time: Int64?) {
+        guard let time else { return }
+        if let nextDue, nextDue <= time { return }
+        nextDue = time
+        dueTimer?.start(milliseconds: max(0, time - runtime.now))
+    }
+
+    /// The lanes are loaded again a second later, with what is due.
+    func reloadLater(_ lanes: Set<LaneID>) {
+        lanesToReload.formUnion(lanes)
+        due(at: Clock.bootMilliseconds + Self.retryMilliseconds)
+    }
+
+    /// The delays of tasks that are due now are over.
+    func releaseDue() -> [EngineEffect] {
+        nextDue = nil
+        let now = Clock.bootMilliseconds
+        runtime.store({ (transaction) throws(Failure) in
+            (lanes: try transaction.releaseDue(bootMilliseconds: now), next: try transaction.nextDue())
+        }, then: { [unowned self] result in
+            guard case .success(let (lanes, next)) = result else {
+                // The store is full or failing for now.
+                due(at: now + Self.retryMilliseconds)
+                return []
+            }
+            let effects = reachability.tryNow(lanes)
+            tasksWait(in: lanes.union(lanesToReload), reload: false)
+            lanesToReload = []
+            plan()
+            due(at: next)
+            return effects + [.mayBeIdle]
+        })
+        return [.lookAtCalendar]
+    }
+}

@@ -1,0 +1,94 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// The running tasks: one runner for each, known by its task and its attempt.
+///
+/// One for each loop.
+final class TransferSupervisor {
+    /// Bytes in memory that the disk has not taken yet. A network that is faster than the disk must not fill the
+    /// memory: with more of them no task starts.
+    private static let unwrittenLimit = 24 << 20
+    /// Running and finishing tasks together.
+    private static let runnerLimit = 1_024
+    /// Of tasks that were cancelled while they waited, some are remembered in vain.
+    private static let neededSpaceLimit = 4_096
+    /// Space assumed when the size of a file is unknown.
+    private static let unknownSpace: UInt64 = 1 << 20
+
+    private(set) var runners: [TaskID: TaskRunner] = [:]
+    private var lastAttempt: UInt64 = 0
+    private var unwrittenBytes = 0
+    /// Bytes that tasks lacked which found their file system full.
+    private var neededSpace: [TaskID: UInt64] = [:]
+    /// How often in a row a task was sent again at once.
+    private var immediateRepeats: [TaskID: UInt32] = [:]
+
+    subscript(_ task: TaskID) -> TaskRunner? { runners[task] }
+
+    /// The one place that drops a late result: the task's runner, if it still has this attempt.
+    func runner(_ task: TaskID, _ attempt: UInt64) -> TaskRunner? {
+        guard let runner = runners[task], runner.attempt == attempt else { return nil }
+        return runner
+    }
+
+    var all: Dictionary<TaskID, TaskRunner>.Values { runners.values }
+
+    func isRunning(in lane: LaneID) -> Bool { runners.values.contains { $0.task.lane == lane } }
+
+    func tasks(of session: SessionID) -> Set<TaskID> {
+        Set(runners.values.filter { $0.task.session == session }.map(\.task.id))
+    }
+
+    func newAttempt() -> UInt64 {
+        lastAttempt += 1
+        return lastAttempt
+    }
+
+    func add(_ runner: TaskRunner) { runners[runner.task.id] = runner }
+
+    /// False: another attempt of the task has taken its place.
+    func remove(_ runner: TaskRunner) -> Bool {
+        guard runners[runner.task.id] === runner else { return false }
+        runners[runner.task.id] = nil
+        return true
+    }
+
+    func removeAll() { runners = [:] }
+
+    /// An urgent task waits for a slot: the running task that is to make way for it, of this origin unless it is nil.
+    func leastImportant(at origin: Origin?) -> TaskRunner? {
+        let candidates = runners.values.lazy.filter { $0.mayGiveWay && (origin == nil || $0.task.origin == origin) }
+        return LeastImportant.among(candidates.map(\.candidate)).flatMap { runners[$0] }
+    }
+
+    // MARK: Memory
+
+    /// So many tasks more may start.
+    var room: Int { unwrittenBytes > Self.unwrittenLimit ? 0 : max(0, Self.runnerLimit - runners.count) }
+
+    func willWrite(_ count: Int) { unwrittenBytes += count }
+
+    /// True when tasks may start again that the disk has held up.
+    func wrote(_ count: Int) -> Bool {
+        let wasBehind = unwrittenBytes > Self.unwrittenLimit
+        unwrittenBytes -= count
+        return wasBehind && room > 0
+    }
+
+    // MARK: What outlives an attempt
+
+    func neededSpace(of task: TaskID) -> UInt64? { neededSpace[task] }
+
+    /// The file system was full: `missing` bytes of the file, or nil when its size is unknown.
+    func foundFull(_ task: TaskID, missing: UInt64?) {
+        if neededSpace.count >= Self.neededSpaceLimit { neededSpace.removeAll() }
+        neededSpace[task] = missing ?? neededSpace[task] ?? Self.unknownSpace
+    }
+
+    func forgetNeededSpace(of task: TaskID) { neededSpace[task] = nil }
+
+    func immediateRepeats(of task: TaskID) -> UInt32 { immediateRepeats[task] ?? 0 }
+
+    func setImmediateRepeats(_ count: UInt32?, of task: TaskID) { immediateRepeats[task] = count }
+}

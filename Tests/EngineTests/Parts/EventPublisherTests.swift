@@ -1,0 +1,76 @@
+import BackhaulModel
+import BackhaulStore
+import Testing
+
+@testable import BackhaulEngine
+
+@Suite("Announcements of events")
+struct EventPublisherTests {
+    let runtime = FakeRuntime()
+    let clients = ClientRegistry()
+    let publisher: EventPublisher
+    let session = SessionID(rawValue: 1)
+
+    init() { publisher = EventPublisher(runtime, clients) }
+
+    private func change(newest: UInt64) -> Change {
+        Change(
+            session: session, application: "org.example", identifier: "photos",
+            newestEvent: EventID(rawValue: newest))
+    }
+
+    @Test("reach each client of the application once for all events of a turn")
+    func oncePerTurn() {
+        let (client, stranger) = (FakeClient(clients), FakeClient(clients, application: "org.other"))
+        publisher.announce(change(newest: 1))
+        publisher.announce(change(newest: 3))
+        #expect(client.notices.isEmpty)
+        runtime.endTurn()
+        #expect(client.notices == [.event(identifier: "photos", newest: EventID(rawValue: 3))])
+        #expect(stranger.notices.isEmpty)
+    }
+
+    @Test("come before the reply of the command that made the events")
+    func beforeReply() {
+        let client = FakeClient(clients)
+        publisher.announce(change(newest: 1))
+        _ = publisher.announceAll()
+        #expect(client.notices.count == 1)
+        runtime.endTurn()
+        #expect(client.notices.isEmpty)
+    }
+
+    @Test("are made of changes with events only")
+    func withoutEvents() {
+        let client = FakeClient(clients)
+        publisher.announce(change(newest: 0))
+        runtime.endTurn()
+        #expect(client.notices.isEmpty)
+    }
+
+    @Test("bring the contents to a consumer with credit, read from the store where they did not come with the commit")
+    func readsAhead() throws {
+        let client = FakeClient(clients)
+        client.attach(1, session)
+        clients.setConsumer(of: session, client.address(1))
+        publisher.granted(
+            client.connection, HandleID(rawValue: 1), EventCredit(after: .zero))
+        publisher.announce(change(newest: 1))
+        runtime.endTurn()
+        #expect(runtime.pendingStoreCalls == 1)
+        let event = Event(id: EventID(rawValue: 1), round: 1, timeMilliseconds: 0, kind: .sessionFinished)
+        try runtime.storeReturns((events: [event], more: false))
+        let pushed = client.notices.compactMap { if case .events(_, _, _, let events) = $0 { events } else { nil } }
+        #expect(pushed.flatMap(\.self) == [event])
+    }
+
+    @Test("name a consumer in another process, which may be stopped")
+    func stoppedConsumer() {
+        let client = FakeClient(clients)
+        client.attach(1, session)
+        publisher.announce(change(newest: 1))
+        runtime.endTurn()
+        let named = runtime.takeEffects().compactMap { if case .eventFor(let id) = $0 { id } else { nil } }
+        #expect(named == [client.id])
+    }
+}

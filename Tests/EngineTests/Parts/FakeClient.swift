@@ -1,0 +1,56 @@
+import BackhaulModel
+import BackhaulPlatform
+import BackhaulStore
+
+@testable import BackhaulEngine
+
+/// A connected client, and what it was sent.
+final class FakeClient {
+    let id = ConnectionID.next()
+    let connection: ClientConnection
+    private let inbox = Inbox()
+
+    final class Inbox {
+        var messages: [EngineMessage] = []
+        var isBehind = false
+    }
+
+    init(_ clients: ClientRegistry, application: String = "org.example") {
+        let inbox = inbox
+        connection = ClientConnection(
+            id: id, isLocal: false, isBehind: { inbox.isBehind }, deliver: { inbox.messages.append($0) })
+        let process = ProcessIdentity(processID: 1, startTime: 1, bootID: "boot")
+        connection.introduce(
+            Hello(client: .random(), application: application, process: 1), process: process)
+        clients.add(connection)
+    }
+
+    var isBehind: Bool {
+        get { inbox.isBehind }
+        set { inbox.isBehind = newValue }
+    }
+
+    func address(_ handle: UInt64) -> HandleAddress {
+        HandleAddress(connection: id, handle: HandleID(rawValue: handle))
+    }
+
+    func attach(_ handle: UInt64, _ session: SessionID, _ identifier: String = "photos", _ role: Role = .consume) {
+        connection.attach(
+            HandleID(rawValue: handle),
+            .init(session: session, identifier: identifier, role: role, window: PushWindow(newest: .zero)))
+    }
+
+    /// What was sent since the last call.
+    func takeMessages() -> [EngineMessage] {
+        defer { inbox.messages = [] }
+        return inbox.messages
+    }
+
+    var replies: [Reply] {
+        takeMessages().compactMap { if case .reply(_, let reply) = $0 { reply } else { nil } }
+    }
+
+    var notices: [Notice] {
+        takeMessages().compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
+    }
+}

@@ -1,0 +1,108 @@
+import BackhaulModel
+import BackhaulPlatform
+import BackhaulStore
+import Glibc
+import Testing
+
+@testable import BackhaulEngine
+
+/// A loop for the test of one part: time stands still until the test moves it, and the store answers when the test
+/// says so. No thread, no database.
+final class FakeRuntime: Runtime {
+    private(set) var now: Int64 = 1_000_000
+    /// All that call-backs have returned, in order.
+    private(set) var effects: [EngineEffect] = []
+    private var timers: [Weak] = []
+    private var afterwards: [() -> [EngineEffect]] = []
+    private var storeCalls: [any StoreCall] = []
+
+    private struct Weak {
+        weak var timer: FakeTimer?
+    }
+
+    func timer(_ body: @escaping () -> [EngineEffect]) -> any RuntimeTimer {
+        let timer = FakeTimer(self, body)
+        timers.append(Weak(timer: timer))
+        return timer
+    }
+
+    func afterThisTurn(_ body: @escaping () -> [EngineEffect]) { afterwards.append(body) }
+
+    func watch(_ descriptor: Int32, _ body: @escaping () -> [EngineEffect]) throws(SystemError) -> any RuntimeWatch {
+        throw SystemError(code: ENOSYS, attempt: "a fake loop watches no descriptors")
+    }
+
+    func store<Value: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
+        then: @escaping (Result<Value, Failure>) -> [EngineEffect]
+    ) {
+        storeCalls.append(PendingStoreCall(then))
+    }
+
+    func returning<Value: Sendable>(_ body: @escaping (Value) -> [EngineEffect]) -> @Sendable (Value) -> Void {
+        fatalError("a part that waits for other threads is tested with them")
+    }
+
+    // MARK: For the test
+
+    var pendingStoreCalls: Int { storeCalls.count }
+
+    /// The oldest call of the store ends with this.
+    func storeReturns<Value: Sendable>(_ result: Result<Value, Failure>) throws {
+        let call = try #require(storeCalls.first as? PendingStoreCall<Value>, "no call awaits such a result")
+        storeCalls.removeFirst()
+        effects += call.then(result)
+    }
+
+    func storeReturns<Value: Sendable>(_ value: Value) throws {
+        try storeReturns(Result<Value, Failure>.success(value))
+    }
+
+    /// Ends the turn as the loop does: bodies that ask for another run in the next turn.
+    func endTurn() {
+        let bodies = afterwards
+        afterwards = []
+        for body in bodies { effects += body() }
+    }
+
+    /// Fires the timers that are due within this time, in order.
+    func advance(milliseconds: Int64) {
+        let end = now + milliseconds
+        while let next = timers.compactMap(\.timer).filter({ ($0.due ?? .max) <= end }).min(by: { $0.due! < $1.due! }) {
+            now = max(now, next.due!)
+            next.due = nil
+            effects += next.body()
+            endTurn()
+        }
+        now = end
+    }
+
+    /// What was returned since the last call.
+    func takeEffects() -> [EngineEffect] {
+        defer { effects = [] }
+        return effects
+    }
+}
+
+final class FakeTimer: RuntimeTimer {
+    let body: () -> [EngineEffect]
+    var due: Int64?
+    private unowned let runtime: FakeRuntime
+
+    init(_ runtime: FakeRuntime, _ body: @escaping () -> [EngineEffect]) {
+        self.runtime = runtime
+        self.body = body
+    }
+
+    var isRunning: Bool { due != nil }
+    var millisecondsLeft: Int64 { due.map { max(0, $0 - runtime.now) } ?? 0 }
+    func start(milliseconds: Int64) { due = runtime.now + max(0, milliseconds) }
+    func stop() { due = nil }
+}
+
+private protocol StoreCall {}
+
+private struct PendingStoreCall<Value: Sendable>: StoreCall {
+    let then: (Result<Value, Failure>) -> [EngineEffect]
+    init(_ then: @escaping (Result<Value, Failure>) -> [EngineEffect]) { self.then = then }
+}

@@ -1,0 +1,104 @@
+import BackhaulModel
+import BackhaulStore
+import Testing
+
+@testable import BackhaulEngine
+
+@Suite("Progress")
+struct ProgressPublisherTests {
+    let runtime = FakeRuntime()
+    let clients = ClientRegistry()
+    let source = FakeSource()
+    let publisher: ProgressPublisher
+    let session = SessionID(rawValue: 1)
+
+    final class FakeSource: ProgressSource {
+        var offsets: [UInt64: UInt64] = [:]
+        var runningSessions: Set<SessionID> { offsets.isEmpty ? [] : [SessionID(rawValue: 1)] }
+        func readings(of session: SessionID) -> [Progress] {
+            offsets.sorted { $0.key < $1.key }.map { ProgressPublisherTests.reading($0.key, $0.value) }
+        }
+    }
+
+    init() { publisher = ProgressPublisher(runtime, clients, source) }
+
+    private static func reading(_ task: UInt64, _ offset: UInt64, _ state: TaskState = .running) -> Progress {
+        Progress(
+            task: TaskID(rawValue: task), state: state, reason: .none, offset: offset, size: nil, bytesPerSecond: 0,
+            bodySent: 0, bodySize: 0)
+    }
+
+    private func offsets(_ client: FakeClient) -> [[UInt64]] {
+        client.notices.map { if case .progress(_, let readings) = $0 { readings.map(\.offset) } else { [] } }
+    }
+
+    private func watching() throws -> FakeClient {
+        let client = FakeClient(clients)
+        client.attach(1, session)
+        try publisher.watch(client.address(1), milliseconds: 500)
+        return client
+    }
+
+    @Test("is sent at most once in the interval, and only what has changed")
+    func interval() throws {
+        let client = try watching()
+        source.offsets = [1: 10, 2: 20]
+        publisher.plan()
+        runtime.advance(milliseconds: 0)
+        #expect(offsets(client) == [[10, 20]])
+        source.offsets[1] = 11
+        runtime.advance(milliseconds: 499)
+        #expect(offsets(client).isEmpty)
+        runtime.advance(milliseconds: 1)
+        #expect(offsets(client) == [[11]])
+        runtime.advance(milliseconds: 5_000)
+        #expect(offsets(client).isEmpty)
+    }
+
+    @Test("is not sent to a peer that has not read the last")
+    func behind() throws {
+        let client = try watching()
+        source.offsets = [1: 10]
+        client.isBehind = true
+        publisher.plan()
+        runtime.advance(milliseconds: 2_000)
+        #expect(offsets(client).isEmpty)
+        client.isBehind = false
+        runtime.advance(milliseconds: 500)
+        #expect(offsets(client) == [[10]])
+    }
+
+    @Test("has the last reading of a task that runs no more")
+    func ended() throws {
+        let client = try watching()
+        publisher.ended(TaskID(rawValue: 1), of: session) { Self.reading(1, 99, .succeeded) }
+        runtime.advance(milliseconds: 500)
+        #expect(offsets(client) == [[99]])
+    }
+
+    @Test("is read of no ended task when no handle watches")
+    func unwatched() {
+        publisher.ended(TaskID(rawValue: 1), of: session) {
+            Issue.record("it was read")
+            return Self.reading(1, 1)
+        }
+    }
+
+    @Test("is no longer sent when the watch or its connection ends")
+    func stops() throws {
+        let client = try watching()
+        source.offsets = [1: 10]
+        publisher.plan()
+        try publisher.watch(client.address(1), milliseconds: 0)
+        runtime.advance(milliseconds: 2_000)
+        #expect(offsets(client).isEmpty)
+    }
+
+    @Test("is watched by 256 handles of one client at most")
+    func limit() throws {
+        let client = FakeClient(clients)
+        for handle in 1...257 as ClosedRange<UInt64> { client.attach(handle, session) }
+        for handle in 1...256 as ClosedRange<UInt64> { try publisher.watch(client.address(handle), milliseconds: 500) }
+        #expect(throws: Failure.self) { try publisher.watch(client.address(257), milliseconds: 500) }
+    }
+}

@@ -1,0 +1,51 @@
+import BackhaulModel
+import BackhaulStore
+import Testing
+
+@testable import BackhaulEngine
+
+@Suite("Rates of transfers")
+struct RateLimiterTests {
+    let runtime = FakeRuntime()
+    let limiter: RateLimiter
+    let session = SessionID(rawValue: 1)
+    let task = TaskID(rawValue: 1)
+
+    init() { limiter = RateLimiter(runtime) }
+
+    private var resumed: [TaskID] {
+        runtime.takeEffects().flatMap { (effect: EngineEffect) -> [TaskID] in
+            if case .resume(let tasks) = effect { tasks } else { [] }
+        }
+    }
+
+    @Test("do not concern a transfer without a limit")
+    func unlimited() {
+        #expect(limiter.isUnlimited && limiter.mayMove(task, of: session))
+        #expect(!limiter.isLimited(task, of: session))
+    }
+
+    @Test("stop a transfer that has used its allowance up, and resume it when that has grown")
+    func resumes() {
+        limiter.setRate(100_000, of: .session(session))
+        limiter.moved(200_000, by: task, of: session)
+        #expect(!limiter.mayMove(task, of: session))
+        #expect(limiter.isWaiting(task))
+        runtime.endTurn()
+        runtime.advance(milliseconds: 1_000)
+        #expect(resumed.isEmpty)
+        runtime.advance(milliseconds: 2_000)
+        #expect(resumed == [task])
+    }
+
+    @Test("let a waiting transfer go on when the limit is taken away")
+    func limitTakenAway() {
+        limiter.setRate(1_000, of: .engine)
+        limiter.moved(1_000_000, by: task, of: session)
+        #expect(!limiter.mayMove(task, of: session))
+        limiter.setRate(nil, of: .engine)
+        runtime.endTurn()
+        runtime.advance(milliseconds: 1)
+        #expect(resumed == [task])
+    }
+}

@@ -1,0 +1,111 @@
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@testable import BackhaulEngine
+@testable import BackhaulStore
+
+@Suite("Consumers that wait for a session")
+struct SessionClaimsTests {
+    let runtime = FakeRuntime()
+    let clients = ClientRegistry()
+    let claims: SessionClaims
+    let name = NamedSession(application: "org.example", identifier: "photos")
+    static let inUse = Result<OpenedSession, Failure>.failure(Failure(.inUse, "another consumes it"))
+
+    init() { claims = SessionClaims(runtime, clients) }
+
+    private func opening(_ client: FakeClient, _ handle: UInt64 = 1) -> SessionOpening {
+        SessionOpening(
+            address: client.address(handle), sequence: handle, name: name, role: .consume,
+            open: { (_, _, _) throws(Failure) in throw Failure(.internal, "a fake store runs nothing") })
+    }
+
+    private func opened() -> Result<OpenedSession, Failure> {
+        .success(
+            OpenedSession(
+                id: SessionID(rawValue: 1), isNew: false, configuration: SessionConfiguration(identifier: "photos"),
+                newestEvent: .zero, unacknowledged: 0, isInvalidating: false))
+    }
+
+    /// The handles that got the session, in order.
+    private func openings() -> [HandleAddress] {
+        runtime.takeEffects().compactMap { if case .opened(_, let opening, _) = $0 { opening.address } else { nil } }
+    }
+
+    @Test("are served in the order in which they came")
+    func order() throws {
+        let (first, second) = (FakeClient(clients), FakeClient(clients))
+        claims.wait(opening(first))
+        claims.wait(opening(second))
+        #expect(claims.count(of: name) == 2)
+        claims.released(name)
+        try runtime.storeReturns(opened())
+        #expect(openings() == [first.address(1)])
+        claims.released(name)
+        try runtime.storeReturns(opened())
+        #expect(openings() == [second.address(1)])
+        #expect(claims.count(of: name) == 0)
+    }
+
+    @Test("ask the consumer to yield, and try each second while it is not connected")
+    func yields() throws {
+        let (consumer, waiting) = (FakeClient(clients), FakeClient(clients))
+        consumer.attach(1, SessionID(rawValue: 1))
+        claims.wait(opening(waiting))
+        #expect(consumer.notices == [.yield(identifier: "photos")])
+        runtime.advance(milliseconds: 5_000)
+        #expect(runtime.pendingStoreCalls == 0)
+        _ = clients.remove(consumer.id)
+        claims.askToYield(name)
+        runtime.advance(milliseconds: 1_000)
+        try runtime.storeReturns(Self.inUse)
+        runtime.advance(milliseconds: 1_000)
+        try runtime.storeReturns(opened())
+        #expect(openings() == [waiting.address(1)])
+    }
+
+    @Test("keep their place when the session is still in use")
+    func staysFirst() throws {
+        let (first, second) = (FakeClient(clients), FakeClient(clients))
+        claims.wait(opening(first))
+        claims.wait(opening(second))
+        claims.released(name)
+        try runtime.storeReturns(Self.inUse)
+        #expect(openings().isEmpty)
+        claims.released(name)
+        try runtime.storeReturns(opened())
+        #expect(openings() == [first.address(1)])
+    }
+
+    @Test("that give up are told so, and what they get in that moment is given back")
+    func givesUp() throws {
+        let client = FakeClient(clients)
+        claims.wait(opening(client))
+        claims.released(name)
+        claims.stopWaiting(client.address(1))
+        #expect(client.replies == [.failed(SessionClaims.gaveUp)])
+        try runtime.storeReturns(opened())
+        #expect(openings().isEmpty)
+        // The handle is released in the store again.
+        #expect(runtime.pendingStoreCalls == 1)
+    }
+
+    @Test("leave the queue with their connection")
+    func disconnects() {
+        let client = FakeClient(clients)
+        claims.wait(opening(client))
+        claims.stopWaiting(client.id)
+        #expect(claims.count(of: name) == 0)
+    }
+
+    @Test("learn of another failure than that the session is in use")
+    func fails() throws {
+        let client = FakeClient(clients)
+        claims.wait(opening(client))
+        claims.released(name)
+        try runtime.storeReturns(Result<OpenedSession, Failure>.failure(Failure(.notFound, "no such session")))
+        #expect(client.replies == [.failed(Failure(.notFound, "no such session"))])
+        #expect(claims.count(of: name) == 0)
+    }
+}

@@ -1,0 +1,66 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulEngine
+@testable import BackhaulStore
+
+@Suite("Wait records")
+struct WaitJournalTests {
+    let runtime = FakeRuntime()
+    let journal: WaitJournal
+    let scope = WaitScope(SessionID(rawValue: 1))
+    let hold = Hold(.power, "waits for power")
+
+    init() { journal = WaitJournal(runtime) }
+
+    private func inherited(_ id: UInt64, _ reason: WaitReason = .power) -> OpenWait {
+        OpenWait(
+            id: WaitID(rawValue: id), scope: scope, reason: reason, sentence: "", beganMilliseconds: Int64(id))
+    }
+
+    @Test("end in the store when the wait ends")
+    func ends() throws {
+        let (row, _) = journal.begin(scope, hold)
+        try runtime.storeReturns(WaitID(rawValue: 5))
+        journal.end(row)
+        #expect(runtime.pendingStoreCalls == 1)
+        journal.end(row)
+        #expect(runtime.pendingStoreCalls == 1)
+    }
+
+    @Test("that end before the store has made them end when it has")
+    func endsEarly() throws {
+        let (row, _) = journal.begin(scope, hold)
+        journal.end(row)
+        #expect(runtime.pendingStoreCalls == 1)
+        try runtime.storeReturns(WaitID(rawValue: 5))
+        #expect(runtime.pendingStoreCalls == 1)
+    }
+
+    @Test("that the store could not make are not ended")
+    func lost() throws {
+        let (row, _) = journal.begin(scope, hold)
+        try runtime.storeReturns(Result<WaitID, Failure>.failure(Failure(.storeFull, "no space")))
+        journal.end(row)
+        #expect(runtime.pendingStoreCalls == 0)
+    }
+
+    @Test("of an earlier engine go on when the same wait goes on")
+    func inherits() {
+        journal.inherit([inherited(7)])
+        let (_, began) = journal.begin(scope, hold)
+        #expect(began == 7)
+        runtime.advance(milliseconds: 60_000)
+        #expect(runtime.pendingStoreCalls == 0)
+    }
+
+    @Test("of an earlier engine end after five seconds when the wait does not go on, at once when there are two")
+    func endsInherited() {
+        journal.inherit([inherited(7), inherited(8)])
+        #expect(runtime.pendingStoreCalls == 1)
+        runtime.advance(milliseconds: 4_999)
+        #expect(runtime.pendingStoreCalls == 1)
+        runtime.advance(milliseconds: 1)
+        #expect(runtime.pendingStoreCalls == 2)
+    }
+}
