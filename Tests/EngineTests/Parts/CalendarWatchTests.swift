@@ -1,0 +1,50 @@
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@testable import BackhaulEngine
+@testable import BackhaulStore
+
+@Suite("The calendar of tasks' ages")
+struct CalendarWatchTests {
+    let runtime = FakeRuntime()
+    let calendar: CalendarWatch
+
+    init() {
+        calendar = CalendarWatch(runtime)
+        calendar.begin(Self.reading(wall: 1_000_000))
+    }
+
+    private static func reading(wall: Int64) -> ClockReading { ClockReading(wall: wall, boot: 0, bootID: "boot") }
+
+    private var steps: [Int64] {
+        runtime.takeEffects().compactMap { if case .calendarStepped(let step) = $0 { step } else { nil } }
+    }
+
+    @Test("is not touched by what a clock drifts")
+    func drift() {
+        calendar.look(Self.reading(wall: 1_000_000 + CalendarJump.tolerance - 1))
+        #expect(runtime.pendingStoreCalls == 0)
+    }
+
+    @Test("moves with the rows of the store when the clock is set, once")
+    func step() throws {
+        let before = calendar.milliseconds
+        calendar.look(Self.reading(wall: 9_000_000))
+        calendar.look(Self.reading(wall: 9_000_000))
+        #expect(runtime.pendingStoreCalls == 1)
+        #expect(calendar.milliseconds - before < 1_000_000)
+        try runtime.storeReturns(8_000_000 as Int64)
+        #expect(steps == [8_000_000])
+        #expect(calendar.milliseconds - before >= 8_000_000)
+    }
+
+    @Test("stays when the store cannot be written, and is looked at again")
+    func storeFails() throws {
+        calendar.look(Self.reading(wall: 9_000_000))
+        try runtime.storeReturns(Result<Int64, Failure>.failure(Failure(.storeFull, "no space")))
+        #expect(steps.isEmpty)
+        calendar.look(Self.reading(wall: 9_000_000))
+        #expect(runtime.pendingStoreCalls == 1)
+    }
+}

@@ -1,0 +1,66 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulEngine
+@testable import BackhaulModel
+@testable import BackhaulStore
+
+@Suite("Tasks and their credentials")
+struct CredentialControllerTests {
+    let world = PartWorld()
+    var credentials: CredentialController { world.credentials }
+    let space = ProtectionSpace(kind: .server, origin: "https://example.org:443", realm: "private")
+
+    private var challenge: Challenge {
+        Challenge(
+            id: ChallengeID(rawValue: 9), space: space, schemes: .basic, failures: 0, timeMilliseconds: 0,
+            waitingTasks: 1)
+    }
+
+    /// A response to another task of the lane has asked for a credential, and the challenge is in the store.
+    private func meetChallenge() {
+        let demand = AuthenticationDemand(space: space, schemes: .basic, scope: "/")
+        _ = credentials.met(demand, world.task(8))
+        _ = credentials.settled(space, challenge.id, PartWorld.session)
+    }
+
+    private func startable(_ tasks: [StoredTask]) -> [UInt64] { credentials.admit(tasks).startable.map(\.id.rawValue) }
+
+    @Test("start when nothing is asked for")
+    func open() {
+        #expect(startable([world.task(1), world.task(2)]) == [1, 2])
+        #expect(world.runtime.pendingStoreCalls == 0)
+    }
+
+    @Test("wait in the store for a challenge that is open, and are loaded again when that is written")
+    func parked() throws {
+        meetChallenge()
+        #expect(startable([world.task(1)]).isEmpty)
+        try world.runtime.storeReturns(nil as Int64?)
+        #expect(world.runtime.takeEffects().waiting == [[1]])
+    }
+
+    @Test("that the store cannot park are looked at again later")
+    func storeFails() throws {
+        meetChallenge()
+        _ = startable([world.task(1)])
+        try world.runtime.storeReturns(Result<Int64?, Failure>.failure(Failure(.storeFull, "no space")))
+        #expect(world.runtime.takeEffects().contains { if case .reloadLater = $0 { true } else { false } })
+    }
+
+    @Test("start once the host has given a credential")
+    func responded() {
+        meetChallenge()
+        let response = ChallengeResponse.credential(user: "u", password: "p")
+        let effects = credentials.responded(to: challenge, response, AnswerLife(), PartWorld.session)
+        #expect(effects.contains { if case .schedule = $0 { true } else { false } })
+        #expect(startable([world.task(1)]) == [1])
+    }
+
+    @Test("of a session that is forgotten wait for nothing")
+    func forgotten() {
+        meetChallenge()
+        credentials.forget(PartWorld.session)
+        #expect(startable([world.task(1)]) == [1])
+    }
+}

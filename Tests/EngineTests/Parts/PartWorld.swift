@@ -1,0 +1,51 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulEngine
+@testable import BackhaulStore
+
+/// The parts below the scheduler, on one fake loop.
+final class PartWorld {
+    let runtime = FakeRuntime()
+    let sessions = SessionTable()
+    let calendar: CalendarWatch
+    let credentials: CredentialController
+    let journal: WaitJournal
+    let transfers = TransferSupervisor()
+    let reachability: ReachabilityController
+    let scheduler: TaskScheduler
+
+    static let session = SessionID(rawValue: 1)
+    static let lane = Lane(id: LaneID(rawValue: 1), session: session, origin: origin)
+    static let origin = Origin(scheme: "https", server: "example.org", port: 443)
+
+    init() {
+        calendar = CalendarWatch(runtime)
+        credentials = CredentialController(runtime, sessions, calendar)
+        journal = WaitJournal(runtime)
+        reachability = ReachabilityController(runtime, journal, log: { _ in }, hasTasks: { _ in false })
+        scheduler = TaskScheduler(runtime, credentials, reachability, lanesInUse: { [] })
+        var configuration = SessionConfiguration(identifier: "photos")
+        configuration.asksForCredentials = true
+        _ = sessions.set(configuration, of: Self.session)
+        scheduler.setLimits(of: Self.session, configuration)
+        calendar.begin(CalendarWatch.readClock())
+    }
+
+    func task(_ number: UInt64, _ path: String = "/file") -> StoredTask {
+        StoredTask(
+            id: TaskID(rawValue: number), session: Self.session, lane: Self.lane.id, round: 1,
+            request: Request(url: "https://example.org\(path)"), origin: Self.origin, attempts: 0,
+            attemptsWithoutProgress: 0, bytesReceived: 0, enqueuedMilliseconds: calendar.milliseconds,
+            furthestOffset: 0, suspendedMilliseconds: 0)
+    }
+}
+
+extension [EngineEffect] {
+    var started: [UInt64] { compactMap { if case .start(let task, _) = $0 { task.id.rawValue } else { nil } } }
+    var loaded: [UInt64] { compactMap { if case .load(let lane, _) = $0 { lane.rawValue } else { nil } } }
+    var waiting: [Set<UInt64>] {
+        compactMap { if case .tasksWait(let lanes, _) = $0 { Set(lanes.map(\.rawValue)) } else { nil } }
+    }
+    var isToStart: Bool { contains { if case .startReadyTasks = $0 { true } else { false } } }
+}

@@ -1,0 +1,96 @@
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@testable import BackhaulEngine
+@testable import BackhaulStore
+
+@Suite("The scheduler")
+struct TaskSchedulerTests {
+    let world = PartWorld()
+    var scheduler: TaskScheduler { world.scheduler }
+    var lane: Lane { PartWorld.lane }
+
+    /// The lane has these tasks, which are loaded.
+    private func load(_ numbers: ClosedRange<UInt64>) {
+        scheduler.add(lane, reload: false)
+        #expect(scheduler.next(room: 100).loaded == [1])
+        scheduler.loaded(lane.id, numbers.map { world.task($0) }, isAll: true)
+    }
+
+    @Test("starts tasks in their order, as many as its session's limit for a lane allows")
+    func limit() {
+        load(1...10)
+        let limit = Int(SessionConfiguration(identifier: "a").connectionsPerOrigin)
+        #expect(scheduler.next(room: 100).started == Array(1...UInt64(limit)))
+        #expect(scheduler.next(room: 100).started.isEmpty)
+        scheduler.released(lane.id)
+        #expect(scheduler.next(room: 100).started == [UInt64(limit) + 1])
+    }
+
+    @Test("starts no task without room, and goes on when there is some")
+    func room() {
+        load(1...3)
+        #expect(scheduler.next(room: 0).started.isEmpty)
+        #expect(scheduler.next(room: 2).started == [1, 2])
+        #expect(scheduler.next(room: 1).started == [3])
+    }
+
+    @Test("does not start a task that was dropped")
+    func dropped() {
+        load(1...2)
+        #expect(scheduler.drop(TaskID(rawValue: 1))?.id.rawValue == 1)
+        #expect(scheduler.drop(TaskID(rawValue: 1)) == nil)
+        #expect(scheduler.next(room: 100).started == [2])
+    }
+
+    @Test("looks for what may start once at the end of a turn, however often it is asked")
+    func once() {
+        scheduler.plan()
+        scheduler.plan()
+        world.runtime.endTurn()
+        #expect(world.runtime.takeEffects().count { if case .startReadyTasks = $0 { true } else { false } } == 1)
+    }
+
+    @Test("reads a lane that it does not know from the store")
+    func unknownLane() throws {
+        scheduler.tasksWait(in: [lane.id], reload: false)
+        try world.runtime.storeReturns([lane])
+        #expect(scheduler.next(room: 100).loaded == [1])
+    }
+
+    @Test("releases delayed tasks when they are due, the earliest first")
+    func due() throws {
+        scheduler.add(lane, reload: false)
+        scheduler.due(at: world.runtime.now + 5_000)
+        scheduler.due(at: world.runtime.now + 1_000)
+        world.runtime.advance(milliseconds: 999)
+        #expect(world.runtime.pendingStoreCalls == 0)
+        world.runtime.advance(milliseconds: 1)
+        try world.runtime.storeReturns((lanes: [lane.id] as Set<LaneID>, next: nil as Int64?))
+        world.runtime.endTurn()
+        #expect(world.runtime.takeEffects().isToStart)
+    }
+
+    @Test("loads a lane again with what is due when the store could not change its tasks")
+    func reloadsLater() throws {
+        load(1...1)
+        scheduler.reloadLater([lane.id])
+        world.runtime.advance(milliseconds: Clock.bootMilliseconds + 1_000 - world.runtime.now)
+        try world.runtime.storeReturns((lanes: [] as Set<LaneID>, next: nil as Int64?))
+        world.runtime.endTurn()
+        #expect(world.runtime.takeEffects().isToStart)
+    }
+
+    @Test("starts nothing of a lane without a route, until it is tried again")
+    func unreachable() {
+        load(1...1)
+        let (_, effects) = world.reachability.hold(world.task(1))
+        #expect(effects.contains { if case .holdChanged = $0 { true } else { false } })
+        scheduler.holdChanged(of: [lane.id])
+        #expect(scheduler.next(room: 100).started.isEmpty)
+        _ = world.reachability.tryNow([lane.id])
+        scheduler.holdChanged(of: [lane.id])
+        #expect(scheduler.next(room: 100).started == [1])
+    }
+}
