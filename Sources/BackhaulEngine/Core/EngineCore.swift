@@ -25,6 +25,9 @@ final class EngineCore {
         hasTasks: { [unowned self] lane in transfers.isRunning(in: lane) || scheduler.hasReadyTask(in: lane) })
     let journal: WaitJournal
     var deferral = Deferral()
+    private(set) lazy var monitor: ConditionsMonitor = ConditionsMonitor(
+        runtime, makeSource: { [unowned self] in makeConditionsSource($0) },
+        changed: { [unowned self] in conditionsChanged() })
     var lastLookForOverdue: Int64 = 0
     var directoryAliases = DirectoryAliases()
     let cookies: CookieController
@@ -63,6 +66,7 @@ final class EngineCore {
     private(set) lazy var progress = ProgressPublisher(runtime, clients, self)
     var activities = Activities()
     var networkUsage = NetworkUsage()
+    private(set) lazy var ledger: UsageLedger = UsageLedger(runtime, count: { [unowned self] in countMoved() })
     let rates: RateLimiter
     lazy var flushTimer = FlushTimer(loop)
 
@@ -182,7 +186,7 @@ final class EngineCore {
         isLeaving = true
         self.whenLeft = whenLeft
         cookies.save()
-        saveUsage()
+        ledger.save()
         for runner in Array(runners.values) { runner.take(.leave) }
         leaveIfDone()
     }
@@ -208,7 +212,7 @@ final class EngineCore {
         journal.close()
         rates.close()
         activities.timer?.stop()
-        networkUsage.timer?.stop()
+        ledger.close()
         cookies.close()
         storeWatch?.close()
         _ = reachability.release()

@@ -16,22 +16,11 @@ struct Deferral {
     var waiting: [LaneID: Set<ConstraintsID>] = [:]
     /// What was left out by the loads that are under way.
     var loading: [LaneID: Set<ConstraintsID>] = [:]
-    var filter = ConditionsFilter()
-    /// As decisions see them.
-    var conditions = Conditions()
-    /// When the filter may see something better, by the boot clock.
-    var filterLook: Int64?
-    /// As they were last read, and since when each is so, in Unix milliseconds.
-    var read: Conditions?
-    var since: [ConditionKind: Int64] = [:]
-    var watch: (any ConditionsSource)?
     var timer: LoopTimer?
     var throughput = ThroughputWatch<LaneClass>()
     /// From which too little comes.
     var slow: [LaneClass: Held] = [:]
     var uplink = UplinkWatch()
-    /// That was read.
-    var lastNetwork: Network?
     /// Lanes of which a task is being loaded that finds something out.
     var probing: Set<LaneID> = []
     /// One could be made, but the limits leave it no turn.
@@ -58,18 +47,9 @@ struct Deferral {
     var sleepTimer: LoopTimer?
     /// The system was told that it need not wait for us.
     var isReadyToSleep = false
-    var rows = WaitRows()
-    /// Waits that an earlier engine has begun, until it is known whether they last.
-    var inherited: [WaitScope: OpenWait] = [:]
-    var inheritanceTimer: LoopTimer?
 
     /// Of work that is no task yet.
     var activityNeeds: ConditionNeeds = []
-    /// What the administrator says of networks, by their names.
-    var metered: [String: Bool] = [:] {
-        didSet { watch?.metered = metered }
-    }
-
     /// Which conditions something depends on now. `lasting`: classes whose transfers have run for a while.
     func needs(lasting: Set<TaskClass>) -> ConditionNeeds {
         // What was slow goes on when there is another network.

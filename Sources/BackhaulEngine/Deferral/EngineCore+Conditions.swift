@@ -9,21 +9,13 @@ extension EngineCore {
     /// Not so short that a mistake would keep the loop busy.
     private static let shortestLook: Int64 = 20
 
-    private var watch: any ConditionsSource {
-        if let watch = deferral.watch { return watch }
-        let watch = makeWatch()
-        watch.metered = deferral.metered
-        deferral.watch = watch
-        return watch
-    }
-
-    private func makeWatch() -> any ConditionsSource {
+    /// Where conditions are read: the system, or what stands in for it in tests.
+    func makeConditionsSource(_ changed: @escaping () -> Void) -> any ConditionsSource {
         if let told = services.options.toldConditions {
-            return told.source { [outbox = services.outbox] in outbox.post { core in core.conditionsChanged() } }
+            return told.source { [outbox = services.outbox] in outbox.post { core in core.monitor.sourceChanged() } }
         }
         return ConditionsWatch(
-            loop: loop, roots: services.options.conditions, log: services.options.log
-        ) { [unowned self] in conditionsChanged() }
+            loop: loop, roots: services.options.conditions, log: services.options.log, onChange: changed)
     }
 
     func conditionsChanged() {
@@ -32,67 +24,33 @@ extension EngineCore {
     }
 
     func takeConditions() {
-        guard let watch = deferral.watch else { return }
-        noteTimes(watch.current)
-        noteNetwork(from: deferral.conditions, to: watch.current)
-        (deferral.conditions, deferral.filterLook) = deferral.filter.take(
-            watch.current, of: watch.needs, pending: watch.pending, now: loop.now)
-        // Before anything is decided by it.
-        countMoved()
-    }
-
-    /// What was measured and guessed of one network says nothing of another.
-    private func noteNetwork(from former: Conditions, to conditions: Conditions) {
-        let isBack =
-            former.connectivity.value == ConnectivityState.none
-            && conditions.connectivity.value.map { $0 != .none } ?? false
-        // The kernel answers before the bus does, and has another name for the same network.
-        let isSettled = deferral.watch?.pending.contains(.network) == false
-        let now = isSettled ? conditions.network.value : nil
-        let isOther = now != nil && deferral.lastNetwork != nil && now != deferral.lastNetwork
-        if let now {
-            deferral.lastNetwork = now
-            if isRead(.network) { bookOn(now) }
-        }
-        if isOther || isBack {
+        guard let findings = monitor.look() else { return }
+        // What was moved until now was moved on the former network.
+        if let network = findings.network { bookOn(network) }
+        if findings.isOtherNetwork {
             _ = deferral.throughput.networkChanged()
             _ = deferral.uplink.networkChanged()
             releaseDelayed()
             // Whoever asks for one class alone may be the first to learn of it.
             planReconsider()
         }
-        if deferral.uplink.connectivity(conditions.connectivity.value, now: loop.now) { planReconsider() }
-    }
-
-    /// The first readings of all that these tasks need before they start have come.
-    func isRead(_ needs: ConditionNeeds) -> Bool {
-        needs.isEmpty || deferral.watch.map { needs.isSubset(of: $0.needs.subtracting($0.pending)) } ?? false
-    }
-
-    /// Something depends on these, too.
-    func need(_ more: ConditionNeeds) {
-        guard !more.isSubset(of: deferral.watch?.needs ?? []) else { return }
-        watch.needs.formUnion(more)
+        if deferral.uplink.connectivity(findings.connectivity, now: loop.now) { planReconsider() }
+        monitor.decide()
+        // Before anything is decided by it.
+        countMoved()
     }
 
     // MARK: What people see
 
     /// What the system offers now, read for this if nothing depends on it.
     func readConditions(then: @escaping @Sendable (EngineCore, [ConditionInfo]) -> Void) {
-        watch.readAll { [unowned self] conditions in
-            noteTimes(conditions)
+        monitor.readAll { [unowned self] conditions in
             let moved = runners.values.reduce(0) { $0 &+ $1.rate.bytesPerSecond }
             let infos = ConditionTexts.infos(
-                conditions, bytesPerSecond: runners.isEmpty ? nil : moved, since: deferral.since,
+                conditions, bytesPerSecond: runners.isEmpty ? nil : moved, since: monitor.since,
                 now: Clock.wallMilliseconds)
             then(self, infos)
         }
-    }
-
-    private func noteTimes(_ conditions: Conditions) {
-        deferral.since = ConditionTexts.since(
-            deferral.since, from: deferral.read, to: conditions, now: Clock.wallMilliseconds)
-        deferral.read = conditions
     }
 
     // MARK: What depends on them
@@ -141,8 +99,7 @@ extension EngineCore {
         var needs = deferral.needs(lasting: lasting)
         if networkIsAsked() { needs.insert(.network) }
         if !needs.contains(.network) { bookOnUnknown() }
-        if deferral.watch != nil || !needs.isEmpty { watch.needs = needs }
-        deferral.filter.forget(except: needs)
+        monitor.setNeeds(needs)
         watchTimeZone()
         planLook()
     }
@@ -164,7 +121,7 @@ extension EngineCore {
 
     /// By what was read, by the clock on the wall and by the calendar, whichever comes first.
     func planLook() {
-        var next = deferral.filterLook.map { $0 - loop.now }
+        var next = monitor.nextLook.map { $0 - loop.now }
         let now = Clock.wallMilliseconds
         // Since all was reconsidered: one that has become due in the moment before the timer is not to be missed.
         let looked = deferral.reconsideredAt
@@ -199,11 +156,9 @@ extension EngineCore {
     }
 
     func closeConditions() {
-        deferral.watch?.close()
-        deferral.watch = nil
+        monitor.close()
         deferral.timer?.stop()
         deferral.sleepTimer?.stop()
-        deferral.inheritanceTimer?.stop()
         deferral.timeZone?.watch.cancel()
         deferral.timeZone = nil
     }

@@ -51,14 +51,10 @@ extension EngineCore {
         if needed != state.needed {
             state.needed = needed
             state.isUndecided = true
-            deferral.classes[key] = state
-            need(needed)
-            // Whoever knew all of it already may have told, and it was decided.
-            guard let now = deferral.classes[key] else { return }
-            state = now
+            monitor.need(needed)
         }
         let wasUndecided = state.isUndecided
-        guard isRead(needed) else {
+        guard monitor.isRead(needed) else {
             // What was read is not known any more: whoever runs goes on, and nobody follows.
             state.isUndecided = true
             deferral.classes[key] = state
@@ -126,7 +122,7 @@ extension EngineCore {
     }
 
     private func holds(_ constraints: EffectiveConstraints, _ key: TaskClass, at now: Int64) -> [Hold] {
-        var holds = DeferralDecision.holds(constraints, deferral.conditions, facts(of: key, at: now))
+        var holds = DeferralDecision.holds(constraints, monitor.conditions, facts(of: key, at: now))
         guard key.reach == .uplink, !holds.contains(where: { $0.reason == .portal }) else { return holds }
         if let hold = deferral.uplink.hold(now: loop.now, unix: now) { holds.append(hold) }
         return holds
@@ -134,7 +130,7 @@ extension EngineCore {
 
     /// For whoever decides about work that is no task yet. Nil: what it depends on was not read yet.
     func holds(for constraints: EffectiveConstraints, of session: SessionID) -> [Hold]? {
-        guard isRead(constraints.neededAtStart(isLocal: false)) else { return nil }
+        guard monitor.isRead(constraints.neededAtStart(isLocal: false)) else { return nil }
         takeConditions()
         let key = TaskClass(session: session, constraints: .session, reach: .uplink)
         return holds(constraints, key, at: Clock.wallMilliseconds)

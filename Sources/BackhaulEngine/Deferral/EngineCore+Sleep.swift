@@ -8,7 +8,7 @@ extension EngineCore {
 
     /// After any change of conditions, and whenever a transfer has left.
     func considerSleep() {
-        guard deferral.conditions.isAboutToSleep.value == true else {
+        guard monitor.conditions.isAboutToSleep.value == true else {
             deferral.sleepTimer?.stop()
             deferral.isReadyToSleep = false
             return
@@ -24,6 +24,6 @@ extension EngineCore {
         guard !deferral.isReadyToSleep else { return }
         deferral.sleepTimer?.stop()
         deferral.isReadyToSleep = true
-        deferral.watch?.readyToSleep()
+        monitor.readyToSleep()
     }
 }

@@ -5,7 +5,6 @@ internal import BackhaulStore
 
 /// What was moved on which network, and what is said of networks.
 struct NetworkUsage {
-    var usage = ByteUsage()
     /// By name: those of which something was said.
     var settings: [String: NetworkSettings] = [:]
     /// Those that this engine has seen.
@@ -25,23 +24,14 @@ struct NetworkUsage {
     var isSpent = false
     /// Who was told to wait for that.
     var stopped: Set<TaskID> = []
-    var timer: LoopTimer?
-    /// The timer is that of budgets.
-    var savesSoon = false
-    var isSaving = false
-    var unsavedBytes: UInt64 = 0
 
     var hasBudgets: Bool { settings.values.contains { $0.budget != ByteBudget() } }
 
     func settings(of network: String) -> NetworkSettings { settings[network] ?? NetworkSettings(name: network) }
 }
 
-/// Bytes of bodies are counted in memory, both ways, and written some seconds later, or a second where there are
-/// budgets: an engine that is killed forgets those of that time.
+/// Bytes of bodies are counted in memory, both ways, and booked in the ledger.
 extension EngineCore {
-    private static let saveMilliseconds: Int64 = 10_000
-    private static let budgetSaveMilliseconds: Int64 = 1_000
-    private static let budgetSaveBytes: UInt64 = 1 << 20
     /// Counted together, far from the end of a budget.
     private static let step: UInt64 = 64 << 10
     /// With less left of a budget each piece is counted.
@@ -52,14 +42,11 @@ extension EngineCore {
     /// Nil when there is none, nothing depends on it, or not all have said what it is: the kernel answers before the
     /// bus does, and has another name for the same network.
     private var currentNetwork: Network? {
-        guard let watch = deferral.watch, watch.needs.contains(.network), !watch.pending.contains(.network) else {
-            return networkUsage.current
-        }
-        return deferral.conditions.network.value
+        monitor.knowsNetwork ? monitor.conditions.network.value : networkUsage.current
     }
 
     func opened(_ networks: [NetworkSettings], _ entries: [ByteUsage.Entry]) {
-        networkUsage.usage = ByteUsage(entries)
+        ledger.open(entries)
         for settings in networks { networkUsage.settings[settings.name] = settings }
         tellMetered()
     }
@@ -73,7 +60,7 @@ extension EngineCore {
     }
 
     private func tellMetered() {
-        deferral.metered = networkUsage.settings.compactMapValues(\.isMetered)
+        monitor.setMetered(networkUsage.settings.compactMapValues(\.isMetered))
     }
 
     // MARK: Counting
@@ -121,20 +108,11 @@ extension EngineCore {
         let day = BudgetPeriod.dayNumber(
             at: Clock.wallMilliseconds, localOffsetMilliseconds: Clock.localOffsetMilliseconds)
         for (session, bytes) in moved {
-            networkUsage.usage.add(bytes, network: network.name, session: session, day: day)
+            ledger.add(bytes, on: network.name, by: session, day: day, hasBudget: hasBudgets(session))
         }
-        var isSoon = false
-        for (session, bytes) in moved {
-            guard hasBudgets(session) else {
-                networkUsage.far.insert(session)
-                continue
-            }
-            isSoon = true
-            networkUsage.unsavedBytes &+= bytes
-            lookAtBudgets(of: session)
+        for session in moved.keys {
+            if hasBudgets(session) { lookAtBudgets(of: session) } else { networkUsage.far.insert(session) }
         }
-        startSaveTimer(isSoon: isSoon)
-        if networkUsage.unsavedBytes >= Self.budgetSaveBytes, !networkUsage.isSaving { writeUsage() }
     }
 
     private func lookAtBudgets(of session: SessionID) {
@@ -163,35 +141,6 @@ extension EngineCore {
         for id in stopped { runners[id]?.goOn() }
     }
 
-    private func startSaveTimer(isSoon: Bool) {
-        let timer = networkUsage.timer ?? loop.timer { [unowned self] in saveUsage() }
-        networkUsage.timer = timer
-        guard !timer.isRunning || isSoon && !networkUsage.savesSoon else { return }
-        networkUsage.savesSoon = isSoon
-        timer.start(milliseconds: isSoon ? Self.budgetSaveMilliseconds : Self.saveMilliseconds)
-    }
-
-    func saveUsage() {
-        countMoved()
-        writeUsage()
-    }
-
-    private func writeUsage() {
-        networkUsage.unsavedBytes = 0
-        let entries = networkUsage.usage.takeUnsaved()
-        let removed = networkUsage.usage.takeRemoved()
-        guard !entries.isEmpty || !removed.isEmpty else { return }
-        networkUsage.isSaving = true
-        store({ (transaction) throws(Failure) in
-            try transaction.saveUsage(entries, removing: removed)
-        }, then: { core, result in
-            core.networkUsage.isSaving = false
-            guard case .failure = result, !core.hasFailed else { return }
-            core.networkUsage.usage.failedToSave(entries)
-            core.startSaveTimer(isSoon: false)
-        })
-    }
-
     // MARK: Budgets
 
     /// Whether the session's tasks depend on what was moved on the network.
@@ -205,7 +154,7 @@ extension EngineCore {
         guard hasBudgets(session), let network = currentNetwork, let configuration = sessions[session] else {
             return []
         }
-        return networkUsage.usage.budgets(
+        return ledger.usage.budgets(
             of: session, configuration.budget, on: networkUsage.settings(of: network.name),
             now: now, localOffsetMilliseconds: Clock.localOffsetMilliseconds)
     }
@@ -216,10 +165,10 @@ extension EngineCore {
     /// after the conditions were read.
     func networkInfos() -> [NetworkInfo] {
         let now = Clock.wallMilliseconds
-        let current = deferral.read?.network.value
+        let current = monitor.read?.network.value
         countMoved(on: current)
         let month = BudgetPeriod.month(at: now, localOffsetMilliseconds: Clock.localOffsetMilliseconds)
-        var names = Set(networkUsage.settings.keys).union(networkUsage.usage.networks(in: month))
+        var names = Set(networkUsage.settings.keys).union(ledger.usage.networks(in: month))
         if let current { names.insert(current.name) }
         return names.sorted().map { info(of: $0, isCurrent: $0 == current?.name, now: now) }
     }
@@ -231,8 +180,8 @@ extension EngineCore {
             at: now, startsOn: info.settings.monthStartsOn, localOffsetMilliseconds: Clock.localOffsetMilliseconds)
         info.kind = networkUsage.kinds[name]
         info.isCurrent = isCurrent
-        info.usedToday = networkUsage.usage.used(on: name, in: day)
-        info.usedThisMonth = networkUsage.usage.used(on: name, in: month)
+        info.usedToday = ledger.usage.used(on: name, in: day)
+        info.usedThisMonth = ledger.usage.used(on: name, in: month)
         info.dayEndsMilliseconds = day.endMilliseconds
         info.monthEndsMilliseconds = month.endMilliseconds
         return info

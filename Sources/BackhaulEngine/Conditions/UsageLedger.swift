@@ -1,0 +1,73 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// Bytes that were moved on each network, and what of them is saved.
+///
+/// One for the store. Written some seconds later, or a second where there are budgets: an engine that is killed forgets
+/// the bytes of that time.
+final class UsageLedger {
+    private static let saveMilliseconds: Int64 = 10_000
+    private static let budgetSaveMilliseconds: Int64 = 1_000
+    private static let budgetSaveBytes: UInt64 = 1 << 20
+
+    private let runtime: any Runtime
+    /// Called before a save: bytes that are not counted yet are added.
+    private let count: () -> Void
+    private(set) var usage = ByteUsage()
+    private var timer: (any RuntimeTimer)?
+    /// The timer is that of budgets.
+    private var savesSoon = false
+    private var isSaving = false
+    private var unsavedBytes: UInt64 = 0
+
+    init(_ runtime: any Runtime, count: @escaping () -> Void) {
+        self.runtime = runtime
+        self.count = count
+        timer = runtime.timer { [unowned self] in
+            save()
+            return []
+        }
+    }
+
+    func close() { timer?.stop() }
+
+    func open(_ entries: [ByteUsage.Entry]) { usage = ByteUsage(entries) }
+
+    /// `hasBudget`: a crash must not forget much of it.
+    func add(_ bytes: UInt64, on network: String, by session: SessionID, day: Int64, hasBudget: Bool) {
+        usage.add(bytes, network: network, session: session, day: day)
+        startTimer(isSoon: hasBudget)
+        guard hasBudget else { return }
+        unsavedBytes &+= bytes
+        if unsavedBytes >= Self.budgetSaveBytes, !isSaving { write() }
+    }
+
+    private func startTimer(isSoon: Bool) {
+        guard let timer, !timer.isRunning || isSoon && !savesSoon else { return }
+        savesSoon = isSoon
+        timer.start(milliseconds: isSoon ? Self.budgetSaveMilliseconds : Self.saveMilliseconds)
+    }
+
+    func save() {
+        count()
+        write()
+    }
+
+    private func write() {
+        unsavedBytes = 0
+        let entries = usage.takeUnsaved()
+        let removed = usage.takeRemoved()
+        guard !entries.isEmpty || !removed.isEmpty else { return }
+        isSaving = true
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.saveUsage(entries, removing: removed)
+        }, then: { [unowned self] result in
+            isSaving = false
+            if case .failure = result {
+                usage.failedToSave(entries)
+                startTimer(isSoon: false)
+            }
+            return []
+        })
+    }
+}

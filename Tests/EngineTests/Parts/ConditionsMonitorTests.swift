@@ -1,0 +1,87 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulEngine
+
+@Suite("What the system offers")
+struct ConditionsMonitorTests {
+    let runtime = FakeRuntime()
+    let source = FakeSource()
+    let monitor: ConditionsMonitor
+    let changes = Changes()
+
+    final class Changes {
+        var count = 0
+    }
+
+    /// Has its readings at once, except those that are pending.
+    final class FakeSource: ConditionsSource {
+        var current = Conditions()
+        var pending: ConditionNeeds = []
+        var metered: [String: Bool] = [:]
+        var changed: () -> Void = {}
+        /// A source may have something to say while it is asked.
+        var needs: ConditionNeeds = [] { didSet { changed() } }
+        func readAll(then: @escaping (Conditions) -> Void) { then(current) }
+        func readyToSleep() {}
+        func close() {}
+    }
+
+    init() {
+        let (source, changes) = (source, changes)
+        monitor = ConditionsMonitor(runtime, makeSource: { changed in
+            source.changed = changed
+            return source
+        }, changed: { changes.count += 1 })
+    }
+
+    @Test("is not read while nothing depends on it")
+    func nothingNeeded() {
+        monitor.setNeeds([])
+        #expect(monitor.look() == nil)
+        #expect(monitor.isRead([]))
+        #expect(!monitor.isRead(.power))
+    }
+
+    @Test("is told at the end of the turn, once, also when it changes while more is asked for")
+    func coalesced() {
+        monitor.need(.power)
+        source.changed()
+        #expect(changes.count == 0)
+        runtime.endTurn()
+        #expect(changes.count == 1)
+        monitor.need(.power)
+        runtime.endTurn()
+        #expect(changes.count == 1)
+    }
+
+    @Test("is read when the first reading of all that is needed has come")
+    func pending() {
+        source.pending = .network
+        monitor.need([.power, .network])
+        #expect(monitor.isRead(.power))
+        #expect(!monitor.isRead([.power, .network]))
+        source.pending = []
+        #expect(monitor.isRead([.power, .network]))
+    }
+
+    @Test("is another network when all sources agree on another name")
+    func otherNetwork() throws {
+        monitor.need(.network)
+        source.current.network = Reading(Network(name: "home", kind: .wifi), source: "test")
+        #expect(try #require(monitor.look()).isOtherNetwork == false)
+        source.current.network = Reading(Network(name: "office", kind: .wifi), source: "test")
+        source.pending = .network
+        #expect(try #require(monitor.look()).isOtherNetwork == false)
+        source.pending = []
+        let findings = try #require(monitor.look())
+        #expect(findings.isOtherNetwork && findings.network?.name == "office")
+    }
+
+    @Test("has what the administrator says of networks, also before anything is read")
+    func metered() {
+        monitor.setMetered(["wlan": true])
+        monitor.need(.network)
+        #expect(source.metered == ["wlan": true])
+    }
+}

@@ -1,0 +1,56 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulEngine
+@testable import BackhaulStore
+
+@Suite("The ledger of moved bytes")
+struct UsageLedgerTests {
+    let runtime = FakeRuntime()
+    let ledger: UsageLedger
+    let session = SessionID(rawValue: 1)
+
+    init() { ledger = UsageLedger(runtime, count: {}) }
+
+    private func add(_ bytes: UInt64, hasBudget: Bool = false) {
+        ledger.add(bytes, on: "wlan", by: session, day: 1, hasBudget: hasBudget)
+    }
+
+    @Test("is saved ten seconds after the first byte")
+    func saves() throws {
+        add(1)
+        runtime.advance(milliseconds: 5_000)
+        add(1)
+        runtime.advance(milliseconds: 4_999)
+        #expect(runtime.pendingStoreCalls == 0)
+        runtime.advance(milliseconds: 1)
+        #expect(runtime.pendingStoreCalls == 1)
+    }
+
+    @Test("is saved a second after the first byte where there is a budget")
+    func savesSoon() {
+        add(1)
+        add(1, hasBudget: true)
+        runtime.advance(milliseconds: 1_000)
+        #expect(runtime.pendingStoreCalls == 1)
+    }
+
+    @Test("is saved at once when a mebibyte of a budget is not saved yet, one save at a time")
+    func savesAtOnce() throws {
+        add(1 << 20, hasBudget: true)
+        add(1 << 20, hasBudget: true)
+        #expect(runtime.pendingStoreCalls == 1)
+        try runtime.storeReturns(())
+        add(1, hasBudget: true)
+        #expect(runtime.pendingStoreCalls == 1)
+    }
+
+    @Test("saves again what the store could not take")
+    func savesAgain() throws {
+        add(1)
+        runtime.advance(milliseconds: 10_000)
+        try runtime.storeReturns(Result<Void, Failure>.failure(Failure(.storeFull, "no space")))
+        runtime.advance(milliseconds: 10_000)
+        #expect(runtime.pendingStoreCalls == 1)
+    }
+}
