@@ -127,4 +127,28 @@ struct PartJournalTests {
         #expect(again.record(of: 5_000, "other") == nil)
         #expect(contents(scratch.path("journal"))?.count == 65_536)
     }
+
+    @Test("of an earlier version is kept as far as it was synced, and has a record from then on")
+    func earlierVersion() async throws {
+        try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
+        var status = stat()
+        stat(scratch.partPath(location), &status)
+        let stamp = PartStamp(device: 0, inode: UInt64(status.st_ino), length: 3, checksum: nil)
+        for stamps in [[], [stamp]] {
+            let threads = try DiskThreads(count: 1, journal: journal)
+            let part = threads.partFile(location)
+            let length = try await answer {
+                part.openResuming(trusting: .allWritten(atLeastSynced: 3), as: stamps, then: $0)
+            }.get()
+            #expect(length == 3)
+        }
+        let threads = try DiskThreads(count: 1, journal: journal)
+        let part = threads.partFile(location)
+        _ = try await answer {
+            part.openResuming(trusting: .allWritten(atLeastSynced: 3), as: [stamp], then: $0)
+        }.get()
+        try await part.append([9])
+        threads.close()
+        #expect(journal?.record(of: UInt64(status.st_ino), location.partName)?.length == 4)
+    }
 }

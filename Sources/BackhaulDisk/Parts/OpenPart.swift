@@ -54,7 +54,11 @@ final class OpenPart {
             let file = try files.open(in: directory.number, location.partName)
             let status = try files.status(file.number)
             guard status.isOurs, status.size > 0, let known = knows(status, trusted, stamps) else { return 0 }
-            if status.size > known.length { try files.truncate(file.number, to: known.length) }
+            if status.size > known.length {
+                try files.truncate(file.number, to: known.length)
+                // From now on only the stamps describe the file.
+                footprint = nil
+            }
             descriptor = file
             inode = status.inode
             length = known.length
@@ -103,7 +107,9 @@ final class OpenPart {
         _ status: FileStatus, _ synced: UInt64, _ isSameBoot: Bool, _ stamps: [PartStamp]
     ) -> Known? {
         // A checkpoint of an earlier version has no checksums.
-        guard !stamps.isEmpty else { return synced > 0 ? Known(length: synced) : nil }
+        guard stamps.contains(where: { $0.checksum != nil }) else {
+            return synced > 0 ? Known(length: synced, check: PartCheck(reading: synced)) : nil
+        }
         guard stamps.allSatisfy({ $0.inode == status.inode && [0, status.device].contains($0.device) }) else {
             return nil
         }
@@ -152,10 +158,14 @@ final class OpenPart {
     /// Writes at the end, and notes in the journal how far the file is.
     func append(_ bytes: [UInt8], _ directories: inout Directories) throws(Failure) -> UInt64 {
         try write(bytes, &directories)
-        if let journal, let inode, let checksum {
-            journal.note(inode, location.partName, length: length, checksum: checksum)
-        }
+        note()
         return length
+    }
+
+    /// A thread that was given up does not touch the records of a later engine.
+    private func note() {
+        guard let journal, let inode, let checksum, files.activity?.isRevoked != true else { return }
+        journal.note(inode, location.partName, length: length, checksum: checksum)
     }
 
     private func write(_ bytes: [UInt8], _ directories: inout Directories) throws(Failure) {
@@ -170,7 +180,8 @@ final class OpenPart {
             // Appends that are queued behind this one must not move up into its place.
             try? files.truncate(file.number, to: length)
             let status = try? files.status(file.number)
-            let footprint = status.map { PartFootprint($0, length, FileTimes($0), checksum) }
+            let isTruncated = status?.size == length
+            let footprint = isTruncated ? status.map { PartFootprint($0, length, FileTimes($0), checksum) } : nil
             breaks(error)
             self.footprint = footprint
             throw error
@@ -231,11 +242,6 @@ final class OpenPart {
                 + "\(space.reserve); free some space on it.")
     }
 
-    /// The journal's record is of no use any more: the file has its final name, or is removed.
-    func forgetRecord() {
-        if let inode { journal?.forget(inode, location.partName) }
-    }
-
     /// Everything of sealing but the sync.
     func prepareSeal(
         _ last: [UInt8], expected: UInt64?, _ directories: inout Directories
@@ -247,7 +253,12 @@ final class OpenPart {
                 whole < expected ? .connectionLost : .badResponse,
                 "The server announced \(expected) bytes for \(path) and sent \(whole).")
         }
-        if !last.isEmpty { try write(last, &directories) }
+        if !last.isEmpty {
+            let isContinued = length > 0
+            try write(last, &directories)
+            // A file that is written at once has no checkpoint to continue from.
+            if isContinued { note() }
+        }
         let file = try current(&directories)
         let status = try reporting { () throws(SystemError) in
             try files.changeMode(file.number, location.mode)

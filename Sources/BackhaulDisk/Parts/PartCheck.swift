@@ -39,6 +39,7 @@ struct PartCheck {
     private var proofs: [Proof]
     /// The longest that fits so far.
     private var proven = Proof(length: 0, checksum: 0)
+    private var isRight = true
     private let isComparing: Bool
     /// Bytes to read.
     let end: UInt64
@@ -63,7 +64,9 @@ struct PartCheck {
             let count = Int(next.length - offset)
             take(bytes.prefix(count))
             bytes = bytes.dropFirst(count)
-            if checksum == next.checksum { proven = next }
+            // Where a shorter proof does not fit, a longer one is of another file.
+            isRight = isRight && checksum == next.checksum
+            if isRight { proven = next }
             proofs.removeFirst()
         }
         take(bytes)

@@ -77,24 +77,22 @@ public final class PartJournal: Sendable {
     /// The part file has this many bytes now, with this checksum.
     func note(_ inode: UInt64, _ name: String, length: UInt64, checksum: UInt32) {
         let key = Key(inode: inode, name: Self.checksum(Array(name.utf8)[...]))
-        let index = table.withLock { table in
+        table.withLock { table in
             table.writes += 1
             let index = table.slots[key]?.index ?? table.free.popLast() ?? Self.evict(&table)
             table.slots[key] = Slot(index: index, length: length, checksum: checksum, age: table.writes)
-            return index
+            write(Self.encode(key, length, checksum), at: index)
         }
-        write(Self.encode(key, length, checksum), at: index)
     }
 
     /// The part file has its final name, or is removed.
     func forget(_ inode: UInt64, _ name: String) {
         let key = Key(inode: inode, name: Self.checksum(Array(name.utf8)[...]))
-        let index = table.withLock { table -> Int? in
-            guard let slot = table.slots.removeValue(forKey: key) else { return nil }
+        table.withLock { table in
+            guard let slot = table.slots.removeValue(forKey: key) else { return }
             table.free.append(slot.index)
-            return slot.index
+            write([UInt8](repeating: 0, count: Self.recordSize), at: slot.index)
         }
-        if let index { write([UInt8](repeating: 0, count: Self.recordSize), at: index) }
     }
 
     /// The record that was written longest ago makes way.
@@ -104,7 +102,8 @@ public final class PartJournal: Sendable {
         return oldest.value.index
     }
 
-    /// A record that cannot be written costs the bytes since the last checkpoint, should the engine be killed.
+    /// Under the lock, so that a freed slot is cleared before another part file gets it. A record that is not written
+    /// costs the bytes since the last checkpoint, should the engine be killed.
     private func write(_ record: [UInt8], at index: Int) {
         guard file.isOurs else { return }
         _ = record.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, off_t(index * Self.recordSize)) }

@@ -80,7 +80,7 @@ final class DiskContext {
 
     func discard(_ id: UInt64, _ location: PartLocation) throws(Failure) {
         if partsInBatch.contains(id) { finishBatch() }
-        parts.removeValue(forKey: id)?.forgetRecord()
+        parts[id] = nil
         footprints[location.path] = nil
         do throws(Failure) {
             let directory = try directories.directory(of: location.destination)
@@ -120,7 +120,7 @@ final class DiskContext {
             partsInBatch.insert(id)
             syncs.add(file, dataOnly: false) { [unowned self] error in
                 guard let error else {
-                    parts.removeValue(forKey: id)?.forgetRecord()
+                    parts[id] = nil
                     return then(.success(sealed))
                 }
                 then(.failure(part.breaks(.disk(error, location.partDescription))))
@@ -139,6 +139,7 @@ final class DiskContext {
             let directory = try directories.directory(of: location.destination)
             let placing = Placing(files: files, location: location, intent: intent)
             let stamp = try placing.rename(in: directory)
+            journal?.forget(intent.inode, location.partName)
             CrashPoint.afterRename.reach()
             partsInBatch.insert(id)
             syncs.add(directory) { error in
@@ -181,6 +182,10 @@ final class DiskContext {
     }
 
     private func remove(_ name: String, in directory: OpenDirectory, _ subject: String) throws(Failure) {
+        // The records of part files, which have names of ours.
+        if let journal, name.hasPrefix("."), let status = try? files.status(in: directory.number, name) {
+            journal.forget(status.inode, name)
+        }
         do {
             try files.remove(name, in: directory.number)
         } catch {

@@ -104,7 +104,7 @@ extension CommandHandler {
             },
             settle: { core, answer in
                 core.requestBodies.discardUnused(bodies.names)
-                core.requestBodies.removeConsumed {
+                core.requestBodies.removeConsumed { [unowned core] in
                     answer(core)
                     if let connection = core.clients[id] { core.bodiesTaken(by: connection) }
                     return []

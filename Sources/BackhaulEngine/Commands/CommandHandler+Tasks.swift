@@ -111,7 +111,7 @@ extension CommandHandler {
         }, settle: { core, answer in
             // Whoever has the answer finds his files.
             guard returns.withLock(\.self) else { return answer(core) }
-            core.requestBodies.giveBack {
+            core.requestBodies.giveBack { [unowned core] in
                 answer(core)
                 return []
             }

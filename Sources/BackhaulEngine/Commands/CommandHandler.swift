@@ -52,7 +52,7 @@ struct CommandHandler {
                 return (.done, nil)
             }, then: { core, _ in
                 core.remember(configuration, of: session)
-                core.apply(core.scheduler.releaseDue())
+                core.apply([.lookAtCalendar, .releaseDue])
             })
         case .enqueue(let handle, let requests): try enqueue(requests, into: try changing(handle))
         case .poll(let handle, let after, let maximum):

@@ -32,6 +32,7 @@ extension EngineCore {
         case .start(let task, let isProbe): start(task, isProbe: isProbe)
         case .load(let lane, let limit): load(lane, limit)
         case .preempt(let origin): transfers.leastImportant(at: origin)?.giveWay()
+        case .releaseDue: scheduler.releaseDue()
         case .lookAtCalendar: calendar.look()
         case .reloadLater(let lanes): scheduler.reloadLater(lanes)
         case .holdChanged(let lanes): scheduler.holdChanged(of: lanes)
@@ -59,6 +60,6 @@ extension EngineCore {
         for runner in transfers.all { runner.task.enqueuedMilliseconds += step }
         lookAtActivities()
         // Earliest starts are times on the wall.
-        if step != 0 { apply(scheduler.releaseDue()) }
+        if step != 0 { scheduler.releaseDue() }
     }
 }

@@ -8,7 +8,7 @@ extension EngineCore {
     func startReadyTasks() {
         guard !hasFailed, !isLeaving else { return }
         probeInTurn()
-        apply(scheduler.next(room: transfers.room))
+        while transfers.room > 0, let effect = scheduler.next() { apply([effect]) }
     }
 
     /// What a task waits for may have come since it was loaded: a credential, or the end of its time.

@@ -211,6 +211,7 @@ final class EngineCore {
         progress.close()
         journal.close()
         rates.close()
+        requestBodies.close()
         activities.timer?.stop()
         ledger.close()
         cookies.close()

@@ -35,6 +35,9 @@ final class RequestBodyKeeper {
         log = services.options.log
     }
 
+    /// Nothing more is called.
+    func close() { (waiting, waitingForNext) = ([], []) }
+
     var isBusy: Bool { isSweeping || isReturning }
 
     func newName(_ source: BodySource) -> String {

@@ -58,6 +58,8 @@ enum EngineEffect {
 
     /// Tasks wait in these lanes. `reload`: what was loaded of them may have the wrong order.
     case tasksWait(in: Set<LaneID>, reload: Bool)
+    /// The delays of tasks that are due now are over.
+    case releaseDue
     /// A delayed task is due at this time of the boot clock.
     case due(at: Int64?)
     /// The calendar was set: times of rows moved by so many milliseconds.

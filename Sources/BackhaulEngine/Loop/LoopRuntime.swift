@@ -11,6 +11,7 @@ final class LoopRuntime: Runtime {
     var apply: ([EngineEffect]) -> Void = { _ in }
     private var pending: [UInt64: any PendingCallback] = [:]
     private var lastNumber: UInt64 = 0
+    private var isClosed = false
 
     init(_ loop: Loop, _ services: Services) {
         self.loop = loop
@@ -47,7 +48,7 @@ final class LoopRuntime: Runtime {
     func returning<Value: Sendable>(_ body: @escaping (Value) -> [EngineEffect]) -> @Sendable (Value) -> Void {
         lastNumber += 1
         let number = lastNumber
-        pending[number] = Callback(body)
+        if !isClosed { pending[number] = Callback(body) }
         return { [outbox = services.outbox] value in
             outbox.post { core in core.runtime.complete(number, with: value) }
         }
@@ -59,7 +60,10 @@ final class LoopRuntime: Runtime {
     }
 
     /// No call-back runs any more.
-    func close() { pending = [:] }
+    func close() {
+        isClosed = true
+        pending = [:]
+    }
 }
 
 private protocol PendingCallback: AnyObject {}

@@ -35,7 +35,7 @@ final class TaskScheduler {
         self.credentials = credentials
         self.reachability = reachability
         self.lanesInUse = lanesInUse
-        dueTimer = runtime.timer { [unowned self] in releaseDue() }
+        dueTimer = runtime.timer { [.lookAtCalendar, .releaseDue] }
     }
 
     func close() { dueTimer?.stop() }
@@ -158,25 +158,20 @@ final class TaskScheduler {
         }
     }
 
-    /// What may start now, or has to be loaded for it. `room`: so many tasks more may run.
-    func next(room: Int) -> [EngineEffect] {
-        var effects: [EngineEffect] = []
-        var started = 0
-        while started < room, let step = schedule.next() {
+    /// What may start now, or has to be loaded for it. Asked again when that is applied: a task that starts may change
+    /// what its lane may do.
+    func next() -> EngineEffect? {
+        while let step = schedule.next() {
             switch step {
             case .start(let id, let lane):
-                started += 1
                 let isProbe = schedule.isProbed(lane)
-                if let task = ready.removeValue(forKey: id) {
-                    effects.append(.start(task, isProbe: isProbe))
-                } else {
-                    released(lane, isProbe: isProbe)
-                }
-            case .load(let lane, let limit): effects.append(.load(lane, limit: limit))
-            case .makeRoom(let origin): effects.append(.preempt(at: origin))
+                if let task = ready.removeValue(forKey: id) { return .start(task, isProbe: isProbe) }
+                released(lane, isProbe: isProbe)
+            case .load(let lane, let limit): return .load(lane, limit: limit)
+            case .makeRoom(let origin): return .preempt(at: origin)
             }
         }
-        return effects
+        return nil
     }
 
     func loaded(_ lane: LaneID, _ tasks: [StoredTask], isAll: Bool) {
@@ -222,7 +217,7 @@ final class TaskScheduler {
     }
 
     /// The delays of tasks that are due now are over.
-    func releaseDue() -> [EngineEffect] {
+    func releaseDue() {
         nextDue = nil
         let now = Clock.bootMilliseconds
         runtime.store({ (transaction) throws(Failure) in
@@ -240,6 +235,5 @@ final class TaskScheduler {
             due(at: next)
             return effects + [.mayBeIdle]
         })
-        return [.lookAtCalendar]
     }
 }

@@ -47,5 +47,15 @@ extension [EngineEffect] {
     var waiting: [Set<UInt64>] {
         compactMap { if case .tasksWait(let lanes, _) = $0 { Set(lanes.map(\.rawValue)) } else { nil } }
     }
+    var isToReleaseDue: Bool { contains { if case .releaseDue = $0 { true } else { false } } }
     var isToStart: Bool { contains { if case .startReadyTasks = $0 { true } else { false } } }
+}
+
+extension TaskScheduler {
+    /// What is to be done until so many tasks have started.
+    func next(room: Int) -> [EngineEffect] {
+        var effects: [EngineEffect] = []
+        while effects.started.count < room, let effect = next() { effects.append(effect) }
+        return effects
+    }
 }
