@@ -72,7 +72,7 @@ final class ProgressPublisher {
         if let due { timer?.start(milliseconds: max(0, due - runtime.now)) }
     }
 
-    /// A task runs no more; `reading` makes its last reading, which is wanted only where somebody watches.
+    /// A task runs no more; `reading` makes its last reading, which is needed only while a handle watches.
     func ended(_ task: TaskID, of session: SessionID, _ reading: () -> Progress) {
         guard !watches.isEmpty else { return }
         let last = reading()

@@ -57,7 +57,7 @@ final class IdleWatch {
 
     // MARK: The end
 
-    /// Something ended that may have been the last thing to do. The linger time starts anew.
+    /// Something ended that may have been the last thing to do. The linger time starts again.
     func mayBeIdle() {
         guard let lingerMilliseconds, let facts = facts(), LeaveDecision.mayLeave(facts) else { return }
         lingerTimer?.start(milliseconds: lingerMilliseconds)

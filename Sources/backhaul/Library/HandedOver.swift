@@ -5,7 +5,7 @@ struct HandedOver {
     let taskID: UInt64
     /// Of a transfer that was there already, BH_TASK_…; nil: it is new.
     var state: Int32?
-    /// Of its end while nobody has acknowledged that; otherwise 0.
+    /// The event of its end until that is acknowledged; otherwise 0.
     var event: UInt64 = 0
 
     init(taskID: UInt64) { self.taskID = taskID }

@@ -71,7 +71,7 @@ struct DownloadOptions {
         session = try SessionOptions(arguments)
     }
 
-    /// With --skip-existing, those whose file is not there, or whose end nobody has read.
+    /// With --skip-existing, those whose file is not there, or whose end is still to be read.
     func wanted(_ session: Session, _ output: Output) throws(CommandError) -> [Transfer] {
         guard skipsExisting else { return transfers }
         let isThere = transfers.map { $0.destination.map(Paths.exists) ?? false }

@@ -8,7 +8,7 @@ import CBackhaul
 struct DownloadList {
     /// Those that go on, or whose end is still to be read.
     private(set) var handedOver: [UInt64: Transfer] = [:]
-    /// Those that had ended before, and that nobody tells of any more.
+    /// Downloads that had ended before, and whose events do not come again.
     private(set) var former: [Ending] = []
     /// By the position of the transfer.
     private(set) var results: [HandedOver]

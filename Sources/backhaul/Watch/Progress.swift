@@ -3,7 +3,7 @@ import CBackhaul
 /// What has ended so far.
 struct Tally {
     private(set) var ended = 0
-    /// Without those that somebody has cancelled.
+    /// Without cancelled transfers.
     private(set) var failed = 0
     private(set) var cancelled = 0
     /// Failed because something lies where the file belongs.
