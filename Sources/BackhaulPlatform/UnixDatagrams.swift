@@ -1,11 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// A Unix datagram socket that sends to one address and never waits.
+/// A Unix datagram socket that sends to one address, and waits only where that is asked for.
 public final class UnixDatagrams: Sendable {
     private let descriptor: Descriptor
 
-    /// Nil when nobody listens at the path, or no descriptor is left.
+    /// - path: "@" before it makes it a name without a file (unix(7), "abstract"; written so in sd_notify(3)).
+    /// - Returns: nil when nothing listens at the path, or no descriptor is left.
     public static func connect(path: String) -> UnixDatagrams? {
         let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard number >= 0 else { return nil }
@@ -18,9 +19,19 @@ public final class UnixDatagrams: Sendable {
 
     private init(owning number: Int32) { descriptor = Descriptor(owning: number) }
 
-    /// False when it did not fit, or nobody listens any more, or too much waits there.
-    public func send(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBytes { Glibc.send(descriptor.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-            == bytes.count
+    /// - milliseconds: how long it waits for room at the receiver.
+    /// - Returns: false when it did not fit, the receiver is gone, or there was no room.
+    public func send(_ bytes: [UInt8], waitingMilliseconds milliseconds: Int32 = 0) -> Bool {
+        let deadline = Deadline.after(milliseconds: Int64(milliseconds))
+        while true {
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(descriptor.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count == bytes.count { return true }
+            let left = deadline.millisecondsLeft
+            guard count < 0, bhl_errno() == EAGAIN || bhl_errno() == EINTR, left > 0 else { return false }
+            var item = pollfd(fd: descriptor.number, events: Int16(POLLOUT), revents: 0)
+            poll(&item, 1, Int32(clamping: left))
+        }
     }
 }

@@ -136,6 +136,7 @@ enum UnixAddress {
         let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
             guard path.utf8.count < room.count else { return false }
             room.copyBytes(from: path.utf8)
+            if path.hasPrefix("@") { room[0] = 0 }
             return true
         }
         guard fits else { throw SystemError(code: ENAMETOOLONG, attempt: "cannot name the socket \(name)") }
@@ -144,10 +145,13 @@ enum UnixAddress {
 
     // Unsafe: bind and connect take every kind of address as a pointer to its common beginning.
     static func with(_ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
+        // A name without a file ends with the length, not with a zero.
+        let nameLength = withUnsafeBytes(of: &address.sun_path) { name in
+            name.first == 0 ? 1 + name.dropFirst().prefix { $0 != 0 }.count : name.count
+        }
+        let length = socklen_t((MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2) + nameLength)
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }
     }
 }

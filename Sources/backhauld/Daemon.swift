@@ -2,6 +2,7 @@ import BackhaulEngine
 import BackhaulModel
 import BackhaulPlatform
 import BackhaulStore
+import BackhaulUserManager
 import Glibc
 
 /// The engine of a store, without a host.
@@ -51,6 +52,7 @@ struct Daemon {
                 end.withLock { $0 = reason }
                 wake.set()
             })
+        ServiceReadiness.announce()
         log.write(LogEntry(.notice, "serves \(directory.path)"))
         let signal = signals.wait(orSet: wake)
         stop(engine, log)

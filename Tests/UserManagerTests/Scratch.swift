@@ -24,9 +24,10 @@ final class Scratch {
 }
 
 /// A socket that is bound and, unless it takes datagrams, accepts connections and never answers.
-final class SilentSocket {
+final class SilentSocket: Sendable {
     let number: Int32
 
+    /// - path: a zero before it makes it a name without a file (unix(7)).
     init(path: String, type: __socket_type) {
         number = socket(AF_UNIX, Int32(type.rawValue), 0)
         var address = sockaddr_un()
@@ -34,7 +35,8 @@ final class SilentSocket {
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = bind(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                let length = path.hasPrefix("\0") ? 2 + path.utf8.count : MemoryLayout<sockaddr_un>.size
+                _ = bind(number, $0, socklen_t(length))
             }
         }
         listen(number, 8)

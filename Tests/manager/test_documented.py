@@ -91,11 +91,11 @@ def test_with_a_daemon_of_its_own_a_stop_of_the_host_stops_no_transfer(
     assert manager.property("photos-transfers.service", "ActiveState") == "active"
 
 
-def test_a_host_that_was_faster_is_succeeded(manager, photos, server, tmp_path):  # noqa: F811
+def test_a_host_that_was_started_before_the_daemons_service_is_succeeded(manager, photos, server, tmp_path):  # noqa: F811
     photos("photos.service", "photos-transfers.service")
     systemctl(manager, "start", "photos.service")
     middle(server)
-    systemctl(manager, "start", "photos-transfers.service")
+    systemctl(manager, "start", "--no-block", "photos-transfers.service")
     until(lambda: manager.property("photos-transfers.service", "SubState") == "auto-restart", "the first try")
     systemctl(manager, "stop", "photos.service")
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")

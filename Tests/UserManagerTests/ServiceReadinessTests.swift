@@ -1,0 +1,45 @@
+import Glibc
+import Testing
+
+@testable import BackhaulUserManager
+
+@Suite struct ServiceReadinessTests {
+    @Test("a service manager that waits is informed that the service is ready")
+    func ready() {
+        let scratch = Scratch()
+        let manager = SilentSocket(path: scratch.path + "/notify", type: SOCK_DGRAM)
+        #expect(ServiceReadiness.announce(to: scratch.path + "/notify"))
+        #expect(manager.receive() == "READY=1")
+    }
+
+    @Test("a manager whose socket has no file is reached")
+    func abstractName() {
+        let name = "backhaul-test-\(getpid())"
+        let manager = SilentSocket(path: "\0" + name, type: SOCK_DGRAM)
+        #expect(ServiceReadiness.announce(to: "@" + name))
+        #expect(manager.receive() == "READY=1")
+    }
+
+    @Test("a manager that is busy is waited for until it has room")
+    func busyManager() async {
+        let scratch = Scratch()
+        let path = scratch.path + "/notify"
+        let manager = SilentSocket(path: path, type: SOCK_DGRAM)
+        let journal = Journal(socketPath: path)
+        while journal.send("noise", priority: .debug) {}
+        let reader = Task.detached {
+            var texts: [String] = []
+            while texts.last != "READY=1" { if let text = manager.receive() { texts.append(text) } }
+        }
+        #expect(ServiceReadiness.announce(to: path))
+        await reader.value
+    }
+
+    @Test("without a manager nothing is announced")
+    func noManager() {
+        let scratch = Scratch()
+        #expect(!ServiceReadiness.announce(to: nil))
+        #expect(!ServiceReadiness.announce(to: ""))
+        #expect(!ServiceReadiness.announce(to: scratch.path + "/notify"))
+    }
+}
