@@ -2,8 +2,7 @@ internal import BackhaulPlatform
 
 /// Says to the service manager that this process serves now (`Type=notify`, systemd.service(5)).
 ///
-/// The protocol of sd_notify(3) by hand: it is one datagram, its manual page recommends that, and libsystemd need not be
-/// loaded for it.
+/// The protocol of sd_notify(3) by hand: it is one datagram, and libsystemd need not be loaded for it.
 public enum ServiceReadiness {
     /// A manager that takes nothing for so long finds out by its own time-out.
     private static let waitMilliseconds: Int32 = 2_000
