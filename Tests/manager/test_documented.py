@@ -91,7 +91,7 @@ def test_with_a_daemon_of_its_own_a_stop_of_the_host_stops_no_transfer(
     assert manager.property("photos-transfers.service", "ActiveState") == "active"
 
 
-def test_a_host_that_was_started_before_the_daemons_service_is_succeeded(manager, photos, server, tmp_path):  # noqa: F811
+def test_a_host_that_started_before_the_service_is_succeeded(manager, photos, server, tmp_path):  # noqa: F811
     photos("photos.service", "photos-transfers.service")
     systemctl(manager, "start", "photos.service")
     middle(server)
