@@ -9,14 +9,16 @@ extension CommandHandler {
         once({ (transaction) throws(Failure) in
             try transaction.setNetwork(settings)
             return (.done, nil)
-        }, then: { core, _ in core.learn(settings) })
+        }, then: { core, _ in core.apply(core.budgets.configure(settings)) })
     }
 
     func networks() {
         let (id, sequence) = (connection.id, sequence)
         Clock.readTimeZone()
         core.readConditions { core, _ in
-            core.clients.reply(id, sequence, .success(.networks(core.networkInfos())))
+            let (infos, effects) = core.budgets.networkInfos()
+            core.clients.reply(id, sequence, .success(.networks(infos)))
+            core.apply(effects)
         }
     }
 }

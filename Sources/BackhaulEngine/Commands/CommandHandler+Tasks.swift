@@ -82,7 +82,7 @@ extension CommandHandler {
             let enqueued = enqueued.withLock { $0 }
             core.scheduler.tasksWait(in: enqueued.lanes, reload: hasPriority)
             core.scheduler.due(at: enqueued.nextDue)
-            core.latestStart(at: enqueued.nextLatestStart)
+            core.apply(core.deadlines.latestStart(at: enqueued.nextLatestStart))
         }, settle: settle)
     }
 
@@ -132,7 +132,8 @@ extension CommandHandler {
                 // In place: a copy of a task has many parts.
                 for (index, place) in listing.places.enumerated() {
                     tasks.append(listing.tasks[index])
-                    core.explain(&tasks[index], place, of: session)
+                    core.addProgress(to: &tasks[index])
+                    core.explainer.explain(&tasks[index], place, of: session)
                 }
                 let fitting = Wire.countThatFits(tasks)
                 if fitting == tasks.count { return .tasks(tasks, more: listing.more) }
@@ -145,7 +146,7 @@ extension CommandHandler {
         let running = core.transfers.tasks(of: session)
         core.calendar.look()
         let calendar = core.calendar.milliseconds
-        let held = control == .resume ? core.heldByUplink(of: session) : [:]
+        let held = control == .resume ? core.probes.heldByUplink(of: session) : [:]
         once({ (transaction) throws(Failure) in
             let change = try transaction.control(
                 session, control, selection, running: running, now: Clock.wallMilliseconds, calendar: calendar,
@@ -158,22 +159,22 @@ extension CommandHandler {
             case .suspend: core.apply(change, tasksEndedOrStopped: .leave)
             case .resume:
                 core.apply(core.reachability.tryNow(change.lanes))
-                if change.held > 0 { core.tryUplink() }
+                if change.held > 0 { core.apply(core.uplink.tryAtOnce()) }
                 core.apply(change)
                 core.scheduler.due(at: change.nextDue)
             case .setRate(let rate):
                 core.setRate(rate, of: change.tasks)
                 core.apply(change)
             case .setConstraints:
-                core.restated(change.restated)
+                core.apply([.restated(change.restated)])
                 core.scheduler.tasksWait(in: change.lanes, reload: true)
                 core.apply(change)
             case .reschedule:
-                core.restated(change.restated)
+                core.apply([.restated(change.restated)])
                 core.scheduler.tasksWait(in: change.lanes, reload: true)
                 core.apply(change)
                 core.scheduler.due(at: change.nextDue)
-                core.latestStart(at: change.restated.next)
+                core.apply(core.deadlines.latestStart(at: change.restated.next))
             case .setPriority(let priority):
                 for id in change.tasks { core.transfers[id]?.task.request.priority = priority }
                 core.scheduler.tasksWait(in: change.lanes, reload: true)

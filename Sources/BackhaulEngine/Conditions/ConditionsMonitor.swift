@@ -17,7 +17,6 @@ final class ConditionsMonitor {
 
     private let runtime: any Runtime
     private let makeSource: (@escaping () -> Void) -> any ConditionsSource
-    private let changed: () -> Void
     private var source: (any ConditionsSource)?
     private var filter = ConditionsFilter()
     /// As decisions see them.
@@ -34,14 +33,9 @@ final class ConditionsMonitor {
     private var isChangePlanned = false
 
     /// - makeSource: is given what to call when a condition changes.
-    /// - changed: called when a condition has changed, at the end of the turn.
-    init(
-        _ runtime: any Runtime, makeSource: @escaping (@escaping () -> Void) -> any ConditionsSource,
-        changed: @escaping () -> Void
-    ) {
+    init(_ runtime: any Runtime, makeSource: @escaping (@escaping () -> Void) -> any ConditionsSource) {
         self.runtime = runtime
         self.makeSource = makeSource
-        self.changed = changed
     }
 
     func close() {
@@ -64,8 +58,7 @@ final class ConditionsMonitor {
         isChangePlanned = true
         runtime.afterThisTurn { [unowned self] in
             isChangePlanned = false
-            changed()
-            return []
+            return [.conditionsChanged]
         }
     }
 

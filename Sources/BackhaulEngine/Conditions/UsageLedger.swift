@@ -12,7 +12,7 @@ final class UsageLedger {
 
     private let runtime: any Runtime
     /// Called before a save: bytes that are not counted yet are added.
-    private let count: () -> Void
+    private let count: () -> [EngineEffect]
     private(set) var usage = ByteUsage()
     private var timer: (any RuntimeTimer)?
     /// The timer is that of budgets.
@@ -20,13 +20,10 @@ final class UsageLedger {
     private var isSaving = false
     private var unsavedBytes: UInt64 = 0
 
-    init(_ runtime: any Runtime, count: @escaping () -> Void) {
+    init(_ runtime: any Runtime, count: @escaping () -> [EngineEffect]) {
         self.runtime = runtime
         self.count = count
-        timer = runtime.timer { [unowned self] in
-            save()
-            return []
-        }
+        timer = runtime.timer { [unowned self] in save() }
     }
 
     func close() { timer?.stop() }
@@ -48,9 +45,10 @@ final class UsageLedger {
         timer.start(milliseconds: isSoon ? Self.budgetSaveMilliseconds : Self.saveMilliseconds)
     }
 
-    func save() {
-        count()
+    func save() -> [EngineEffect] {
+        let effects = count()
         write()
+        return effects
     }
 
     private func write() {

@@ -11,7 +11,7 @@ extension EngineCore {
             tasksLeft(change.lanes)
             for id in change.tasks {
                 forgetRepeats(of: id)
-                endDelay(of: id)
+                admission.endDelay(of: id)
                 if let runner = runners[id] {
                     event == .cancel ? runner.cancel() : runner.take(event)
                 } else {

@@ -30,7 +30,7 @@ extension EngineCore {
         case .schedule: scheduler.plan()
         case .startReadyTasks: startReadyTasks()
         case .start(let task, let isProbe): start(task, isProbe: isProbe)
-        case .load(let lane, let limit): load(lane, limit)
+        case .load(let lane, let limit): loader.load(lane, limit: limit)
         case .preempt(let origin): transfers.leastImportant(at: origin)?.giveWay()
         case .releaseDue: scheduler.releaseDue()
         case .lookAtCalendar: calendar.look()
@@ -42,6 +42,22 @@ extension EngineCore {
         case .parkReadyTasks(let session): parkReadyTasks(of: session)
         case .tasksWait(let lanes, let reload): scheduler.tasksWait(in: lanes, reload: reload)
         case .due(let time): scheduler.due(at: time)
+        case .deferTasks(let tasks, let reason): deferRunning(tasks, for: reason)
+        case .tasksAreHeld(let session): deadlines.tasksAreHeld(of: session)
+        case .startProbe(let task, let key, let kind):
+            if !startProbe(task, key, kind) { apply(probes.notStarted(key, kind)) }
+        case .endOverdue(let tasks): endOverdue(tasks)
+        case .restated(let moved): restated(moved)
+        case .conditionsChanged: apply(conditions.conditionsChanged())
+        case .conditionsDecided:
+            sleep.consider()
+            reconsiderActivities()
+            apply(budgets.decided())
+        case .reconsider: conditions.planReconsider()
+        case .prune: conditions.planPruning()
+        case .planLook: conditions.planLook()
+        case .judgeDelayed: admission.judgeDelayed()
+        case .clockWasSet: apply(conditions.clockWasSet())
         case .calendarStepped(let step): calendarStepped(by: step)
         case .resume(let tasks): for task in tasks { transfers[task]?.goOn() }
         }
@@ -53,6 +69,37 @@ extension EngineCore {
         let kept = Set(startable.map(\.id))
         for task in tasks where !kept.contains(task.id) { scheduler.drop(task.id) }
         apply(effects)
+    }
+
+    private func deferRunning(_ tasks: HeldTasks, for reason: WaitReason) {
+        for runner in Array(transfers.all) where holds.contains(tasks, runner.task) {
+            if case .laneGroup = tasks, probes.isProbe(runner.task.id) { continue }
+            deferRunning(runner, for: reason)
+        }
+    }
+
+    private func deferRunning(_ runner: TaskRunner, for reason: WaitReason) {
+        holds.waitsInStore(runner.task)
+        runner.deferred(for: reason)
+    }
+
+    /// These tasks state other constraints now. Those that joined a held group leave.
+    private func restated(_ moved: RestatedTasks) {
+        holds.add(moved.constraints.values)
+        var joined: [TaskRunner] = []
+        for (id, constraints) in moved.tasks {
+            scheduler.changeReady(id) { $0.constraints = constraints }
+            guard let runner = transfers[id], runner.task.constraints != constraints else { continue }
+            runner.task.constraints = constraints
+            joined.append(runner)
+        }
+        for runner in joined {
+            let group = holds.group(of: runner.task)
+            apply(conditions.note(group))
+            if let hold = holds.hold(of: LaneGroup(of: runner.task), in: group) { deferRunning(runner, for: hold.reason) }
+        }
+        conditions.planReconsider()
+        conditions.planPruning()
     }
 
     private func calendarStepped(by step: Int64) {

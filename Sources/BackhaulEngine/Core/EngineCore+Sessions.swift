@@ -8,9 +8,8 @@ extension EngineCore {
         cookies.configure(configuration.cookies, of: session)
         scheduler.setLimits(of: session, configuration)
         setRate(configuration.bytesPerSecond, of: .session(session))
-        constraintsChanged(of: session)
-        // Whoever only looks changes nothing.
-        if isOther { releaseDelayed() }
+        apply(conditions.configurationChanged(of: session))
+        if isOther { admission.judgeDelayed() }
     }
 
     func forget(_ session: SessionID) {
@@ -19,7 +18,8 @@ extension EngineCore {
         credentials.forget(session)
         cookies.forget(session)
         scheduler.forget(session)
-        forgetConstraints(of: session)
+        holds.forget(session)
+        conditions.planPruning()
     }
 
     /// Limited tasks of HTTP/2 get connections of their own.

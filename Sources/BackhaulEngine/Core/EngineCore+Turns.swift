@@ -7,7 +7,7 @@ internal import BackhaulStore
 extension EngineCore {
     func startReadyTasks() {
         guard !hasFailed, !isLeaving else { return }
-        probeInTurn()
+        apply(probes.takeFreeSlot())
         while transfers.room > 0, let effect = scheduler.next() { apply([effect]) }
     }
 
@@ -20,7 +20,7 @@ extension EngineCore {
         run(task, holdsTurn: true, isProbe: isProbe)
     }
 
-    func run(_ task: StoredTask, holdsTurn: Bool, isProbe: Bool = false, probe: ProbeKind? = nil) {
+    func run(_ task: StoredTask, holdsTurn: Bool, isProbe: Bool = false) {
         guard let configuration = sessions[task.session] else {
             if holdsTurn { scheduler.released(task.lane, isProbe: isProbe) }
             return
@@ -30,10 +30,9 @@ extension EngineCore {
             ? UploadRunner(task: task, configuration: configuration, core: self, holdsTurn: holdsTurn)
             : DownloadRunner(task: task, configuration: configuration, core: self, holdsTurn: holdsTurn)
         runner.isProbe = isProbe
-        runner.probe = probe
         transfers.add(runner)
-        endDelay(of: task.id)
-        deferral.busy.note(taskClass(of: task), now: loop.now)
+        admission.endDelay(of: task.id)
+        holds.noteBusy(task)
         if let rate = task.request.options.policy.bytesPerSecond { setRate(rate, of: .task(task.id)) }
         if !tickerRuns {
             tickerRuns = true
@@ -45,17 +44,17 @@ extension EngineCore {
 
     func finished(_ runner: TaskRunner) {
         guard transfers.remove(runner) else { return }
-        deferral.busy.note(taskClass(of: runner.task), now: loop.now)
-        // While it is known on which network.
-        countMoved()
+        holds.noteBusy(runner.task)
+        // The network is known now.
+        apply(budgets.count())
         rates.end(runner.task.id)
         // Before others that were loaded meanwhile.
         if runner.gaveWay { scheduler.tasksWait(in: [runner.task.lane], reload: true) }
         progress.ended(runner.task.id, of: runner.task.session) { runner.lastReading }
-        if case .throughput(let key, _, _)? = runner.probe { endThroughputProbe(of: key, runner) }
+        apply(probes.ended(runner.task.id, hasAnswered: runner.left.0 == .succeeded))
         tasksLeft([runner.task.lane])
-        if transfers.runners.isEmpty { planPruning() }
-        considerSleep()
+        if transfers.isEmpty { conditions.planPruning() }
+        sleep.consider()
         runner.leaveCredentials()
         if runner.head != nil { reachability.connected() }
         if runner.wasCancelled { leftovers.sweep() }
@@ -70,10 +69,42 @@ extension EngineCore {
         guard tickerRuns else { return }
         calendar.look()
         for runner in Array(transfers.all) { runner.tick() }
-        countMoved()
-        endOverdue()
+        apply(budgets.count())
+        apply(deadlines.endOverdueReadyTasks())
         measureThroughput()
-        prune()
+        apply(conditions.prune())
         ticker?.start(milliseconds: 1_000)
+    }
+
+    private func measureThroughput() {
+        guard holds.hasMinimumRate else { return }
+        let samples = transfers.all.lazy.filter { [self] in scheduler.reach(of: $0.task) != .thisMachine }
+            .map { runner in
+                ThroughputController.Sample(
+                    task: runner.task.id, key: LaneGroup(of: runner.task),
+                    bytes: runner.waitsForNetwork ? runner.rate.lastSecond : nil, began: runner.began)
+            }
+        if throughput.measure(Array(samples)) { apply(probes.reconsiderThroughput()) }
+    }
+
+    /// False: the task may not run any more.
+    func startProbe(_ task: StoredTask, _ key: LaneGroup, _ kind: ProbeKind) -> Bool {
+        guard !hasFailed, !isLeaving, sessions[task.session] != nil, transfers[task.id] == nil,
+            probes.isStillToProbe(key, kind), !admission.admit([task], in: key.lane).isEmpty
+        else { return false }
+        let (startable, effects) = credentials.admit([task])
+        apply(effects)
+        if startable.isEmpty { return false }
+        probes.began(task.id, key, kind)
+        run(task, holdsTurn: true)
+        return true
+    }
+
+    /// Their time is over. They need neither a slot nor good conditions to end.
+    func endOverdue(_ tasks: [StoredTask]) {
+        for task in tasks where transfers[task.id] == nil {
+            scheduler.drop(task.id)
+            run(task, holdsTurn: false)
+        }
     }
 }

@@ -15,7 +15,9 @@ final class EngineCore {
     let transfers = TransferSupervisor()
     private(set) lazy var scheduler: TaskScheduler = TaskScheduler(
         runtime, credentials, reachability,
-        lanesInUse: { [unowned self] in deferral.lanesInUse.union(transfers.all.map(\.task.lane)) })
+        lanesInUse: { [unowned self] in
+            holds.lanesInUse.union(probes.lanesInUse).union(transfers.all.map(\.task.lane))
+        })
     var ready: [TaskID: StoredTask] { scheduler.ready }
     var lanes: [LaneID: Lane] { scheduler.lanes }
     var runners: [TaskID: TaskRunner] { transfers.runners }
@@ -24,11 +26,36 @@ final class EngineCore {
         runtime, journal, log: services.options.log,
         hasTasks: { [unowned self] lane in transfers.isRunning(in: lane) || scheduler.hasReadyTask(in: lane) })
     let journal: WaitJournal
-    var deferral = Deferral()
     private(set) lazy var monitor: ConditionsMonitor = ConditionsMonitor(
-        runtime, makeSource: { [unowned self] in makeConditionsSource($0) },
-        changed: { [unowned self] in conditionsChanged() })
-    var lastLookForOverdue: Int64 = 0
+        runtime, makeSource: { [unowned self] in makeConditionsSource($0) })
+    private(set) lazy var budgets: BudgetAccounting = BudgetAccounting(
+        runtime, sessions, scheduler, monitor,
+        hasTasksWithinBudgets: { [unowned self] in holds.hasTasksWithinBudgets })
+    private(set) lazy var admission: BudgetAdmission = BudgetAdmission(
+        runtime, sessions, scheduler, budgets, journal)
+    private(set) lazy var uplink: UplinkMonitor = UplinkMonitor(
+        runtime, scheduler, transfers, waitingLanes: { [unowned self] in holds.waitingLanes })
+    private(set) lazy var holds: HoldController = HoldController(
+        runtime, sessions, scheduler, monitor, budgets, uplink, journal)
+    private(set) lazy var throughput: ThroughputController = ThroughputController(
+        runtime, sessions, scheduler, holds, transfers)
+    private(set) lazy var probes: ProbeController = ProbeController(
+        runtime, scheduler, calendar, holds, throughput, uplink, transfers,
+        hasRoom: { [unowned self] in transfers.room > 0 })
+    private(set) lazy var deadlines: DeadlineController = DeadlineController(runtime, sessions, scheduler, calendar)
+    private(set) lazy var conditions: ConditionsController = ConditionsController(
+        runtime, transfers, conditionParts, deadlines, TimeZoneMonitor(runtime),
+        activityNeeds: { [unowned self] in activities.needs })
+    private var conditionParts: ConditionParts {
+        ConditionParts(
+            monitor: monitor, budgets: budgets, admission: admission, uplink: uplink, holds: holds,
+            throughput: throughput, probes: probes)
+    }
+    private(set) lazy var loader: TaskLoader = TaskLoader(
+        runtime, scheduler, transfers, calendar, credentials, reachability, conditionParts,
+        note: { [unowned self] in conditions.note($0) })
+    private(set) lazy var sleep: SleepController = SleepController(
+        runtime, monitor, isSaved: { [unowned self] in transfers.all.allSatisfy { !$0.isDeferred } })
     var directoryAliases = DirectoryAliases()
     let cookies: CookieController
     let calendar: CalendarWatch
@@ -65,8 +92,6 @@ final class EngineCore {
     let events: EventPublisher
     private(set) lazy var progress = ProgressPublisher(runtime, clients, self)
     var activities = Activities()
-    var networkUsage = NetworkUsage()
-    private(set) lazy var ledger: UsageLedger = UsageLedger(runtime, count: { [unowned self] in countMoved() })
     let rates: RateLimiter
     lazy var flushTimer = FlushTimer(loop)
 
@@ -95,7 +120,7 @@ final class EngineCore {
     func begin() {
         ticker = loop.timer { [unowned self] in tick() }
         storeWatch = StoreWatch(runtime, services)
-        loop.whenClockJumps { [unowned self] in clockWasSet() }
+        loop.whenClockJumps { [unowned self] in apply(conditions.clockWasSet()) }
         do {
             server = try SocketServer(directory: services.directory, loop: loop, core: self)
         } catch {
@@ -146,7 +171,7 @@ final class EngineCore {
         tag = opening.tag
         if opening.hasClients { expectClients() }
         limits(opening.limits)
-        opened(opening.networks.said, opening.networks.used)
+        budgets.open(opening.networks.said, opening.networks.used)
         for session in opening.sessions { remember(session.configuration, of: session.id) }
         journal.inherit(opening.waits)
         credentials.restore(opening.challenges, opening.kept)
@@ -154,7 +179,7 @@ final class EngineCore {
         for task in opening.sealed where runners[task.id] == nil { run(task, holdsTurn: false) }
         for lane in opening.lanes { scheduler.add(lane, reload: false) }
         scheduler.due(at: opening.nextDue)
-        latestStart(at: opening.latestStart)
+        apply(deadlines.latestStart(at: opening.latestStart))
         startReadyTasks()
         leftovers.sweep()
         requestBodies.sweepAtStart()
@@ -168,6 +193,7 @@ final class EngineCore {
     func fail(_ failure: Failure) {
         guard !hasFailed else { return }
         self.failure = failure
+        conditions.close()
         for connection in clients.removeAll() { connection.deliver(.goodbye(failure)) }
         // Afterwards: with the server go the sockets.
         server?.close()
@@ -185,8 +211,9 @@ final class EngineCore {
     func leaveAll(_ whenLeft: @escaping () -> Void) {
         isLeaving = true
         self.whenLeft = whenLeft
+        conditions.close()
         cookies.save()
-        ledger.save()
+        apply(budgets.ledger.save())
         for runner in Array(runners.values) { runner.take(.leave) }
         leaveIfDone()
     }
@@ -213,11 +240,13 @@ final class EngineCore {
         rates.close()
         requestBodies.close()
         activities.timer?.stop()
-        ledger.close()
+        budgets.close()
         cookies.close()
         storeWatch?.close()
         _ = reachability.release()
-        closeConditions()
+        conditions.close()
+        sleep.close()
+        monitor.close()
         launches.close()
         runtime.close()
         services.outbox.close()

@@ -15,6 +15,8 @@ struct Activities {
     var held: [OpenActivity] = []
     /// Whose start has failed, and was told of: when by the boot clock each is tried again.
     var failed: [ActivityID: Int64] = [:]
+    /// Conditions that those with an open window depend on.
+    var needs: ConditionNeeds = []
 
     /// Whatever was in the way may be gone.
     mutating func forgetPauses() { failed = failed.mapValues { _ in .min } }
@@ -75,7 +77,9 @@ extension EngineCore {
         let window = activity.window(now: now)
         guard now < window.end, let constraints = waitsFor(activity) else { return now >= window.begin }
         // Nil: what it depends on was not read yet.
-        guard let holds = holds(for: constraints, of: activity.session) else { return false }
+        let (holds, effects) = conditions.holds(for: constraints, of: activity.session)
+        apply(effects)
+        guard let holds else { return false }
         return window.shouldStart(now: now, holds: holds)
     }
 
@@ -92,9 +96,9 @@ extension EngineCore {
             guard activity.livingTask == nil, let constraints = waitsFor(activity) else { return }
             needs.formUnion(constraints.neededAtStart(isLocal: false))
         }
-        guard needs != deferral.activityNeeds else { return }
-        deferral.activityNeeds = needs
-        planPruning()
+        guard needs != activities.needs else { return }
+        activities.needs = needs
+        conditions.planPruning()
     }
 
     /// Conditions have changed.
@@ -134,7 +138,7 @@ extension EngineCore {
         if let enqueued = start.enqueued {
             scheduler.tasksWait(in: enqueued.lanes, reload: false)
             scheduler.due(at: enqueued.nextDue)
-            latestStart(at: enqueued.nextLatestStart)
+            apply(deadlines.latestStart(at: enqueued.nextLatestStart))
         } else {
             announce(start.change)
         }

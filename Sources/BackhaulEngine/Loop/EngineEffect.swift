@@ -66,4 +66,31 @@ enum EngineEffect {
     case calendarStepped(by: Int64)
     /// These transfers may move bytes again.
     case resume([TaskID])
+    /// The time of these waiting tasks is over.
+    case endOverdue([StoredTask])
+    /// These tasks state other constraints now.
+    case restated(RestatedTasks)
+
+    // MARK: Conditions
+
+    /// A condition may have changed: all groups are judged.
+    case conditionsChanged
+    /// All groups were judged, and the tasks of held ones have left.
+    case conditionsDecided
+    /// All groups are to be judged, once at the end of the turn.
+    case reconsider
+    /// Groups without tasks are to be forgotten, once at the end of the turn.
+    case prune
+    /// The time of the next look may be another.
+    case planLook
+    /// The calendar or its zone was set, or the machine has slept.
+    case clockWasSet
+    /// Running tasks of a held group leave, and what they received is synced.
+    case deferTasks(HeldTasks, for: WaitReason)
+    /// Tasks of the session are held, perhaps until their resource time-out ends.
+    case tasksAreHeld(of: SessionID)
+    /// This held task is started to find out whether its hold is over.
+    case startProbe(StoredTask, LaneGroup, ProbeKind)
+    /// Tasks that were too large for a budget may fit now.
+    case judgeDelayed
 }

@@ -42,7 +42,7 @@ final class TaskScheduler {
 
     // MARK: Lanes
 
-    func network(of lane: LaneID) -> Reach? { lanes[lane]?.reach }
+    func reach(of task: StoredTask) -> Reach { lanes[task.lane]?.reach ?? Reach(task.origin) }
 
     func lanes(of session: SessionID) -> [Lane] { lanes.values.filter { $0.session == session } }
 

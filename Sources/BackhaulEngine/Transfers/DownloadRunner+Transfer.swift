@@ -18,13 +18,13 @@ extension DownloadRunner: TransferDelegate {
         if machine.phase == .receivingErrorBody {
             lastByte = core.loop.now
             collect(bytes, into: &errorBody, atMost: Limits.errorBodySize)
-            core.noteMoved(bytes.byteCount, by: task)
+            core.apply(core.budgets.moved(bytes.byteCount, by: task))
             handle(.received(count: bytes.byteCount))
             return .go
         }
         guard machine.wantsBytes, mayMove() else { return .pause }
         moved(bytes.byteCount)
-        core.noteMoved(bytes.byteCount, by: task)
+        core.apply(core.budgets.moved(bytes.byteCount, by: task))
         lastByte = core.loop.now
         rate.add(bytes.byteCount)
         if buffer.isEmpty {

@@ -8,7 +8,7 @@ extension TaskRunner {
     /// What the answer asks for becomes `demand`; one that asks for nothing proves the answers that were sent.
     func noteCredentials(_ head: ResponseHead, _ transfer: Transfer) {
         core.reachability.responded(task.lane)
-        if head.status != 511, elsewhere(head) == nil { core.noteUplink(task, .answered) }
+        if head.status != 511, elsewhere(head) == nil { core.apply(core.uplink.answered(task)) }
         if !transfer.acceptedAnswers.isEmpty { accepted(transfer.acceptedAnswers) }
         guard demand == nil, let asked = question(head, transfer) else {
             core.credentials.setRepeats(nil, of: task.id)

@@ -7,10 +7,7 @@ internal import BackhaulTransport
 extension TaskRunner {
     /// Whether a byte may be taken or sent now. If not, `goOn` is called when it may.
     func mayMove() -> Bool {
-        if core.networkUsage.isSpent, mayBeDeferred, core.reach(of: task) != .thisMachine {
-            core.networkUsage.stopped.insert(task.id)
-            return false
-        }
+        if core.budgets.isDeciding, mayBeDeferred, !core.budgets.mayMove(task) { return false }
         return core.rates.mayMove(task.id, of: task.session)
     }
 
@@ -19,6 +16,9 @@ extension TaskRunner {
     /// A paused stream of HTTP/2 holds up all others of its connection, and libcurl 7.88 keeps up to 10 MiB of it: a
     /// limited task has a connection of its own.
     var isLimited: Bool { core.rates.isLimited(task.id, of: task.session) }
+
+    /// It waits neither for a rate of ours, nor for the disk, nor for the server's response.
+    var waitsForNetwork: Bool { transfer != nil && !isUnanswered && !waitsForRate && !isFinishing && takesBytes }
 
     var waitsForRate: Bool { core.rates.isWaiting(task.id) }
 

@@ -14,7 +14,7 @@ extension TaskRunner {
         failed.hasNoWay = core.reachability.isUnreachable(task, failed.failure, circumstances)
         // Without a route it is known what is missing, and the kernel tells when it is there.
         if !failed.hasNoWay { noteUplink(failed.failure) }
-        failed.isOfUplink = core.isUplinkHeld(for: task)
+        failed.isOfUplink = core.uplink.isHeld(for: task)
         failed.madeProgress = madeProgress
         failed.fruitless = task.attemptsWithoutProgress
         failed.immediate = core.transfers.immediateRepeats(of: task.id)

@@ -65,8 +65,6 @@ class TaskRunner {
     private(set) var gaveWay = false
     /// It is held back, and on its way out.
     var isDeferred = false
-    /// Started to find something out, although its like are held back.
-    var probe: ProbeKind?
     /// By the loop's clock.
     let began: Int64
     /// What it is when it runs no more.
@@ -195,7 +193,7 @@ class TaskRunner {
     func noteSent(_ count: Int) {
         lastByte = core.loop.now
         rate.add(count)
-        core.noteMoved(count, by: task)
+        core.apply(core.budgets.moved(count, by: task))
     }
 
     /// The transfer is over: what it has sent stays.

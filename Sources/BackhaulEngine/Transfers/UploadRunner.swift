@@ -142,7 +142,7 @@ extension UploadRunner: TransferDelegate {
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
         guard mayMove() else { return .pause }
         moved(bytes.byteCount)
-        core.noteMoved(bytes.byteCount, by: task)
+        core.apply(core.budgets.moved(bytes.byteCount, by: task))
         lastByte = core.loop.now
         rate.add(bytes.byteCount)
         switch machine.phase {

@@ -6,33 +6,14 @@ import Testing
 @Suite("What the system offers")
 struct ConditionsMonitorTests {
     let runtime = FakeRuntime()
-    let source = FakeSource()
+    let source = FakeConditions()
     let monitor: ConditionsMonitor
-    let changes = Changes()
-
-    final class Changes {
-        var count = 0
-    }
-
-    /// Has its readings at once, except those that are pending.
-    final class FakeSource: ConditionsSource {
-        var current = Conditions()
-        var pending: ConditionNeeds = []
-        var metered: [String: Bool] = [:]
-        var changed: () -> Void = {}
-        /// A source may have something to say while it is asked.
-        var needs: ConditionNeeds = [] { didSet { changed() } }
-        func readAll(then: @escaping (Conditions) -> Void) { then(current) }
-        func readyToSleep() {}
-        func close() {}
-    }
-
     init() {
-        let (source, changes) = (source, changes)
+        let source = source
         monitor = ConditionsMonitor(runtime, makeSource: { changed in
             source.changed = changed
             return source
-        }, changed: { changes.count += 1 })
+        })
     }
 
     @Test("is not read while nothing depends on it")
@@ -47,12 +28,12 @@ struct ConditionsMonitorTests {
     func coalesced() {
         monitor.need(.power)
         source.changed()
-        #expect(changes.count == 0)
+        #expect(runtime.takeEffects().isEmpty)
         runtime.endTurn()
-        #expect(changes.count == 1)
+        #expect(runtime.takeEffects().count(where: \.isConditionsChanged) == 1)
         monitor.need(.power)
         runtime.endTurn()
-        #expect(changes.count == 1)
+        #expect(runtime.takeEffects().isEmpty)
     }
 
     @Test("is read when the first reading of all that is needed has come")

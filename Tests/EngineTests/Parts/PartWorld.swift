@@ -41,6 +41,11 @@ final class PartWorld {
     }
 }
 
+extension EngineEffect {
+    var isConditionsChanged: Bool { if case .conditionsChanged = self { true } else { false } }
+    var isReconsider: Bool { if case .reconsider = self { true } else { false } }
+}
+
 extension [EngineEffect] {
     var started: [UInt64] { compactMap { if case .start(let task, _) = $0 { task.id.rawValue } else { nil } } }
     var loaded: [UInt64] { compactMap { if case .load(let lane, _) = $0 { lane.rawValue } else { nil } } }

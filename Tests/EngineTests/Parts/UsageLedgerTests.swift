@@ -10,7 +10,7 @@ struct UsageLedgerTests {
     let ledger: UsageLedger
     let session = SessionID(rawValue: 1)
 
-    init() { ledger = UsageLedger(runtime, count: {}) }
+    init() { ledger = UsageLedger(runtime, count: { [] }) }
 
     private func add(_ bytes: UInt64, hasBudget: Bool = false) {
         ledger.add(bytes, on: "wlan", by: session, day: 1, hasBudget: hasBudget)

@@ -1,0 +1,197 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// A task that expects to move more than is left of a budget waits for the next period. Smaller ones start meanwhile.
+///
+/// One for the store.
+final class BudgetAdmission {
+    /// So many delays at once have wait records.
+    private static let recordLimit = 1_024
+
+    /// What is known of delayed tasks in the store.
+    private enum Delayed {
+        case none
+        /// An earlier engine may have left some.
+        case perhaps
+        case some
+    }
+
+    /// A pass over all delayed tasks.
+    private struct Pass {
+        /// Some remain delayed.
+        var leavesSome = false
+        /// The network, a budget or the calendar changed meanwhile.
+        var isOutdated = false
+    }
+
+    private let runtime: any Runtime
+    private let sessions: SessionTable
+    private let scheduler: TaskScheduler
+    private let budgets: BudgetAccounting
+    private let journal: WaitJournal
+    private var delayed = Delayed.perhaps
+    private var pass: Pass?
+    private var rows: [TaskID: WaitRow] = [:]
+
+    init(
+        _ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ budgets: BudgetAccounting,
+        _ journal: WaitJournal
+    ) {
+        self.runtime = runtime
+        self.sessions = sessions
+        self.scheduler = scheduler
+        self.budgets = budgets
+        self.journal = journal
+    }
+
+    /// This engine has delayed some. They depend on the network, although their groups may be forgotten.
+    var hasDelayed: Bool { delayed == .some }
+
+    /// Tasks of one lane that fit their budgets. The others are delayed.
+    func admit(_ tasks: [StoredTask], in lane: LaneID) -> [StoredTask] {
+        guard let lane = scheduler.lanes[lane] else { return tasks }
+        let budgets = lane.reach == .thisMachine ? [] : budgets.budgets(of: lane.session)
+        var fitting: [StoredTask] = []
+        var tooLarge: [(task: TaskID, hold: Hold)] = []
+        for task in tasks {
+            if let hold = DeferralDecision.fits(task.statedBytes, budgets) {
+                tooLarge.append((task.id, hold))
+            } else {
+                fitting.append(task)
+                endDelay(of: task.id)
+            }
+        }
+        delay(tooLarge, of: lane, until: Self.end(of: budgets))
+        return fitting
+    }
+
+    /// The task runs, ended, or waits for another reason.
+    func endDelay(of task: TaskID) {
+        if let row = rows.removeValue(forKey: task) { journal.end(row) }
+    }
+
+    /// When the first of the budgets begins again, by the boot clock.
+    private static func end(of budgets: [BudgetUse]) -> Int64 {
+        let now = Clock.wallMilliseconds
+        return Clock.bootMilliseconds + max(1_000, (budgets.map(\.period.endMilliseconds).min() ?? now) - now)
+    }
+
+    private func delay(_ tasks: [(task: TaskID, hold: Hold)], of lane: Lane, until due: Int64) {
+        guard !tasks.isEmpty else { return }
+        delayed = .some
+        pass?.leavesSome = true
+        for (task, hold) in tasks where rows[task] == nil && rows.count < Self.recordLimit {
+            rows[task] = journal.begin(WaitScope(lane.session, task: task), hold).row
+        }
+        let ids = tasks.map(\.task)
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.delay(ids, until: due, for: .budget)
+        }, then: { result in
+            // A store that is full or failing would return the same tasks at once.
+            guard case .success = result else { return [.reloadLater([lane.id])] }
+            return [.due(at: due), .tasksWait(in: [lane.id], reload: false)]
+        })
+    }
+
+    // MARK: Judging delayed tasks
+
+    /// The network, its budgets or the calendar changed: tasks that were too large may fit. They are judged at the end
+    /// of this turn, when all changes are known, and in the store, so that a task that does not fit keeps its reason.
+    func judgeDelayed() {
+        if pass != nil {
+            pass?.isOutdated = true
+            return
+        }
+        guard delayed != .none else { return }
+        pass = Pass()
+        runtime.afterThisTurn { [unowned self] in
+            pass = Pass()
+            judge(by: terms(), after: nil)
+            return []
+        }
+    }
+
+    /// The budgets of each session, and when the first of them begins again: the same for all tasks of one pass.
+    private typealias Terms = [SessionID: (budgets: [BudgetUse], end: Int64)]
+
+    private func terms() -> Terms {
+        var terms: Terms = [:]
+        for session in sessions.ids {
+            let budgets = budgets.budgets(of: session)
+            terms[session] = (budgets, Self.end(of: budgets))
+        }
+        return terms
+    }
+
+    private func judge(by terms: Terms, after last: DelayedTask?) {
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.judgeDelayed(for: .budget, after: last) { task in
+                guard let mine = terms[task.session], DeferralDecision.fits(task.statedBytes, mine.budgets) != nil
+                else { return nil }
+                return mine.end
+            }
+        }, then: { [unowned self] result in
+            guard case .success(let judged) = result else {
+                pass?.leavesSome = true
+                return endPass()
+            }
+            if judged.next != nil { pass?.leavesSome = true }
+            let effects: [EngineEffect] = [.due(at: judged.next), .tasksWait(in: judged.lanes, reload: false)]
+            guard let last = judged.last else { return effects + endPass() }
+            if pass?.isOutdated == true {
+                pass?.leavesSome = true
+                return effects + endPass()
+            }
+            judge(by: terms, after: last)
+            return effects
+        })
+    }
+
+    private func endPass() -> [EngineEffect] {
+        guard let ended = pass else { return [] }
+        pass = nil
+        delayed = ended.leavesSome ? .some : .none
+        if ended.isOutdated { judgeDelayed() }
+        return [.prune]
+    }
+
+    // MARK: Listing
+
+    /// Why a delayed task waits, as of now.
+    func sentence(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> String? {
+        let stated = DeferralDecision.stated(
+            received: info.expectedBytesReceived ?? place.expectedSize,
+            sent: info.expectedBytesSent ?? info.bodySize, offset: info.offset)
+        return DeferralDecision.fits(stated, budgets.budgets(of: session))?.sentence
+    }
+
+    /// The delayed tasks of each session together, with the sentence of the smallest, which starts next.
+    func infos(
+        _ tasks: [DelayedTask], began: [SessionID: Int64],
+        _ names: [SessionID: (application: String, session: String)]
+    ) -> [HoldInfo] {
+        Dictionary(grouping: tasks, by: \.session).compactMap { session, tasks in
+            guard let name = names[session], let smallest = tasks.map({ $0.statedBytes ?? 0 }).min() else { return nil }
+            let budgets = budgets.budgets(of: session)
+            var hold = DeferralDecision.fits(smallest, budgets) ?? Hold(.budget, WaitReason.budget.text ?? "")
+            if tasks.count > 1 {
+                hold.sentence = "each expects more than is left of a budget; of the smallest: \(hold.sentence)"
+            }
+            return HoldInfo(
+                application: name.application, session: name.session, hold: hold,
+                beganMilliseconds: began[session] ?? Clock.wallMilliseconds, tasks: UInt64(tasks.count))
+        }
+    }
+}
+
+extension StoredTask {
+    /// Bytes that the task is to receive and send, if its request says so.
+    fileprivate var statedBytes: UInt64? {
+        let options = request.options
+        return DeferralDecision.stated(
+            received: options.expectedBytesReceived ?? options.expectedSize,
+            sent: options.expectedBytesSent ?? options.body.flatMap { BodyLayout($0).size },
+            offset: checkpoint?.syncedOffset ?? 0)
+    }
+}

@@ -1,0 +1,62 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// Tasks of a session that state the same constraints, to origins of one network scope. They are judged once, and held
+/// and released together.
+struct ConstraintGroup: Hashable, Sendable {
+    var session: SessionID
+    var constraints: ConstraintsID
+    var reach: Reach
+
+    var isLocal: Bool { reach == .thisMachine }
+}
+
+/// Tasks of one lane that state the same constraints. Their throughput is measured together.
+struct LaneGroup: Hashable, Sendable {
+    var lane: LaneID
+    var constraints: ConstraintsID
+
+    init(lane: LaneID, constraints: ConstraintsID) {
+        self.lane = lane
+        self.constraints = constraints
+    }
+
+    init(of task: StoredTask) { self.init(lane: task.lane, constraints: task.constraints) }
+}
+
+/// The judgement of a constraint group.
+struct GroupState {
+    let constraints: EffectiveConstraints
+    /// Conditions that must be read before a task of the group starts.
+    var needed: ConditionNeeds = []
+    /// A needed condition was not read yet, or is unknown for a moment.
+    var isUndecided = true
+    /// Nil: its tasks may run.
+    var held: Held?
+    /// When the group was judged last, in Unix milliseconds.
+    var decidedAt: Int64?
+
+    var mayStart: Bool { !isUndecided && held == nil }
+    /// Tasks that a check of the uplink would release.
+    var isHeldByUplinkAlone: Bool { held?.reasons == [.portal] }
+}
+
+/// Why tasks are held, and since when.
+struct Held {
+    /// The most important hold comes first. Never empty.
+    var holds: [Hold]
+    /// When the first hold began, in Unix milliseconds.
+    var began: Int64
+    var rows: [WaitRow]
+
+    /// The hold that listings show.
+    var first: Hold? { holds.first }
+    var reasons: Set<WaitReason> { Set(holds.map(\.reason)) }
+}
+
+/// The tasks that a hold stops.
+enum HeldTasks: Equatable {
+    case constraintGroup(ConstraintGroup)
+    /// Without the probes among them.
+    case laneGroup(LaneGroup)
+}

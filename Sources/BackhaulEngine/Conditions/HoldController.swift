@@ -1,0 +1,410 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Which constraint groups and slow lanes are held, and why.
+///
+/// One for each loop. It knows the groups of tasks that run, are ready or wait in a lane that was loaded. What it
+/// decides depends on constraints, conditions, budgets, the uplink and the time.
+final class HoldController {
+    /// The newest thousand wait records of a session are kept. One hold of many lanes must not evict all others.
+    private static let recordLimit = 64
+
+    private let runtime: any Runtime
+    private let sessions: SessionTable
+    private let scheduler: TaskScheduler
+    private let monitor: ConditionsMonitor
+    private let budgets: BudgetAccounting
+    private let uplink: UplinkMonitor
+    private let journal: WaitJournal
+    /// Constraints by session and number, as the store has them: those of the groups and of tasks just loaded.
+    private var stated: [SessionID: [ConstraintsID: TaskConstraints]] = [:]
+    private(set) var groups: [ConstraintGroup: GroupState] = [:]
+    /// Lanes whose throughput is too low.
+    private(set) var slow: [LaneGroup: Held] = [:]
+    /// Constraints of tasks that wait in the store and are not loaded, as of the last load of each lane.
+    private var waiting: [LaneID: Set<ConstraintsID>] = [:]
+    /// Constraints that the loads under way leave out.
+    private var loading: [LaneID: Set<ConstraintsID>] = [:]
+    /// Since when tasks of a group run. Lasting transfers depend on heat and sleep, too.
+    private var busy = BusySpans<ConstraintGroup>()
+
+    init(
+        _ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ monitor: ConditionsMonitor,
+        _ budgets: BudgetAccounting, _ uplink: UplinkMonitor, _ journal: WaitJournal
+    ) {
+        self.runtime = runtime
+        self.sessions = sessions
+        self.scheduler = scheduler
+        self.monitor = monitor
+        self.budgets = budgets
+        self.uplink = uplink
+        self.journal = journal
+    }
+
+    // MARK: Groups
+
+    func group(of task: StoredTask) -> ConstraintGroup {
+        ConstraintGroup(session: task.session, constraints: task.constraints, reach: scheduler.reach(of: task))
+    }
+
+    func group(_ constraints: ConstraintsID, in lane: Lane) -> ConstraintGroup {
+        ConstraintGroup(session: lane.session, constraints: constraints, reach: lane.reach)
+    }
+
+    func stated(in session: SessionID) -> [ConstraintsID: TaskConstraints] { stated[session] ?? [:] }
+
+    func add(_ rows: some Sequence<StoredConstraints>) {
+        for row in rows { stated[row.session, default: [:]][row.id] = row.constraints }
+    }
+
+    /// Tasks of the group run or wait. Returns true when the group is new and has to be judged.
+    func add(_ group: ConstraintGroup) -> Bool {
+        guard groups[group] == nil, let constraints = effectiveConstraints(of: group) else { return false }
+        groups[group] = GroupState(constraints: constraints)
+        return true
+    }
+
+    /// Nil: the constraints of the group were not read from the store.
+    private func effectiveConstraints(of group: ConstraintGroup) -> EffectiveConstraints? {
+        guard let configuration = sessions[group.session] else { return nil }
+        let stated = group.constraints == .session ? TaskConstraints() : stated[group.session]?[group.constraints]
+        return stated.map { EffectiveConstraints(session: configuration.constraints, task: $0) }
+    }
+
+    /// The session has another configuration. Its groups are judged by the next `decide`.
+    func configurationChanged(of session: SessionID) {
+        for (group, state) in groups where group.session == session {
+            guard let constraints = effectiveConstraints(of: group), constraints != state.constraints else { continue }
+            var changed = GroupState(constraints: constraints)
+            changed.held = state.held
+            groups[group] = changed
+        }
+    }
+
+    /// The session was removed.
+    func forget(_ session: SessionID) {
+        stated[session] = nil
+        for group in groups.keys where group.session == session { forget(group) }
+        for lane in scheduler.lanes(of: session) { waiting[lane.id] = nil }
+    }
+
+    /// A task of the group begins or ends.
+    func noteBusy(_ task: StoredTask) { busy.note(group(of: task), now: runtime.now) }
+
+    /// When a group whose transfers last will count as idle, by the boot clock.
+    var nextIdle: Int64? { busy.nextEnd }
+
+    /// Forgets groups without tasks, and constraints that no group states. They are read again when they are needed.
+    /// Returns the groups whose transfers last.
+    func prune(running: Set<ConstraintGroup>) -> Set<ConstraintGroup> {
+        for group in running { busy.note(group, now: runtime.now) }
+        let lasting = busy.lasting(now: runtime.now)
+        var alive = waitingGroups.union(running)
+        for task in scheduler.ready.values { alive.insert(group(of: task)) }
+        // The next tasks of a lasting group are about to begin.
+        for group in lasting where groups[group]?.held == nil { alive.insert(group) }
+        for group in groups.keys where !alive.contains(group) { forget(group) }
+        forgetUnusedConstraints()
+        return lasting
+    }
+
+    private func forgetUnusedConstraints() {
+        guard !stated.isEmpty else { return }
+        var used: [SessionID: Set<ConstraintsID>] = [:]
+        for group in groups.keys { used[group.session, default: []].insert(group.constraints) }
+        for (session, known) in stated {
+            let kept = known.filter { used[session]?.contains($0.key) == true }
+            stated[session] = kept.isEmpty ? nil : kept
+        }
+    }
+
+    private func forget(_ group: ConstraintGroup) {
+        guard let state = groups.removeValue(forKey: group) else { return }
+        if let held = state.held { journal.end(held.rows) }
+    }
+
+    // MARK: Judging
+
+    /// Works out what has to be read before these groups are judged, and asks for it. Returns true when one of them was
+    /// undecided and can be judged now.
+    func prepare(_ keys: [ConstraintGroup]) -> Bool {
+        var isDecidable = false
+        for group in keys {
+            guard let state = groups[group] else { continue }
+            let needed = neededAtStart(group, state.constraints)
+            if needed != state.needed {
+                groups[group]?.needed = needed
+                groups[group]?.isUndecided = true
+                monitor.need(needed)
+            }
+            if groups[group]?.isUndecided == true, monitor.isRead(needed) { isDecidable = true }
+        }
+        return isDecidable
+    }
+
+    private func neededAtStart(_ group: ConstraintGroup, _ constraints: EffectiveConstraints) -> ConditionNeeds {
+        var needs = constraints.neededAtStart(isLocal: group.isLocal)
+        // Each network has a budget of its own.
+        if !group.isLocal, budgets.hasBudgets(group.session) { needs.insert(.network) }
+        return needs
+    }
+
+    /// Judges these groups by what is known now. Running tasks of a group that becomes held leave.
+    func decide(_ keys: [ConstraintGroup]) -> [EngineEffect] { keys.flatMap(decide) }
+
+    private func decide(_ group: ConstraintGroup) -> [EngineEffect] {
+        guard var state = groups[group] else { return [] }
+        let wasUndecided = state.isUndecided
+        guard monitor.isRead(state.needed) else {
+            // A condition is unknown for a moment: running tasks continue, and no other starts.
+            groups[group]?.isUndecided = true
+            if !wasUndecided { unload(.constraintGroup(group)) }
+            return []
+        }
+        state.isUndecided = false
+        let now = Clock.wallMilliseconds
+        state.decidedAt = now
+        let holds = holds(state.constraints, group, at: now)
+        let before = state.held
+        guard let first = holds.first else {
+            state.held = nil
+            groups[group] = state
+            if let before { journal.end(before.rows) }
+            return before != nil || wasUndecided ? release(group) : []
+        }
+        var held = before ?? Held(holds: holds, began: now, rows: [])
+        if before == nil || before?.first?.reason != first.reason {
+            journal.end(held.rows)
+            (held.rows, held.began) = begin(group, first)
+        }
+        held.holds = holds
+        state.held = held
+        groups[group] = state
+        // A probe continues only while no other reason holds its group.
+        let isNew = before.map { !held.reasons.isSubset(of: $0.reasons) } ?? true
+        guard isNew else { return [] }
+        return [.tasksAreHeld(of: group.session)] + stop(.constraintGroup(group), for: first.reason)
+    }
+
+    private func holds(_ constraints: EffectiveConstraints, _ group: ConstraintGroup, at now: Int64) -> [Hold] {
+        var holds = DeferralDecision.holds(constraints, monitor.conditions, facts(of: group, at: now))
+        guard group.reach == .uplink, !holds.contains(where: { $0.reason == .portal }) else { return holds }
+        if let hold = uplink.hold(unix: now) { holds.append(hold) }
+        return holds
+    }
+
+    /// The holds of work that is no task yet. `constraints` were read.
+    func holds(_ constraints: EffectiveConstraints, of session: SessionID) -> [Hold] {
+        let group = ConstraintGroup(session: session, constraints: .session, reach: .uplink)
+        return holds(constraints, group, at: Clock.wallMilliseconds)
+    }
+
+    /// - now: Unix milliseconds.
+    private func facts(of group: ConstraintGroup, at now: Int64) -> DeferralFacts {
+        DeferralFacts(
+            now: now, bootMilliseconds: runtime.now,
+            localOffsetMilliseconds: { Clock.localOffsetMilliseconds(at: $0) },
+            isLocal: group.isLocal, needsNoUplink: group.reach == .localNetwork, isUplinkProven: uplink.isProven,
+            held: groups[group]?.held?.reasons ?? [],
+            budgets: group.isLocal ? [] : budgets.budgets(of: group.session, at: now))
+    }
+
+    /// When time alone changes a judgement, in Unix milliseconds. A change after the last judgement is not missed.
+    var nextChange: Int64? {
+        let now = Clock.wallMilliseconds
+        return groups.compactMap { group, state in
+            DeferralDecision.nextChange(state.constraints, facts(of: group, at: state.decidedAt ?? now))
+        }.min()
+    }
+
+    /// One wait record for all lanes of the session, unless some of them are not held for this reason.
+    private func begin(_ group: ConstraintGroup, _ hold: Hold) -> (rows: [WaitRow], began: Int64) {
+        let mine = scheduler.lanes(of: group.session)
+        let ofGroup = mine.filter { $0.reach == group.reach }
+        guard hold.reason.isOfNetwork, ofGroup.count < mine.count, ofGroup.count <= Self.recordLimit else {
+            let (row, began) = journal.begin(WaitScope(group.session, constraints: group.constraints), hold)
+            return ([row], began)
+        }
+        let begun = ofGroup.map {
+            journal.begin(WaitScope(group.session, constraints: group.constraints, lane: $0.id), hold)
+        }
+        return (begun.map(\.row), begun.map(\.began).min() ?? Clock.wallMilliseconds)
+    }
+
+    private func release(_ group: ConstraintGroup) -> [EngineEffect] {
+        [.tasksWait(in: lanes(of: group), reload: true)]
+    }
+
+    // MARK: Slow lanes
+
+    /// `hold` nil: the lane group is fast enough.
+    func setSlow(_ key: LaneGroup, _ hold: Hold?) -> [EngineEffect] {
+        guard let hold else {
+            guard let held = slow.removeValue(forKey: key) else { return [] }
+            journal.end(held.rows)
+            return [.tasksWait(in: [key.lane], reload: true)]
+        }
+        guard slow[key] == nil else {
+            slow[key]?.holds = [hold]
+            return [.deferTasks(.laneGroup(key), for: hold.reason)]
+        }
+        var held = Held(holds: [hold], began: Clock.wallMilliseconds, rows: [])
+        if slow.count < Self.recordLimit, let lane = scheduler.lanes[key.lane] {
+            let scope = WaitScope(lane.session, constraints: key.constraints, lane: key.lane)
+            let (row, began) = journal.begin(scope, hold)
+            (held.rows, held.began) = ([row], began)
+        }
+        slow[key] = held
+        return stop(.laneGroup(key), for: hold.reason)
+    }
+
+    func forgetSlow(_ key: LaneGroup) {
+        if let held = slow.removeValue(forKey: key) { journal.end(held.rows) }
+    }
+
+    // MARK: Tasks that wait in the store
+
+    /// Ready tasks return to the store, and running ones leave.
+    private func stop(_ tasks: HeldTasks, for reason: WaitReason) -> [EngineEffect] {
+        unload(tasks)
+        return [.deferTasks(tasks, for: reason)]
+    }
+
+    private func unload(_ tasks: HeldTasks) {
+        for task in scheduler.drop(where: { contains(tasks, $0) }) { waitsInStore(task) }
+    }
+
+    func contains(_ tasks: HeldTasks, _ task: StoredTask) -> Bool {
+        switch tasks {
+        case .constraintGroup(let group): self.group(of: task) == group
+        case .laneGroup(let key): LaneGroup(of: task) == key
+        }
+    }
+
+    func waitsInStore(_ task: StoredTask) { waiting[task.lane, default: []].insert(task.constraints) }
+
+    /// A load of the lane begins. Returns the constraints that it leaves out.
+    func beginLoad(of lane: LaneID) -> Set<ConstraintsID> {
+        let held = scheduler.lanes[lane].map(leftOut) ?? []
+        loading[lane] = held
+        return held
+    }
+
+    func endLoad(of lane: LaneID) { loading[lane] = nil }
+
+    /// Tasks with these constraints wait in the lane. `isAll`: those that may start were all loaded. Returns the
+    /// constraints that are held.
+    func setWaiting(_ constraints: Set<ConstraintsID>, in lane: Lane, isAll: Bool) -> Set<ConstraintsID> {
+        let held = constraints.filter { !mayStart(LaneGroup(lane: lane.id, constraints: $0), lane) }
+        let waits = isAll ? held : constraints
+        waiting[lane.id] = waits.isEmpty ? nil : waits
+        return held
+    }
+
+    private func leftOut(of lane: Lane) -> Set<ConstraintsID> {
+        var found: Set<ConstraintsID> = []
+        for (group, state) in groups
+        where group.session == lane.session && group.reach == lane.reach && !state.mayStart {
+            found.insert(group.constraints)
+        }
+        for key in slow.keys where key.lane == lane.id { found.insert(key.constraints) }
+        return found
+    }
+
+    private func mayStart(_ key: LaneGroup, _ lane: Lane) -> Bool {
+        groups[group(key.constraints, in: lane)]?.mayStart == true && slow[key] == nil
+    }
+
+    // MARK: What others ask
+
+    /// The hold that a task of the group has: its group's before its lane's.
+    func hold(of key: LaneGroup, in group: ConstraintGroup) -> Hold? { (groups[group]?.held ?? slow[key])?.first }
+
+    func state(of key: LaneGroup) -> GroupState? {
+        scheduler.lanes[key.lane].flatMap { groups[group(key.constraints, in: $0)] }
+    }
+
+    /// Lanes in which tasks of the group wait, or may wait.
+    func lanes(of group: ConstraintGroup) -> Set<LaneID> {
+        var found: Set<LaneID> = []
+        for (lane, constraints) in waiting where constraints.contains(group.constraints) { found.insert(lane) }
+        for (lane, constraints) in loading where constraints.contains(group.constraints) { found.insert(lane) }
+        return found.filter { id in
+            scheduler.lanes[id].map { $0.session == group.session && $0.reach == group.reach } ?? false
+        }
+    }
+
+    func waits(_ key: LaneGroup) -> Bool { waiting[key.lane]?.contains(key.constraints) == true }
+
+    var waitingLanes: Dictionary<LaneID, Set<ConstraintsID>>.Keys { waiting.keys }
+
+    /// Groups of tasks that wait in the store.
+    private var waitingGroups: Set<ConstraintGroup> {
+        var found: Set<ConstraintGroup> = []
+        for (id, constraints) in waiting {
+            guard let lane = scheduler.lanes[id] else { continue }
+            for number in constraints { found.insert(group(number, in: lane)) }
+        }
+        return found
+    }
+
+    /// The replies will say which groups wait in these lanes.
+    var isLoading: Bool { !loading.isEmpty }
+
+    var lanesInUse: Set<LaneID> { Set(waiting.keys).union(loading.keys).union(slow.keys.map(\.lane)) }
+
+    /// Sessions of which some tasks may not start.
+    var heldSessions: Set<SessionID> {
+        Set(groups.lazy.filter { !$0.value.mayStart }.map(\.key.session))
+            .union(slow.keys.compactMap { scheduler.lanes[$0.lane]?.session })
+    }
+
+    /// Tasks run or wait that a budget which is used up holds, and it does not hold them yet.
+    var hasTasksWithinBudgets: Bool {
+        groups.contains { group, state in
+            !group.isLocal && budgets.hasBudgets(group.session) && state.held?.reasons.contains(.budget) != true
+        }
+    }
+
+    var dependsOnCalendar: Bool {
+        groups.contains { group, state in
+            state.constraints.quietHours != nil || budgets.hasBudgets(group.session)
+        }
+    }
+
+    var hasMinimumRate: Bool { groups.contains { $0.value.constraints.minimumBytesPerSecond != nil } }
+
+    /// The conditions that the groups depend on. `lasting`: groups whose transfers have run for a while.
+    func needs(lasting: Set<ConstraintGroup>) -> ConditionNeeds {
+        // A slow lane is released on another network.
+        groups.reduce(into: slow.isEmpty ? [] : .network) { needs, entry in
+            let (group, state) = entry
+            needs.formUnion(state.needed)
+            if lasting.contains(group) { needs.formUnion(state.constraints.needs(isLocal: group.isLocal)) }
+            for reason in state.held?.reasons ?? [] { needs.formUnion(reason.needs) }
+        }
+    }
+}
+
+extension WaitReason {
+    /// The conditions that tell when the reason is over.
+    fileprivate var needs: ConditionNeeds {
+        switch self {
+        case .power, .battery: .power
+        case .heat: .heat
+        case .metered, .network, .budget, .portal: .network
+        case .sleep: .sleep
+        // The constraints say which kinds of pressure matter.
+        default: []
+        }
+    }
+
+    /// Servers of this machine do not wait for it.
+    fileprivate var isOfNetwork: Bool {
+        switch self {
+        case .metered, .network, .budget, .portal: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,146 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Which lanes are slower than their constraints ask for. They pause, and one slow probe at a time tests whether it is
+/// better.
+///
+/// One for the store.
+final class ThroughputController {
+    /// What one running task moved in the last second.
+    struct Sample {
+        var task: TaskID
+        var key: LaneGroup
+        /// Nil: the task waits for something other than the network.
+        var bytes: UInt64?
+        /// By the boot clock.
+        var began: Int64
+    }
+
+    /// What a running probe has moved, and for how long it waited for the network alone.
+    private struct RunningProbe {
+        var key: LaneGroup
+        var bytes: UInt64 = 0
+        var milliseconds: Int64 = 0
+    }
+
+    private let runtime: any Runtime
+    private let sessions: SessionTable
+    private let scheduler: TaskScheduler
+    private let holds: HoldController
+    private let running: any RunningTasks
+    private var watch = ThroughputWatch<LaneGroup>()
+    private var probes: [TaskID: RunningProbe] = [:]
+
+    init(
+        _ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ holds: HoldController,
+        _ running: any RunningTasks
+    ) {
+        self.runtime = runtime
+        self.sessions = sessions
+        self.scheduler = scheduler
+        self.holds = holds
+        self.running = running
+    }
+
+    func terms(of key: LaneGroup) -> ThroughputWatch<LaneGroup>.Terms? {
+        guard let lane = scheduler.lanes[key.lane], lane.reach != .thisMachine, let session = sessions[lane.session],
+            let minimum = holds.state(of: key)?.constraints.minimumBytesPerSecond
+        else { return nil }
+        return .init(
+            minimumBytesPerSecond: minimum, slowAfterMilliseconds: session.slowAfterMilliseconds,
+            slowPauseMilliseconds: session.slowPauseMilliseconds)
+    }
+
+    /// Once a second. Returns true when lanes have to be reconsidered.
+    func measure(_ samples: [Sample]) -> Bool {
+        var bytes: [LaneGroup: UInt64] = [:]
+        var mayHaveChanged = false
+        for sample in samples {
+            if probes[sample.task] != nil {
+                if measureProbe(sample) { mayHaveChanged = true }
+            } else if let moved = sample.bytes,
+                runtime.now - sample.began >= ThroughputWatch<LaneGroup>.youngest
+            {
+                bytes[sample.key, default: 0] &+= moved
+            }
+        }
+        let found = bytes.compactMap { key, bytes in
+            scheduler.lanes[key.lane].map {
+                ThroughputWatch<LaneGroup>.Sample(key, $0.origin, terms: terms(of: key), bytes: bytes)
+            }
+        }
+        return watch.take(found, now: runtime.now) || mayHaveChanged
+    }
+
+    /// Returns true when the probe is decided.
+    private func measureProbe(_ sample: Sample) -> Bool {
+        guard var probe = probes[sample.task] else { return false }
+        probe.bytes &+= sample.bytes ?? 0
+        probe.milliseconds += sample.bytes == nil ? 0 : 1_000
+        let isDecided = watch.probed(
+            probe.key, bytes: probe.bytes, milliseconds: probe.milliseconds, now: runtime.now)
+        probes[sample.task] = isDecided ? nil : probe
+        return isDecided
+    }
+
+    /// Judges the lanes that are slow, and those in use when something is slow.
+    func reconsider() -> [EngineEffect] {
+        var keys = Set(holds.slow.keys)
+        if watch.holdsAny {
+            running.visit { keys.insert(LaneGroup(of: $0)) }
+            for task in scheduler.ready.values { keys.insert(LaneGroup(of: task)) }
+        }
+        return reconsider(keys)
+    }
+
+    /// Tasks of these lane groups wait. Where all servers together are too slow, so are lanes that were not measured.
+    func lanesWait(_ keys: some Sequence<LaneGroup>) -> [EngineEffect] { watch.holdsAny ? reconsider(keys) : [] }
+
+    private func reconsider(_ keys: some Sequence<LaneGroup>) -> [EngineEffect] {
+        let (now, unix) = (runtime.now, Clock.wallMilliseconds)
+        return keys.flatMap { key -> [EngineEffect] in
+            guard scheduler.lanes[key.lane] != nil else { return [] }
+            return holds.setSlow(key, watch.hold(key, terms(of: key), now: now, unix: unix))
+        }
+    }
+
+    func networkChanged() { _ = watch.networkChanged() }
+
+    func forget(_ key: LaneGroup) { watch.forget(key) }
+
+    // MARK: Probes
+
+    /// Slow lanes whose probe may start now. Nothing else holds their tasks.
+    var candidates: [LaneGroup] {
+        holds.slow.keys.filter { key in
+            guard mayProbe(key), let terms = terms(of: key) else { return false }
+            return watch.permission(key, terms, now: runtime.now) == .probe
+        }
+    }
+
+    /// The lane group whose task is started as the probe.
+    func probe(among keys: [LaneGroup]) -> LaneGroup? {
+        let candidates = keys.compactMap { key in terms(of: key).map { (lane: key, terms: $0) } }
+        return watch.probe(among: candidates, now: runtime.now)
+    }
+
+    func isStillToProbe(_ key: LaneGroup) -> Bool { watch.isProbing(key) && mayProbe(key) }
+
+    private func mayProbe(_ key: LaneGroup) -> Bool { holds.slow[key] != nil && holds.state(of: key)?.mayStart == true }
+
+    func giveBackProbe(of key: LaneGroup) { watch.giveBackProbe(key, now: runtime.now) }
+
+    func probeBegan(_ task: TaskID, of key: LaneGroup) { probes[task] = RunningProbe(key: key) }
+
+    func isProbe(_ task: TaskID) -> Bool { probes[task] != nil }
+
+    /// The task runs no more. Returns true when lanes have to be reconsidered.
+    func ended(_ task: TaskID, hasAnswered: Bool) -> Bool {
+        guard let probe = probes.removeValue(forKey: task) else { return false }
+        return watch.endProbe(probe.key, hasAnswered: hasAnswered, now: runtime.now)
+    }
+
+    /// When the next probe may start that could not start at `time`, by the boot clock.
+    func nextProbe(since time: Int64) -> Int64? { watch.nextProbe(now: time) }
+}

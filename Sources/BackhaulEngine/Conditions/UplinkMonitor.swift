@@ -1,0 +1,87 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// Whether the way to other networks works. Failures that all origins share are failures of that way: a portal asks for
+/// a login, or the uplink is dead.
+///
+/// One for the store.
+final class UplinkMonitor {
+    private let runtime: any Runtime
+    private let scheduler: TaskScheduler
+    private let running: any RunningTasks
+    private let waitingLanes: () -> any Sequence<LaneID>
+    private var watch = UplinkWatch()
+
+    /// - waitingLanes: lanes of tasks that wait in the store.
+    init(
+        _ runtime: any Runtime, _ scheduler: TaskScheduler, _ running: any RunningTasks,
+        waitingLanes: @escaping () -> any Sequence<LaneID>
+    ) {
+        self.runtime = runtime
+        self.scheduler = scheduler
+        self.running = running
+        self.waitingLanes = waitingLanes
+    }
+
+    // MARK: Input
+
+    /// A response to the task has begun.
+    func answered(_ task: StoredTask) -> [EngineEffect] {
+        guard scheduler.reach(of: task) == .uplink else { return [] }
+        return watch.moved(now: runtime.now) ? [.reconsider] : []
+    }
+
+    /// An attempt of the task has ended.
+    func ended(_ task: StoredTask, _ ending: UplinkWatch.Ending) -> [EngineEffect] {
+        guard scheduler.reach(of: task) == .uplink else { return [] }
+        if ending == .answered { return answered(task) }
+        let isOther = watch.take(task.origin, ending, originsInUse: originsInUse, now: runtime.now)
+        return isOther ? [.reconsider] : []
+    }
+
+    /// Origins beyond the uplink, with those that failed recently. An origin in use that has not failed shows that the
+    /// uplink works.
+    private var originsInUse: Int {
+        var origins = watch.failedOrigins
+        running.visit { origins.insert($0.origin) }
+        for task in scheduler.ready.values { origins.insert(task.origin) }
+        for id in waitingLanes() { if let lane = scheduler.lanes[id] { origins.insert(lane.origin) } }
+        return origins.count { Reach($0) == .uplink }
+    }
+
+    func networkChanged() { _ = watch.networkChanged() }
+
+    /// The system reports this.
+    func connectivity(_ state: ConnectivityState?) -> [EngineEffect] {
+        watch.connectivity(state, now: runtime.now) ? [.reconsider] : []
+    }
+
+    // MARK: Probes
+
+    /// A person says that the uplink works again: the next probe starts now.
+    func tryAtOnce() -> [EngineEffect] {
+        watch.tryAtOnce(now: runtime.now)
+        return [.reconsider]
+    }
+
+    /// True: a task may be started as a probe.
+    var mayProbe: Bool { watch.isHeld && watch.nextProbe(now: runtime.now) == nil }
+
+    /// The origin whose task is started as the probe.
+    func probe(among origins: [Origin]) -> Origin? { watch.probe(among: origins, now: runtime.now) }
+
+    func giveBackProbe() { watch.giveBackProbe(now: runtime.now) }
+
+    /// When the next probe may start that could not start at `time`, by the boot clock.
+    func nextProbe(since time: Int64) -> Int64? { watch.nextProbe(now: time) }
+
+    // MARK: State
+
+    var isHeld: Bool { watch.isHeld }
+    var isProven: Bool { watch.isProven }
+
+    func isHeld(for task: StoredTask) -> Bool { watch.isHeld && scheduler.reach(of: task) == .uplink }
+
+    /// - unix: the present time in Unix milliseconds.
+    func hold(unix: Int64) -> Hold? { watch.hold(now: runtime.now, unix: unix) }
+}

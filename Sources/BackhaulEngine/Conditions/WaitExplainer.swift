@@ -1,0 +1,80 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Why a task waits, as far as its row cannot say: the present holds, budgets and routes.
+struct WaitExplainer {
+    let scheduler: TaskScheduler
+    let holds: HoldController
+    let admission: BudgetAdmission
+    let reachability: ReachabilityController
+
+    /// Adds to a row what is known of the waiting task.
+    func explain(_ info: inout TaskInfo, _ place: TaskPlace, of session: SessionID) {
+        switch info.reason {
+        case .turn: addHold(to: &info, place, of: session)
+        case .budget where info.nextAttemptMilliseconds != 0:
+            if let sentence = admission.sentence(info, place, of: session) { info.reasonText = sentence }
+        case .earliestStart: addStart(to: &info)
+        default: break
+        }
+    }
+
+    private func addStart(to info: inout TaskInfo) {
+        guard let start = info.earliestStartMilliseconds else { return }
+        info.reasonText = StartText.earliest(start, now: Clock.wallMilliseconds) {
+            Clock.localOffsetMilliseconds(at: $0)
+        }
+        info.nextAttemptMilliseconds = start
+    }
+
+    private func addHold(to info: inout TaskInfo, _ place: TaskPlace, of session: SessionID) {
+        guard let lane = scheduler.lanes[place.lane] else { return }
+        let group = ConstraintGroup(session: session, constraints: place.constraints, reach: lane.reach)
+        let key = LaneGroup(lane: place.lane, constraints: place.constraints)
+        if let hold = holds.hold(of: key, in: group) {
+            info.reason = hold.reason
+            info.reasonText = hold.sentence
+            info.nextAttemptMilliseconds = hold.nextLookMilliseconds ?? 0
+        } else if reachability.isHeld(place.lane) {
+            // The task before it waits for the network, so it waits for the network, too.
+            info.reason = .connectivity
+            info.reasonText = info.reason.text
+        }
+    }
+
+    // MARK: All holds
+
+    /// The held tasks of each constraint group and slow lane. As the tasks themselves say it, a hold of the group comes
+    /// before one of the lane.
+    func holdInfos(
+        _ counts: [WaitingCount], _ names: [SessionID: (application: String, session: String)]
+    ) -> [HoldInfo] {
+        var tasks: [ConstraintGroup: UInt64] = [:]
+        var infos: [HoldInfo] = []
+        for count in counts {
+            guard let lane = scheduler.lanes[count.lane], let name = names[count.session] else { continue }
+            let group = ConstraintGroup(session: count.session, constraints: count.constraints, reach: lane.reach)
+            guard holds.groups[group]?.held == nil else {
+                tasks[group, default: 0] += count.count
+                continue
+            }
+            let slow = holds.slow[LaneGroup(lane: count.lane, constraints: count.constraints)]
+            guard let slow, let hold = slow.first else { continue }
+            infos.append(
+                HoldInfo(
+                    application: name.application, session: name.session, origin: lane.origin.text, hold: hold,
+                    beganMilliseconds: slow.began, tasks: count.count))
+        }
+        for (group, count) in tasks {
+            guard let held = holds.groups[group]?.held, let hold = held.first, let name = names[group.session] else {
+                continue
+            }
+            infos.append(
+                HoldInfo(
+                    application: name.application, session: name.session, hold: hold, beganMilliseconds: held.began,
+                    tasks: count))
+        }
+        return infos
+    }
+}

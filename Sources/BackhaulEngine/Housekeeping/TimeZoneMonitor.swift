@@ -1,0 +1,40 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// The time zone, as far as quiet hours or budgets depend on it.
+///
+/// One for the store.
+final class TimeZoneMonitor {
+    private let runtime: any Runtime
+    private var zone: TimeZoneWatch?
+    private var watch: (any RuntimeWatch)?
+
+    init(_ runtime: any Runtime) { self.runtime = runtime }
+
+    func close() {
+        watch?.cancel()
+        watch = nil
+        zone = nil
+    }
+
+    func setNeeded(_ isNeeded: Bool) {
+        guard isNeeded != (zone != nil) else { return }
+        guard isNeeded else { return close() }
+        do throws(SystemError) {
+            let zone = try TimeZoneWatch()
+            watch = try runtime.watch(zone.number) { [unowned self] in zoneChanged() }
+            self.zone = zone
+        } catch {
+            // Inotify is exhausted. The zone is read again with every look, which is at the latest when something that
+            // depends on it begins or ends.
+        }
+        Clock.readTimeZone()
+    }
+
+    private func zoneChanged() -> [EngineEffect] {
+        guard let change = zone?.takeChanges() else { return [] }
+        // The next pruning makes another watch.
+        if change == .end { close() }
+        return change == .none ? [] : [.clockWasSet]
+    }
+}

@@ -1,0 +1,118 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Loads the next tasks of a lane from the store ahead of their slots. Held tasks stay in the store.
+///
+/// One for each loop.
+final class TaskLoader {
+    private struct Loaded: Sendable {
+        var tasks: [StoredTask]
+        /// No other task waits in the lane.
+        var isAll: Bool
+        /// Of all tasks that wait in the lane, held or not.
+        var constraints: Set<ConstraintsID>
+        /// Those of them that were not known.
+        var stated: [StoredConstraints]
+        /// Some tasks were left out because their start is later: when the next of them is due, by the boot clock.
+        var nextDue: Int64?
+    }
+
+    private let runtime: any Runtime
+    private let scheduler: TaskScheduler
+    private let running: any RunningTasks
+    private let calendar: CalendarWatch
+    private let credentials: CredentialController
+    private let reachability: ReachabilityController
+    private let parts: ConditionParts
+    private let note: (ConstraintGroup) -> [EngineEffect]
+
+    /// - note: tasks of this group wait: the group is judged.
+    init(
+        _ runtime: any Runtime, _ scheduler: TaskScheduler, _ running: any RunningTasks, _ calendar: CalendarWatch,
+        _ credentials: CredentialController, _ reachability: ReachabilityController, _ parts: ConditionParts,
+        note: @escaping (ConstraintGroup) -> [EngineEffect]
+    ) {
+        self.runtime = runtime
+        self.scheduler = scheduler
+        self.running = running
+        self.calendar = calendar
+        self.credentials = credentials
+        self.reachability = reachability
+        self.parts = parts
+        self.note = note
+    }
+
+    func load(_ lane: LaneID, limit: Int) {
+        var known: Set<TaskID> = []
+        for task in scheduler.ready.values where task.lane == lane { known.insert(task.id) }
+        running.visit { if $0.lane == lane { known.insert($0.id) } }
+        let held = parts.holds.beginLoad(of: lane)
+        let calendar = calendar.milliseconds
+        let stated = scheduler.lanes[lane].map { parts.holds.stated(in: $0.session) } ?? [:]
+        runtime.store({ [known] (transaction) throws(Failure) in
+            let tasks = try transaction.waitingTasks(lane: lane, limit: limit, afterKnown: known, notOf: held)
+            let startable = try transaction.startable(tasks, StartClock(calendar: calendar))
+            let constraints = try transaction.waitingConstraints(of: lane)
+            return Loaded(
+                tasks: startable, isAll: tasks.count < limit, constraints: constraints,
+                stated: try transaction.statedConstraints(constraints.filter { stated[$0] == nil }),
+                nextDue: startable.count < tasks.count ? try transaction.nextDue() : nil)
+        }, then: { [unowned self] result in
+            parts.holds.endLoad(of: lane)
+            guard case .success(let loaded) = result else {
+                // The store cannot read for now: it is asked again with the next release of due tasks.
+                scheduler.loaded(lane, [], isAll: false)
+                return [.reloadLater([lane])]
+            }
+            return take(loaded, of: lane)
+        })
+    }
+
+    private func take(_ loaded: Loaded, of lane: LaneID) -> [EngineEffect] {
+        parts.holds.add(loaded.stated)
+        let (held, heldEffects) = noteWaiting(loaded.constraints, in: lane, isAll: loaded.isAll)
+        let mayStart = held.isEmpty ? loaded.tasks : loaded.tasks.filter { !held.contains($0.constraints) }
+        var runningTasks: Set<TaskID> = []
+        running.visit { if $0.lane == lane { runningTasks.insert($0.id) } }
+        let tasks = parts.admission.admit(mayStart, in: lane).filter {
+            !runningTasks.contains($0.id) && scheduler.ready[$0.id] == nil
+        }
+        let (startable, credentialEffects) = credentials.admit(tasks)
+        scheduler.loaded(lane, startable, isAll: loaded.isAll)
+        reachability.endWaitIfIdle(lane)
+        var effects = heldEffects
+        // More tasks wait behind those that became held during the load.
+        if !loaded.isAll, mayStart.count < loaded.tasks.count || loaded.nextDue != nil {
+            effects.append(.tasksWait(in: [lane], reload: false))
+        }
+        effects.append(.due(at: loaded.nextDue))
+        return effects + credentialEffects + [.schedule]
+    }
+
+    /// Tasks with these constraints wait in the lane. Returns the constraints that are held.
+    private func noteWaiting(
+        _ constraints: Set<ConstraintsID>, in id: LaneID, isAll: Bool
+    ) -> (held: Set<ConstraintsID>, effects: [EngineEffect]) {
+        guard let lane = scheduler.lanes[id] else { return ([], []) }
+        var effects = constraints.flatMap { note(parts.holds.group($0, in: lane)) }
+        effects += parts.throughput.lanesWait(constraints.map { LaneGroup(lane: id, constraints: $0) })
+        let held = parts.holds.setWaiting(constraints, in: lane, isAll: isAll)
+        if !held.isEmpty {
+            effects.append(.tasksAreHeld(of: lane.session))
+            // One of them may be the next probe.
+            if parts.uplink.isHeld || parts.holds.slow.keys.contains(where: { $0.lane == id }) {
+                effects.append(.reconsider)
+            }
+        }
+        if running.isEmpty { effects.append(.prune) }
+        return (held, effects)
+    }
+}
+
+extension StartClock {
+    /// The present moment. `calendar`: the time by the calendar of the rows' ages.
+    init(calendar: Int64) {
+        self.init(wall: Clock.wallMilliseconds, boot: Clock.bootMilliseconds, calendar: calendar)
+    }
+}
