@@ -73,9 +73,8 @@ final class ProbeController {
                 candidates[origin] = key
             }
         }
-        guard !candidates.isEmpty, let origin = uplink.probe(among: Array(candidates.keys)), let key = candidates[origin]
-        else { return }
-        load(key, .uplink)
+        guard !candidates.isEmpty, let origin = uplink.probe(among: Array(candidates.keys)) else { return }
+        if let key = candidates[origin] { load(key, .uplink) }
     }
 
     /// Tasks of the session that a probe of the uplink would release.

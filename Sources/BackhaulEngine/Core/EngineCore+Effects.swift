@@ -96,7 +96,8 @@ extension EngineCore {
         for runner in joined {
             let group = holds.group(of: runner.task)
             apply(conditions.note(group))
-            if let hold = holds.hold(of: LaneGroup(of: runner.task), in: group) { deferRunning(runner, for: hold.reason) }
+            let hold = holds.hold(of: LaneGroup(of: runner.task), in: group)
+            if let hold { deferRunning(runner, for: hold.reason) }
         }
         conditions.planReconsider()
         conditions.planPruning()

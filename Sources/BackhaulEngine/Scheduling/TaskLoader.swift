@@ -6,7 +6,8 @@ internal import BackhaulStore
 ///
 /// One for each loop.
 final class TaskLoader {
-    private struct Loaded: Sendable {
+    /// What the store has of a lane.
+    struct Loaded: Sendable {
         var tasks: [StoredTask]
         /// No other task waits in the lane.
         var isAll: Bool

@@ -30,7 +30,7 @@ struct ConditionsMonitorTests {
         source.changed()
         #expect(runtime.takeEffects().isEmpty)
         runtime.endTurn()
-        #expect(runtime.takeEffects().count(where: \.isConditionsChanged) == 1)
+        #expect(runtime.takeEffects().count(\.isConditionsChanged) == 1)
         monitor.need(.power)
         runtime.endTurn()
         #expect(runtime.takeEffects().isEmpty)

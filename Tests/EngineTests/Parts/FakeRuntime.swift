@@ -47,11 +47,12 @@ final class FakeRuntime: Runtime {
 
     var pendingStoreCalls: Int { storeCalls.count }
 
-    /// The oldest call of the store ends with this.
+    /// The oldest call of the store that awaits such a result ends with it.
     func storeReturns<Value: Sendable>(_ result: Result<Value, Failure>) throws {
-        let call = try #require(storeCalls.first as? PendingStoreCall<Value>, "no call awaits such a result")
-        storeCalls.removeFirst()
-        effects += call.then(result)
+        let index = try #require(
+            storeCalls.firstIndex { $0 is PendingStoreCall<Value> }, "no call awaits such a result")
+        let call = storeCalls.remove(at: index) as? PendingStoreCall<Value>
+        effects += call?.then(result) ?? []
     }
 
     func storeReturns<Value: Sendable>(_ value: Value) throws {

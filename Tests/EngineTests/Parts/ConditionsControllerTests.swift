@@ -1,0 +1,107 @@
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@testable import BackhaulEngine
+@testable import BackhaulStore
+
+@Suite("When holds are judged")
+struct ConditionsControllerTests {
+    let world = ConditionWorld()
+    var conditions: ConditionsController { world.conditions }
+
+    @Test("once at the end of a turn, however often it is asked for")
+    func once() {
+        conditions.planReconsider()
+        conditions.planReconsider()
+        world.runtime.endTurn()
+        #expect(world.runtime.takeEffects().count(\.isDecided) == 1)
+    }
+
+    @Test("when the calendar reaches the ends of quiet hours")
+    func quietHours() throws {
+        world.configure { $0.constraints.quietHours = QuietHours(spans: [.init(begin: 0, end: 1_440)]) }
+        #expect(conditions.note(ConditionWorld.group).deferred.count == 1)
+        #expect(world.holds.groups[ConditionWorld.group]?.held?.first?.reason == .quietHours)
+        #expect(world.holds.dependsOnCalendar)
+    }
+
+    @Test("when a condition has lasted, without another reading")
+    func lasted() {
+        world.configure { $0.constraints.requiresExternalPower = true }
+        world.source.current.externalPower = Reading(false)
+        _ = conditions.note(ConditionWorld.group)
+        world.running.tasks = [world.below.task(1)]
+        world.source.current.externalPower = Reading(true)
+        _ = conditions.conditionsChanged()
+        world.runtime.advance(milliseconds: 10_000)
+        #expect(world.holds.groups[ConditionWorld.group]?.mayStart == true)
+    }
+
+    @Test("another network voids what was measured, and delayed tasks are judged again")
+    func otherNetwork() {
+        _ = conditions.note(ConditionWorld.group)
+        world.running.tasks = [world.below.task(1)]
+        world.parts.monitor.need(.network)
+        world.source.current.network = Reading(Network(name: "home", kind: .wifi))
+        _ = conditions.conditionsChanged()
+        world.source.current.network = Reading(Network(name: "phone", kind: .cellular))
+        #expect(conditions.conditionsChanged().has(\.isJudgeDelayed))
+    }
+
+    @Test("never after the engine has failed or leaves")
+    func closed() {
+        _ = conditions.note(ConditionWorld.group)
+        conditions.close()
+        #expect(conditions.reconsider().isEmpty)
+        #expect(conditions.prune().isEmpty)
+        #expect(conditions.clockWasSet().isEmpty)
+    }
+
+    @Test("work that is no task yet waits until its conditions are read")
+    func activity() {
+        var stated = Constraints()
+        stated.preset = .discretionary
+        let constraints = EffectiveConstraints(session: stated)
+        #expect(conditions.holds(for: constraints, of: PartWorld.session).holds == nil)
+        world.parts.monitor.need(constraints.neededAtStart(isLocal: false))
+        #expect(conditions.holds(for: constraints, of: PartWorld.session).holds?.isEmpty == true)
+    }
+
+    // MARK: Sleep
+
+    private final class Saved {
+        var isSaved = false
+    }
+
+    private func aboutToSleep(_ saved: Saved) -> SleepController {
+        let sleep = SleepController(world.runtime, world.parts.monitor, isSaved: { saved.isSaved })
+        world.parts.monitor.need(.sleep)
+        world.source.current.isAboutToSleep = Reading(true)
+        _ = conditions.conditionsChanged()
+        return sleep
+    }
+
+    @Test("the machine sleeps when the tasks have left, and is informed once")
+    func sleeps() {
+        let saved = Saved()
+        let sleep = aboutToSleep(saved)
+        sleep.consider()
+        #expect(world.source.readyToSleepCount == 0)
+        saved.isSaved = true
+        sleep.consider()
+        sleep.consider()
+        #expect(world.source.readyToSleepCount == 1)
+    }
+
+    @Test("the machine does not wait for longer than four seconds")
+    func patience() {
+        let sleep = aboutToSleep(Saved())
+        sleep.consider()
+        world.runtime.advance(milliseconds: 3_999)
+        #expect(world.source.readyToSleepCount == 0)
+        world.runtime.advance(milliseconds: 1)
+        #expect(world.source.readyToSleepCount == 1)
+        withExtendedLifetime(sleep) {}
+    }
+}

@@ -1,0 +1,79 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulEngine
+@testable import BackhaulStore
+
+@Suite("Tasks are loaded ahead of their slots")
+struct TaskLoaderTests {
+    let world = ConditionWorld()
+    let lane = ConditionWorld.lane.id
+
+    /// The store has these tasks, and tasks with these constraints wait.
+    private func load(
+        _ tasks: StoredTask..., isAll: Bool = true, waiting: Set<ConstraintsID> = [.session], nextDue: Int64? = nil
+    ) throws -> [EngineEffect] {
+        _ = world.scheduler.next(room: 1)
+        world.loader.load(lane, limit: 10)
+        try world.runtime.storeReturns(
+            TaskLoader.Loaded(tasks: tasks, isAll: isAll, constraints: waiting, stated: [], nextDue: nextDue))
+        return world.runtime.takeEffects()
+    }
+
+    @Test("and wait ready")
+    func ready() throws {
+        _ = try load(world.below.task(1), world.below.task(2))
+        #expect(Set(world.scheduler.ready.keys.map(\.rawValue)) == [1, 2])
+        #expect(!world.holds.isLoading)
+    }
+
+    @Test("except held ones, which stay in the store")
+    func held() throws {
+        world.configure { $0.constraints.requiresExternalPower = true }
+        world.source.current.externalPower = Reading(false)
+        let effects = try load(world.below.task(1))
+        #expect(world.scheduler.ready.isEmpty)
+        #expect(world.holds.waits(ConditionWorld.laneGroup))
+        #expect(effects.deferred == [.constraintGroup(ConditionWorld.group)])
+    }
+
+    @Test("except those that run since the load began")
+    func running() throws {
+        _ = world.scheduler.next(room: 1)
+        world.loader.load(lane, limit: 10)
+        world.running.tasks = [world.below.task(1)]
+        try world.runtime.storeReturns(
+            TaskLoader.Loaded(
+                tasks: [world.below.task(1), world.below.task(2)], isAll: true, constraints: [.session], stated: [],
+                nextDue: nil))
+        #expect(world.scheduler.ready.keys.map(\.rawValue) == [2])
+    }
+
+    @Test("behind those that became held during the load, others are loaded")
+    func behind() throws {
+        world.configure { $0.constraints.requiresExternalPower = true }
+        world.source.current.externalPower = Reading(false)
+        let effects = try load(world.below.task(1), isAll: false)
+        #expect(effects.waiting.contains([1]))
+    }
+
+    @Test("a store that cannot read is asked again a second later")
+    func failed() throws {
+        _ = world.scheduler.next(room: 1)
+        world.loader.load(lane, limit: 10)
+        try world.runtime.storeReturns(Result<TaskLoader.Loaded, Failure>.failure(Failure(.storeFull, "full")))
+        #expect(world.runtime.takeEffects().reloadedLater == [[1]])
+        #expect(!world.holds.isLoading)
+    }
+
+    @Test("those that are too large for a budget are delayed")
+    func tooLarge() throws {
+        world.configure { $0.budget = ByteBudget(daily: 1_000) }
+        world.source.current.network = Reading(Network(name: "phone", kind: .cellular))
+        var large = world.below.task(1)
+        large.request.options.expectedSize = 5_000
+        _ = try load(large, world.below.task(2))
+        #expect(world.scheduler.ready.keys.map(\.rawValue) == [2])
+        #expect(world.parts.admission.hasDelayed)
+    }
+}
