@@ -11,7 +11,7 @@ extension CommandHandler {
             var intake = RequestIntake()
             origin = try intake.check(request)
             if let configuration = core.sessions[session] { try RequestCheck.check(request, in: configuration) }
-            if let destination = request.destination { try core.checkIsOutsideStore(destination) }
+            if let destination = request.destination { try core.files.checkIsOutside(destination) }
         }
         let checked = origin
         inspect(activity.request.map { [$0] } ?? []) { handler in handler.set(activity, checked, in: session) }

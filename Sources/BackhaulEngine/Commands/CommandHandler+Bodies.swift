@@ -64,7 +64,7 @@ extension CommandHandler {
             }
         }
         core.services.disk.keep(
-            bodies, in: core.services.directory.bodiesPath, forbidden: core.storeFolders
+            bodies, in: core.services.directory.bodiesPath, forbidden: core.files.folders
         ) { result in outbox.post { core in then(core, result) } }
     }
 

@@ -13,7 +13,7 @@ extension CommandHandler {
             do {
                 checked.append((request, try intake.check(request)))
                 if let configuration = core.sessions[session] { try RequestCheck.check(request, in: configuration) }
-                if let destination = request.destination { try core.checkIsOutsideStore(destination) }
+                if let destination = request.destination { try core.files.checkIsOutside(destination) }
             } catch {
                 var failure = error
                 failure.index = UInt64(index)
@@ -132,7 +132,7 @@ extension CommandHandler {
                 // In place: a copy of a task has many parts.
                 for (index, place) in listing.places.enumerated() {
                     tasks.append(listing.tasks[index])
-                    core.addProgress(to: &tasks[index])
+                    core.transfers[tasks[index].id]?.addProgress(to: &tasks[index])
                     core.explainer.explain(&tasks[index], place, of: session)
                 }
                 let fitting = Wire.countThatFits(tasks)
@@ -176,7 +176,7 @@ extension CommandHandler {
                 core.scheduler.due(at: change.nextDue)
                 core.apply(core.deadlines.latestStart(at: change.restated.next))
             case .setPriority(let priority):
-                for id in change.tasks { core.transfers[id]?.task.request.priority = priority }
+                for id in change.tasks { core.transfers[id]?.attempt.task.request.priority = priority }
                 core.scheduler.tasksWait(in: change.lanes, reload: true)
                 core.apply(change)
             }
@@ -188,7 +188,7 @@ extension CommandHandler {
     func claim(
         _ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy, in session: SessionID
     ) throws(Failure) {
-        try core.checkIsOutsideStore(destination)
+        try core.files.checkIsOutside(destination)
         let (id, sequence) = (connection.id, sequence)
         let directory = core.services.directory
         core.store({ (transaction) throws(Failure) -> (TaskRecord, path: String, size: UInt64)? in
@@ -205,7 +205,7 @@ extension CommandHandler {
             case .success(let (record, path, size)?):
                 let outbox = core.services.outbox
                 let target = PartLocation(
-                    destination: destination, partName: EngineCore.partName(tag: core.tag, task, record.task.part),
+                    destination: destination, partName: core.files.partName(of: task, record.task.part),
                     mode: record.task.request.mode, replace: ifExists == .replace)
                 core.services.disk.moveKept(from: path, to: target, size: size) { moved in
                     outbox.post { core in
@@ -239,8 +239,4 @@ extension EngineCore {
         while !connection.isInspecting, let message = connection.takeHeld() { received(message, from: connection.id) }
     }
 
-    /// Lays what a running download knows over what its row says.
-    func addProgress(to info: inout TaskInfo) {
-        if let runner = transfers[info.id] { info = runner.overlay(info) }
-    }
 }

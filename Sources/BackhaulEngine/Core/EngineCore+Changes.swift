@@ -12,7 +12,7 @@ extension EngineCore {
             for id in change.tasks {
                 forgetRepeats(of: id)
                 admission.endDelay(of: id)
-                if let runner = runners[id] {
+                if let runner = transfers[id] {
                     event == .cancel ? runner.cancel() : runner.take(event)
                 } else {
                     scheduler.drop(id)
@@ -45,12 +45,18 @@ extension EngineCore {
 
     /// Tasks of these lanes have ended or stopped.
     func tasksLeft(_ lanes: Set<LaneID>) {
-        reachability.tasksLeft(lanes) { [unowned self] lane in runners.values.contains { $0.task.lane == lane } }
+        reachability.tasksLeft(lanes) { [unowned self] lane in transfers.isRunning(in: lane) }
     }
 
     /// An event comes for a host that may be stopped.
     func noteStop(of connection: ClientConnection) {
         guard let process = connection.process, let application = connection.application else { return }
         if launches.stopped.noteEvent(for: process.processID, now: loop.now) { launches.look(at: application) }
+    }
+
+    /// The task has ended, or the host has done something with it.
+    func forgetRepeats(of task: TaskID) {
+        credentials.setRepeats(nil, of: task)
+        transfers.setImmediateRepeats(nil, of: task)
     }
 }

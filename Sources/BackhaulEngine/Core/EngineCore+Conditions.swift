@@ -16,7 +16,7 @@ extension EngineCore {
     /// The present conditions, read for this listing if nothing depends on them.
     func readConditions(then: @escaping @Sendable (EngineCore, [ConditionInfo]) -> Void) {
         monitor.readAll { [unowned self] conditions in
-            let moved = transfers.all.reduce(0) { $0 &+ $1.rate.bytesPerSecond }
+            let moved = transfers.all.reduce(0) { $0 &+ $1.attempt.exchange.rate.bytesPerSecond }
             let infos = ConditionTexts.infos(
                 conditions, bytesPerSecond: transfers.isEmpty ? nil : moved, since: monitor.since,
                 now: Clock.wallMilliseconds)

@@ -31,7 +31,7 @@ extension EngineCore {
         case .startReadyTasks: startReadyTasks()
         case .start(let task, let isProbe): start(task, isProbe: isProbe)
         case .load(let lane, let limit): loader.load(lane, limit: limit)
-        case .preempt(let origin): transfers.leastImportant(at: origin)?.giveWay()
+        case .preempt(let origin): transfers.leastImportant(at: origin)?.preempt()
         case .releaseDue: scheduler.releaseDue()
         case .lookAtCalendar: calendar.look()
         case .reloadLater(let lanes): scheduler.reloadLater(lanes)
@@ -59,7 +59,7 @@ extension EngineCore {
         case .judgeDelayed: admission.judgeDelayed()
         case .clockWasSet: apply(conditions.clockWasSet())
         case .calendarStepped(let step): calendarStepped(by: step)
-        case .resume(let tasks): for task in tasks { transfers[task]?.goOn() }
+        case .resume(let tasks): for task in tasks { transfers[task]?.attempt.goOn() }
         }
     }
 
@@ -72,31 +72,31 @@ extension EngineCore {
     }
 
     private func deferRunning(_ tasks: HeldTasks, for reason: WaitReason) {
-        for runner in Array(transfers.all) where holds.contains(tasks, runner.task) {
-            if case .laneGroup = tasks, probes.isProbe(runner.task.id) { continue }
+        for runner in Array(transfers.all) where holds.contains(tasks, runner.attempt.task) {
+            if case .laneGroup = tasks, probes.isProbe(runner.attempt.task.id) { continue }
             deferRunning(runner, for: reason)
         }
     }
 
-    private func deferRunning(_ runner: TaskRunner, for reason: WaitReason) {
-        holds.waitsInStore(runner.task)
+    private func deferRunning(_ runner: any TransferRunner, for reason: WaitReason) {
+        holds.waitsInStore(runner.attempt.task)
         runner.deferred(for: reason)
     }
 
     /// These tasks state other constraints now. Those that joined a held group leave.
     private func restated(_ moved: RestatedTasks) {
         holds.add(moved.constraints.values)
-        var joined: [TaskRunner] = []
+        var joined: [any TransferRunner] = []
         for (id, constraints) in moved.tasks {
             scheduler.changeReady(id) { $0.constraints = constraints }
-            guard let runner = transfers[id], runner.task.constraints != constraints else { continue }
-            runner.task.constraints = constraints
+            guard let runner = transfers[id], runner.attempt.task.constraints != constraints else { continue }
+            runner.attempt.task.constraints = constraints
             joined.append(runner)
         }
         for runner in joined {
-            let group = holds.group(of: runner.task)
+            let group = holds.group(of: runner.attempt.task)
             apply(conditions.note(group))
-            let hold = holds.hold(of: LaneGroup(of: runner.task), in: group)
+            let hold = holds.hold(of: LaneGroup(of: runner.attempt.task), in: group)
             if let hold { deferRunning(runner, for: hold.reason) }
         }
         conditions.planReconsider()
@@ -105,7 +105,7 @@ extension EngineCore {
 
     private func calendarStepped(by step: Int64) {
         scheduler.calendarStepped(by: step)
-        for runner in transfers.all { runner.task.enqueuedMilliseconds += step }
+        for runner in transfers.all { runner.attempt.task.enqueuedMilliseconds += step }
         lookAtActivities()
         // Earliest starts are times on the wall.
         if step != 0 { scheduler.releaseDue() }

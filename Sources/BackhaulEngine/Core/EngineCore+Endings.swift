@@ -54,7 +54,7 @@ extension EngineCore {
     private func endAgain(_ endings: [Ending], after failure: Failure) {
         for ending in endings {
             guard let runner = transfers.runner(ending.end.task, ending.attempt) else { continue }
-            runner.again(after: failure) { [unowned self] in end([ending], of: ending.session) }
+            runner.attempt.commitAgain(after: failure) { [unowned self] in end([ending], of: ending.session) }
         }
     }
 }

@@ -9,7 +9,7 @@ extension EngineCore {
         guard !hasFailed, !isLeaving else { return nil }
         var facts = LeaveDecision.Facts()
         facts.connections = clients.connections.count
-        facts.runningTasks = runners.count
+        facts.runningTasks = transfers.runners.count
         facts.isCleaning = leftovers.isSweeping || requestBodies.isBusy
         facts.launchesWait = launches.isBusy
         return facts

@@ -31,24 +31,24 @@ extension EngineCore {
         case .session(let session):
             for lane in scheduler.lanes(of: session) { scheduler.needsSeparateConnections(lane.id) }
         case .task(let task):
-            if let lane = transfers[task]?.task.lane { scheduler.needsSeparateConnections(lane) }
+            if let lane = transfers[task]?.attempt.task.lane { scheduler.needsSeparateConnections(lane) }
         }
     }
 
     func setRate(_ bytesPerSecond: UInt64?, of tasks: [TaskID]) {
         for id in tasks {
             scheduler.changeReady(id) { $0.request.options.policy.bytesPerSecond = bytesPerSecond }
-            guard let runner = runners[id] else { continue }
-            runner.task.request.options.policy.bytesPerSecond = bytesPerSecond
+            guard let attempt = transfers[id]?.attempt else { continue }
+            attempt.task.request.options.policy.bytesPerSecond = bytesPerSecond
             rates.setRate(bytesPerSecond, of: .task(id))
         }
     }
 }
 
 extension EngineCore: ProgressSource {
-    var runningSessions: Set<SessionID> { Set(runners.values.map(\.task.session)) }
+    var runningSessions: Set<SessionID> { Set(transfers.all.map(\.attempt.task.session)) }
 
     func readings(of session: SessionID) -> [Progress] {
-        runners.values.lazy.filter { $0.task.session == session }.map(\.reading)
+        transfers.all.lazy.filter { $0.attempt.task.session == session }.map(\.progress)
     }
 }

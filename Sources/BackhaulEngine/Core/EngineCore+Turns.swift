@@ -17,19 +17,17 @@ extension EngineCore {
         let (startable, effects) = credentials.admit([task])
         apply(effects)
         guard !startable.isEmpty else { return scheduler.released(task.lane, isProbe: isProbe) }
-        run(task, holdsTurn: true, isProbe: isProbe)
+        run(task, holdsSlot: true, isProbe: isProbe)
     }
 
-    func run(_ task: StoredTask, holdsTurn: Bool, isProbe: Bool = false) {
+    func run(_ task: StoredTask, holdsSlot: Bool, isProbe: Bool = false) {
         guard let configuration = sessions[task.session] else {
-            if holdsTurn { scheduler.released(task.lane, isProbe: isProbe) }
+            if holdsSlot { scheduler.released(task.lane, isProbe: isProbe) }
             return
         }
-        let runner =
-            task.request.kind == .upload
-            ? UploadRunner(task: task, configuration: configuration, core: self, holdsTurn: holdsTurn)
-            : DownloadRunner(task: task, configuration: configuration, core: self, holdsTurn: holdsTurn)
-        runner.isProbe = isProbe
+        let attempt = RunningAttempt(task, configuration, transferContext, holdsSlot: holdsSlot, isProbe: isProbe)
+        let runner: any TransferRunner =
+            task.request.kind == .upload ? UploadRunner(attempt) : DownloadRunner(attempt)
         transfers.add(runner)
         admission.endDelay(of: task.id)
         holds.noteBusy(task)
@@ -42,22 +40,23 @@ extension EngineCore {
         progress.plan()
     }
 
-    func finished(_ runner: TaskRunner) {
+    func finished(_ runner: any TransferRunner) {
         guard transfers.remove(runner) else { return }
-        holds.noteBusy(runner.task)
+        let task = runner.attempt.task
+        holds.noteBusy(task)
         // The network is known now.
         apply(budgets.count())
-        rates.end(runner.task.id)
+        rates.end(task.id)
         // Before others that were loaded meanwhile.
-        if runner.gaveWay { scheduler.tasksWait(in: [runner.task.lane], reload: true) }
-        progress.ended(runner.task.id, of: runner.task.session) { runner.lastReading }
-        apply(probes.ended(runner.task.id, hasAnswered: runner.left.0 == .succeeded))
-        tasksLeft([runner.task.lane])
+        if runner.attempt.departure == .preempted { scheduler.tasksWait(in: [task.lane], reload: true) }
+        progress.ended(task.id, of: task.session) { runner.lastProgress }
+        apply(probes.ended(task.id, hasAnswered: runner.attempt.left.0 == .succeeded))
+        tasksLeft([task.lane])
         if transfers.isEmpty { conditions.planPruning() }
         sleep.consider()
         runner.leaveCredentials()
         if runner.head != nil { reachability.connected() }
-        if runner.wasCancelled { leftovers.sweep() }
+        if runner.attempt.departure == .cancelled { leftovers.sweep() }
         leaveIfDone()
         scheduler.plan()
         idle.mayBeIdle()
@@ -78,11 +77,12 @@ extension EngineCore {
 
     private func measureThroughput() {
         guard holds.hasMinimumRate else { return }
-        let samples = transfers.all.lazy.filter { [self] in scheduler.reach(of: $0.task) != .thisMachine }
+        let samples = transfers.all.lazy.filter { [self] in scheduler.reach(of: $0.attempt.task) != .thisMachine }
             .map { runner in
                 ThroughputController.Sample(
-                    task: runner.task.id, key: LaneGroup(of: runner.task),
-                    bytes: runner.waitsForNetwork ? runner.rate.lastSecond : nil, began: runner.began)
+                    task: runner.attempt.task.id, key: LaneGroup(of: runner.attempt.task),
+                    bytes: runner.waitsForNetwork ? runner.attempt.exchange.rate.lastSecond : nil,
+                    began: runner.attempt.began)
             }
         if throughput.measure(Array(samples)) { apply(probes.reconsiderThroughput()) }
     }
@@ -96,7 +96,7 @@ extension EngineCore {
         apply(effects)
         if startable.isEmpty { return false }
         probes.began(task.id, key, kind)
-        run(task, holdsTurn: true)
+        run(task, holdsSlot: true)
         return true
     }
 
@@ -104,7 +104,7 @@ extension EngineCore {
     func endOverdue(_ tasks: [StoredTask]) {
         for task in tasks where transfers[task.id] == nil {
             scheduler.drop(task.id)
-            run(task, holdsTurn: false)
+            run(task, holdsSlot: false)
         }
     }
 }

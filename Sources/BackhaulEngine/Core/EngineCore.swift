@@ -16,11 +16,10 @@ final class EngineCore {
     private(set) lazy var scheduler: TaskScheduler = TaskScheduler(
         runtime, credentials, reachability,
         lanesInUse: { [unowned self] in
-            holds.lanesInUse.union(probes.lanesInUse).union(transfers.all.map(\.task.lane))
+            holds.lanesInUse.union(probes.lanesInUse).union(transfers.all.map(\.attempt.task.lane))
         })
     var ready: [TaskID: StoredTask] { scheduler.ready }
     var lanes: [LaneID: Lane] { scheduler.lanes }
-    var runners: [TaskID: TaskRunner] { transfers.runners }
     let credentials: CredentialController
     private(set) lazy var reachability: ReachabilityController = ReachabilityController(
         runtime, journal, log: services.options.log,
@@ -55,23 +54,27 @@ final class EngineCore {
         runtime, scheduler, transfers, calendar, credentials, reachability, conditionParts,
         note: { [unowned self] in conditions.note($0) })
     private(set) lazy var sleep: SleepController = SleepController(
-        runtime, monitor, isSaved: { [unowned self] in transfers.all.allSatisfy { !$0.isDeferred } })
+        runtime, monitor, isSaved: { [unowned self] in transfers.all.allSatisfy { $0.attempt.departure != .held } })
+    private(set) lazy var transferContext: TransferContext = TransferContext(
+        runtime, services, transport, transfers, scheduler, calendar, credentials, reachability, uplink, budgets,
+        rates, cookies, files,
+        TransferContext.Hooks(
+            apply: { [unowned self] in apply($0) }, end: { [unowned self] in end($0) },
+            finished: { [unowned self] in finished($0) }, isLeaving: { [unowned self] in isLeaving }))
     var directoryAliases = DirectoryAliases()
     let cookies: CookieController
     let calendar: CalendarWatch
     let runtime: LoopRuntime
     private(set) lazy var leftovers = LeftoverSweeper(
-        runtime, services.disk, path: { [unowned self] in path(of: $0) }, isInUse: { [unowned self] in isInUse($0) })
+        runtime, services.disk, path: { [files] in files.path(of: $0) },
+        isInUse: { [transfers] in transfers[$0.task]?.attempt.task.part == $0.part })
     private(set) lazy var idle = IdleWatch(
         runtime, lingerMilliseconds: services.options.lingerMilliseconds, facts: { [unowned self] in leaveFacts() })
     private var storeWatch: StoreWatch?
     var server: SocketServer?
     private let ended: @Sendable (EngineEnd) -> Void
     private var hasEnded = false
-    /// Tells this store's part files from those of others.
-    private(set) var tag = ""
-    private(set) var kept: Destination
-    private let bodies: Destination
+    let files: StoreFiles
     let requestBodies: RequestBodyKeeper
     private(set) var failure: Failure?
     var hasFailed: Bool { failure != nil }
@@ -93,15 +96,12 @@ final class EngineCore {
     private(set) lazy var progress = ProgressPublisher(runtime, clients, self)
     var activities = Activities()
     let rates: RateLimiter
-    lazy var flushTimer = FlushTimer(loop)
 
     init(loop: Loop, services: Services, ended: @escaping @Sendable (EngineEnd) -> Void) throws(Failure) {
         self.loop = loop
         self.services = services
         self.ended = ended
-        try services.directory.makeFolders()
-        bodies = try DestinationCheck.check(path: services.directory.bodyFile(named: "0"), ifExists: .replace)
-        kept = try DestinationCheck.check(path: services.directory.keptPath + "/0", ifExists: .replace)
+        files = try StoreFiles(services.directory)
         transport = try Transport(loop: loop)
         runtime = LoopRuntime(loop, services)
         cookies = CookieController(runtime)
@@ -168,7 +168,7 @@ final class EngineCore {
     }
 
     private func opened(_ opening: Opening) {
-        tag = opening.tag
+        files.open(tag: opening.tag)
         if opening.hasClients { expectClients() }
         limits(opening.limits)
         budgets.open(opening.networks.said, opening.networks.used)
@@ -176,7 +176,7 @@ final class EngineCore {
         journal.inherit(opening.waits)
         credentials.restore(opening.challenges, opening.kept)
         // Sealed before a crash: they only need their name, and take nobody's turn.
-        for task in opening.sealed where runners[task.id] == nil { run(task, holdsTurn: false) }
+        for task in opening.sealed where transfers[task.id] == nil { run(task, holdsSlot: false) }
         for lane in opening.lanes { scheduler.add(lane, reload: false) }
         scheduler.due(at: opening.nextDue)
         apply(deadlines.latestStart(at: opening.latestStart))
@@ -214,12 +214,12 @@ final class EngineCore {
         conditions.close()
         cookies.save()
         apply(budgets.ledger.save())
-        for runner in Array(runners.values) { runner.take(.leave) }
+        for runner in Array(transfers.all) { runner.take(.leave) }
         leaveIfDone()
     }
 
     func leaveIfDone() {
-        guard isLeaving, runners.values.allSatisfy(\.isFinishing) else { return }
+        guard isLeaving, transfers.all.allSatisfy({ $0.isFinishing }) else { return }
         whenLeft?()
         whenLeft = nil
     }
@@ -257,12 +257,6 @@ final class EngineCore {
             processID: ProcessIdentity.current.processID, version: Versions.current.library,
             isDaemon: services.options.isDaemon, startedMilliseconds: startedMilliseconds,
             connections: UInt32(clamping: clients.all.count { $0.hello != nil }))
-    }
-
-    /// Device and inode of the store's own directories.
-    var storeFolders: [(UInt64, UInt64)] {
-        let store = services.directory.descriptor.identity
-        return [(store.device, store.inode)] + [kept, bodies].map { ($0.directoryDevice, $0.directoryInode) }
     }
 
     // MARK: The store

@@ -2,13 +2,13 @@ internal import BackhaulTransport
 
 /// A request body whose bytes wait for their task's rate.
 final class LimitedBody: TransferBody {
-    /// Bytes at a time while there is a limit: what is sent at once is taken ahead.
+    /// With a limit, so many bytes are read at a time: libcurl sends what it has read at once.
     private static let pieceSize = 16_384
 
     private let body: any TransferBody
-    private weak var runner: TaskRunner?
+    private weak var runner: (any TransferRunner)?
 
-    init(_ body: any TransferBody, _ runner: TaskRunner) {
+    init(_ body: any TransferBody, _ runner: any TransferRunner) {
         self.body = body
         self.runner = runner
     }
@@ -18,11 +18,11 @@ final class LimitedBody: TransferBody {
     func rewind() { body.rewind() }
 
     func read(into room: inout MutableRawSpan) -> BodyRead {
-        guard let runner, !runner.core.rates.isUnlimited else { return body.read(into: &room) }
+        guard let runner, !runner.attempt.context.rates.isUnlimited else { return body.read(into: &room) }
         guard runner.mayMove() else { return .wait }
         var piece = room._mutatingExtracting(first: Self.pieceSize)
         let read = body.read(into: &piece)
-        if case .bytes(let count) = read { runner.moved(count) }
+        if case .bytes(let count) = read { runner.attempt.takeFromRate(count) }
         return read
     }
 }

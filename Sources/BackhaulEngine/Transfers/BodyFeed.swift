@@ -8,14 +8,11 @@ internal import BackhaulTransport
 final class BodyFeed: TransferBody {
     let layout: BodyLayout
     var size: UInt64 { layout.size }
-    private unowned let core: EngineCore
-    /// Who finds this feed again when a block has been read.
-    private let task: TaskID
-    private let attempt: UInt64
     /// Called once: the first bytes are here.
     private var opened: (() -> Void)?
     private let failed: (Failure) -> Void
-    private weak var runner: TaskRunner?
+    private weak var attempt: RunningAttempt?
+    private let context: TransferContext
     weak var transfer: Transfer?
 
     private var blocks: [ArraySlice<UInt8>] = []
@@ -32,14 +29,12 @@ final class BodyFeed: TransferBody {
     static let blockSize = 256 << 10
 
     init(
-        _ layout: BodyLayout, of runner: TaskRunner, opened: @escaping () -> Void = {},
+        _ layout: BodyLayout, of attempt: RunningAttempt, opened: @escaping () -> Void = {},
         failed: @escaping (Failure) -> Void
     ) {
         self.layout = layout
-        core = runner.core
-        self.runner = runner
-        task = runner.task.id
-        attempt = runner.attempt
+        self.attempt = attempt
+        context = attempt.context
         self.opened = opened
         self.failed = failed
         fill()
@@ -53,7 +48,7 @@ final class BodyFeed: TransferBody {
         buffered -= taken.count
         if taken.count == block.count { blocks.removeFirst() } else { blocks[0] = block.dropFirst(taken.count) }
         fill()
-        runner?.noteSent(taken.count)
+        attempt?.moved(taken.count)
         return .bytes(taken.count)
     }
 
@@ -88,23 +83,27 @@ final class BodyFeed: TransferBody {
         buffered += bytes.count
     }
 
-    /// Later, so that whoever made this feed has it when its bytes come.
+    /// Later, so that the caller of the initializer has this feed when its bytes come.
     private func open() {
         guard let opened else { return }
         self.opened = nil
-        core.loop.afterThisTurn(opened)
+        context.runtime.afterThisTurn {
+            opened()
+            return []
+        }
     }
 
     private func read(_ file: BodyFile) {
-        let path = file.storedName.map(core.services.directory.bodyFile(named:)) ?? file.path
-        let reader = reader ?? core.services.disk.bodyReader(file, at: path)
+        let path = file.storedName.map(context.services.directory.bodyFile(named:)) ?? file.path
+        let reader = reader ?? context.services.disk.bodyReader(file, at: path)
         self.reader = reader
         isReading = true
         let count = Int(min(file.size - min(offset, file.size), UInt64(Self.blockSize)))
-        let (outbox, task, attempt, turn) = (core.services.outbox, task, attempt, turn)
-        reader.read(at: offset, count: count) { result in
-            outbox.post { core in core.transfers.runner(task, attempt)?.feed?.took(result, turn, of: file) }
-        }
+        guard let attempt else { return }
+        let turn = turn
+        reader.read(
+            at: offset, count: count,
+            then: attempt.returning { [weak self] result in self?.took(result, turn, of: file) })
     }
 
     private func took(_ result: Result<[UInt8], Failure>, _ turn: UInt64, of file: BodyFile) {

@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// How an attempt leaves its task: ended, to be tried again, or as its row has it.
+/// How an attempt of a download leaves its task.
 extension DownloadRunner {
     func conclude(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
         noteSpace(conclusion, checkpoint)
@@ -11,12 +11,7 @@ extension DownloadRunner {
         case .succeeded:
             CrashPoint.afterPlace.reach()
             noteUplink(nil)
-            var outcome = Outcome(state: .succeeded, path: location.destination.path + (machine.fileName ?? ""))
-            outcome.size = machine.size ?? machine.offset
-            outcome.checksum = machine.checksum
-            // Of a file that was placed the answer was recorded with the intent.
-            if machine.isUnchanged, let head { outcome.answer = AnswerSummary(head, secrets) }
-            end(outcome, with: recordVersion())
+            end(success, with: recordVersion())
         case .failed(let failure):
             noteUplink(failure)
             end(Outcome(state: .failed, failure: failure))
@@ -27,43 +22,39 @@ extension DownloadRunner {
             failed.retryAfterSeconds = retryAfter
             retry(failed, checkpoint)
         case .credential(let demand): park(demand, checkpoint)
-        case .left:
-            record(
-                AttemptRecord(
-                    attempts: task.attempts &+ requests, attemptsWithoutProgress: task.attemptsWithoutProgress,
-                    bytesReceived: bytesReceived, checkpoint: checkpoint, attempt: attempt(.stopped)))
+        case .left: stop(checkpoint)
         }
     }
 
-    /// What was missing when the file system was found full: looked for before the server is asked again.
+    private var success: Outcome {
+        var outcome = Outcome(state: .succeeded, path: location.destination.path + (machine.fileName ?? ""))
+        outcome.size = machine.size ?? machine.offset
+        outcome.checksum = machine.checksum
+        // The response of a file that was placed was recorded with the intent.
+        if machine.isUnchanged, let head { outcome.answer = AnswerSummary(head, attempt.authentication.secrets) }
+        return outcome
+    }
+
+    /// Notes how much space was missing when the file system was full. It is checked before the server is asked again.
     private func noteSpace(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
+        let (transfers, task) = (attempt.context.transfers, attempt.task.id)
         guard case .retry(_, reason: .diskFull, _, _) = conclusion else {
-            return core.transfers.forgetNeededSpace(of: task.id)
+            return transfers.forgetNeededSpace(of: task)
         }
         let size = machine.size ?? checkpoint?.size
-        let missing = size.map { $0 - min($0, checkpoint?.syncedOffset ?? 0) }
-        core.transfers.foundFull(task.id, missing: missing)
+        transfers.foundFull(task, missing: size.map { $0 - min($0, checkpoint?.syncedOffset ?? 0) })
     }
-}
 
-extension TaskRunner {
-    /// `also`: part of the same transaction.
-    func end(_ outcome: Outcome, with also: (@Sendable (Transaction) throws(Failure) -> Void)? = nil) {
-        var outcome = outcome
-        if outcome.state != .succeeded, let head { outcome.answer = AnswerSummary(head, secrets) }
-        if outcome.state == .failed, !errorBody.isEmpty {
-            outcome.answer.errorBody = secrets.redacted(
-                errorBody, isCut: errorBody.count >= Limits.errorBodySize)
+    /// Remembers the placed file, for requests that ask for a file only if it changed.
+    private func recordVersion() -> (@Sendable (Transaction) throws(Failure) -> Void)? {
+        let request = attempt.task.request
+        guard request.hasOptions, request.options.isOnlyIfChanged, let placed else { return nil }
+        let (id, session) = (attempt.task.id, attempt.task.session)
+        let (path, url) = (location.destination.path, request.url)
+        return { (transaction) throws(Failure) in
+            try transaction.recordVersion(
+                of: id, at: path, of: url, in: session, inode: placed.inode, size: placed.size,
+                modifiedNanoseconds: placed.modifiedNanoseconds)
         }
-        outcome.attempts = task.attempts &+ requests
-        outcome.bytesReceived = bytesReceived
-        outcome.bytesSent = bytesSent
-        left = (outcome.state, .none)
-        if task.refreshed?.url != nil { core.credentials.acceptedAddress(of: task.id, task.session) }
-        let last = attempt(.end, failure: outcome.failure)
-        core.end(
-            Ending(
-                end: TaskEnd(task.id, outcome, attempt: last == recordedAttempt ? nil : last), attempt: attempt,
-                session: task.session, also: also))
     }
 }

@@ -1,53 +1,57 @@
 internal import BackhaulDisk
-internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Performs what a `DownloadMachine` decides, with the transport, the disk and the store, and tells it what came of it.
-final class DownloadRunner: TaskRunner {
-    let part: PartFile
+/// Performs what a `DownloadMachine` decides, with the transport, the disk and the store, and returns the results to
+/// it.
+final class DownloadRunner: TransferRunner {
+    let attempt: RunningAttempt
     let location: PartLocation
-    var machine: DownloadMachine
-    var buffer: [UInt8] = []
-    /// When its first byte came, by the loop's clock.
-    var bufferedSince: Int64 = 0
-    /// What lies at the destination as an earlier task has left it.
-    var known: StoredVersion?
-    /// What this one has put there.
-    var placed: FileStamp?
+    private let part: PartFile
+    private(set) var machine: DownloadMachine
+    private var buffer: [UInt8] = []
+    /// When the first byte of the buffer came, by the loop's clock.
+    private var bufferedSince: Int64 = 0
+    /// The file at the destination as an earlier task has left it.
+    private var known: StoredVersion?
+    /// The file that this task has placed.
+    private(set) var placed: FileStamp?
 
-    override init(task: StoredTask, configuration: SessionConfiguration, core: EngineCore, holdsTurn: Bool) {
-        location = core.location(of: task)
-        part = core.services.disk.partFile(location)
-        var terms = DownloadTerms(task.request, configuration)
-        // Only before the first request: whoever has asked already knows that he needs it.
+    init(_ attempt: RunningAttempt) {
+        let (task, context) = (attempt.task, attempt.context)
+        self.attempt = attempt
+        location = context.files.location(of: task)
+        part = context.services.disk.partFile(location)
+        var terms = DownloadTerms(task.request, attempt.configuration)
+        // Before the first request only: a task that was sent needs the file.
         terms.skipsExisting = terms.skipsExisting && task.attempts == 0
         terms.hadMismatch = task.hadMismatch
-        terms.neededSpace = core.transfers.neededSpace(of: task.id)
+        terms.neededSpace = context.transfers.neededSpace(of: task.id)
         machine = DownloadMachine(
             checkpoint: task.checkpoint, intent: task.intent, bootID: ProcessIdentity.currentBootID, terms: terms,
-            furthest: task.furthestOffset, policy: TransferPolicy(configuration, task.request.options.policy))
-        super.init(task: task, configuration: configuration, core: core, holdsTurn: holdsTurn)
+            furthest: task.furthestOffset, policy: attempt.policy)
     }
 
-    override var isFinishing: Bool { machine.isFinishing }
-    override var hasAllBytes: Bool { machine.phase == .receiving && machine.size == machine.offset }
-    override var head: ResponseHead? { machine.head }
-    override var receivedInAttempt: UInt64 { machine.bytesReceived }
-    override var furthest: UInt64 { machine.furthest }
-    override var madeProgress: Bool { machine.madeProgress }
-    override var bytesAtStake: UInt64 { machine.checkpoint == nil ? machine.offset : 0 }
-
-    override var file: (offset: UInt64, size: UInt64?)? { (machine.offset, machine.size) }
-    override var takesBytes: Bool { machine.wantsBytes }
-    override var finishing: String? {
+    var isFinishing: Bool { machine.isFinishing }
+    var hasAllBytes: Bool { machine.phase == .receiving && machine.size == machine.offset }
+    var head: ResponseHead? { machine.head }
+    var receivedInAttempt: UInt64 { machine.bytesReceived }
+    var furthest: UInt64 { machine.furthest }
+    var madeProgress: Bool { machine.madeProgress }
+    var bytesAtStake: UInt64 { machine.checkpoint == nil ? machine.offset : 0 }
+    var file: (offset: UInt64, size: UInt64?)? { (machine.offset, machine.size) }
+    var body: (sent: UInt64, size: UInt64?)? { nil }
+    var takesBytes: Bool { machine.wantsBytes }
+    var isUnanswered: Bool { head == nil }
+    var silentWord: String { "sent nothing" }
+    var finishing: String? {
         if machine.isFinishing { return "all bytes are here and are being made durable" }
         return machine.phase == .lookingForFile ? "the file that is there is being verified" : nil
     }
 
-    override func take(_ event: RunnerEvent) {
+    func take(_ event: RunnerEvent) {
         switch event {
         case .start: handle(.start)
         case .concluded: handle(.concluded)
@@ -78,88 +82,73 @@ final class DownloadRunner: TaskRunner {
         case .checkSpace(let missing, let size):
             part.checkSpace(for: missing, ofFileOf: size, then: disk { _ in .spaceChecked })
         case .lookForFile(let size, let algorithm):
-            core.services.disk.find(location.destination, size: size, algorithm, then: disk { .lookedForFile($0) })
+            attempt.context.services.disk.find(
+                location.destination, size: size, algorithm, then: disk { .lookedForFile($0) })
         case .lookForVersion: lookForVersion()
         case .lookAgain: lookAtKnown { .lookedAgain(isSame: $0) }
         case .checkName(let name): part.checkName(name, then: disk { _ in nil })
         case .hash(let algorithm): part.hash(algorithm)
         case .startTransfer(let offset, let ifRange, let condition): startTransfer(offset, ifRange, condition)
-        case .stopTransfer: stopTransfer()
-        case .resumeTransfer: transfer?.resume()
-        case .releaseTurn: releaseTurn()
-        case .forgetCheckpoint:
-            let id = task.id
-            store({ (transaction) throws(Failure) in
-                try transaction.forgetProgress(id)
-            }, then: { $0.handle(.forgotten) })
-        case .restartPart:
-            part.openResuming(trusting: .nothing, then: disk { _ in nil })
+        case .stopTransfer: attempt.stopTransfer()
+        case .resumeTransfer: attempt.transfer?.resume()
+        case .releaseTurn: attempt.releaseSlot()
+        case .forgetCheckpoint: forgetCheckpoint()
+        case .restartPart: part.openResuming(trusting: .nothing, then: disk { _ in nil })
         case .flush:
             let bytes = takeBuffer()
             part.append(bytes, then: disk(writing: bytes.count) { .appended(length: $0.length, $0.stamp) })
         case .sync: part.sync(then: disk { .synced(length: $0.length, checksum: $0.stamp?.checksum) })
-        case .recordCheckpoint(let checkpoint):
-            let id = task.id
-            CrashPoint.beforeCheckpoint.reach()
-            let soFar = ReceivedSoFar(
-                attempts: task.attempts &+ requests, bytesReceived: bytesReceived, furthestOffset: machine.furthest,
-                madeProgress: machine.madeProgress, attempt: attempt(.stopped))
-            let number = attempt
-            core.store({ (transaction) throws(Failure) in
-                try transaction.recordCheckpoint(id, checkpoint, soFar)
-            }, then: { core, _ in
-                CrashPoint.afterCheckpoint.reach()
-                (core.transfers.runner(id, number) as? DownloadRunner)?.handle(.checkpointRecorded)
-            })
+        case .recordCheckpoint(let checkpoint): recordCheckpoint(checkpoint)
         case .seal(let size):
             let bytes = takeBuffer()
             part.seal(bytes, expected: size, then: disk(writing: bytes.count) { .sealed($0.intent, $0.checksum) })
         case .recordIntent(let intent):
             CrashPoint.afterSeal.reach()
             recordIntent(intent)
-        case .place(let intent):
-            CrashPoint.afterIntent.reach()
-            place(intent)
+        case .place(let intent): place(intent)
         case .discardPart: part.discard(then: disk { _ in .discarded })
         case .conclude(let conclusion, let checkpoint): conclude(conclusion, checkpoint)
         case .closePart:
             part.close()
-            releaseTurn()
-            core.finished(self)
+            attempt.releaseSlot()
+            attempt.context.hooks.finished(self)
         }
     }
 
-    /// An answer of the disk as an event, on the loop, if this runner is still the task's. `writing`: how many bytes
-    /// are in memory until it comes.
-    func disk<Value: Sendable>(
-        writing count: Int = 0, _ event: @escaping @Sendable (Value) -> DownloadMachine.Event?
-    ) -> @Sendable (Result<Value, Failure>) -> Void {
-        let (outbox, id, attempt) = (core.services.outbox, task.id, attempt)
-        core.transfers.willWrite(count)
-        return { result in
-            outbox.post { core in
-                if core.transfers.wrote(count) { core.scheduler.plan() }
-                guard let runner = core.transfers.runner(id, attempt) as? DownloadRunner else { return }
-                switch result {
-                case .success(let value): if let event = event(value) { runner.handle(event) }
-                case .failure(let failure): runner.handle(.diskFailed(failure))
-                }
-            }
+    private func startTransfer(_ offset: UInt64, _ ifRange: String?, _ condition: FileVersion?) {
+        attempt.exchange.begin(from: offset, now: attempt.context.runtime.now)
+        attempt.feed = makeFeed { [weak self] failure in
+            self?.attempt.stopTransfer()
+            self?.handle(.transferFailed(failure, isTransient: failure.isPassingLack))
+        }
+        do throws(Failure) {
+            var request = attempt.request(from: offset, ifRange: ifRange)
+            request.condition = condition
+            try attempt.start(request, self)
+        } catch {
+            handle(.transferFailed(error, isTransient: error.isPassingLack))
         }
     }
 
-    private func store<Value: Sendable>(
-        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
-        then: @escaping @Sendable (DownloadRunner) -> Void
-    ) {
-        let (id, attempt) = (task.id, attempt)
-        core.store(body, then: { core, result in
-            guard let runner = core.transfers.runner(id, attempt) as? DownloadRunner else { return }
-            switch result {
-            case .success: then(runner)
-            case .failure(let failure): runner.handle(.diskFailed(failure))
-            }
-        })
+    // MARK: Received bytes
+
+    /// Returns false when they cannot be taken now. The transfer is resumed when they can.
+    private func receive(_ bytes: RawSpan) -> Bool {
+        guard machine.wantsBytes, mayMove() else { return false }
+        attempt.takeFromRate(bytes.byteCount)
+        attempt.moved(bytes.byteCount)
+        let now = attempt.context.runtime.now
+        if buffer.isEmpty {
+            bufferedSince = now
+            let rest = machine.size.map { $0 - min($0, machine.offset) } ?? UInt64(bytes.byteCount)
+            buffer.reserveCapacity(Int(clamping: min(rest, 320 << 10)))
+        }
+        bytes.withUnsafeBytes { buffer.append(contentsOf: $0) }
+        handle(.received(count: bytes.byteCount))
+        guard machine.mustFlushSoon else { return true }
+        let left = bufferedSince + DownloadMachine.BufferLimits.agedMilliseconds - now
+        if left <= 0 { handle(.aged) } else { attempt.context.flushTimer.add(self, within: left) }
+        return true
     }
 
     private func takeBuffer() -> [UInt8] {
@@ -167,41 +156,130 @@ final class DownloadRunner: TaskRunner {
         return buffer
     }
 
-    private func startTransfer(_ offset: UInt64, _ ifRange: String?, _ condition: FileVersion?) {
-        noteRequest(from: offset)
-        feed = makeFeed { [weak self] failure in
-            self?.stopTransfer()
-            self?.handle(.transferFailed(failure, isTransient: failure.isPassingLack))
-        }
-        do {
-            var request = transferRequest(offset: offset, ifRange: ifRange)
-            request.condition = condition
-            let jar = core.cookies.jar(of: task.session)
-            transfer = try core.transport.start(request, body: limited(feed), cookies: jar, self)
-            feed?.transfer = transfer
-        } catch {
-            handle(.transferFailed(error, isTransient: error.isPassingLack))
+    // MARK: The disk
+
+    /// The result of a disk thread as an event. `writing`: so many bytes are in memory until it comes.
+    private func disk<Value: Sendable>(
+        writing count: Int = 0, _ event: @escaping (Value) -> DownloadMachine.Event?
+    ) -> @Sendable (Result<Value, Failure>) -> Void {
+        let context = attempt.context
+        context.transfers.willWrite(count)
+        return context.runtime.returning { [self] (result: Result<Value, Failure>) in
+            let effects: [EngineEffect] = context.transfers.wrote(count) ? [.schedule] : []
+            guard context.transfers.isRunning(attempt) else { return effects }
+            switch result {
+            case .success(let value): if let event = event(value) { handle(event) }
+            case .failure(let failure): handle(.diskFailed(failure))
+            }
+            return effects
         }
     }
 
-    private func recordIntent(_ intent: FinishIntent) {
-        let (id, attempts, bytes) = (task.id, task.attempts &+ requests, bytesReceived)
-        let answer = machine.head.map { AnswerSummary($0, secrets) } ?? AnswerSummary()
-        let checksum = machine.checksum
-        let number = attempt
-        let attempt = attempt(.end)
-        recordedAttempt = attempt
-        core.store({ (transaction) throws(Failure) in
-            try transaction.recordIntent(
-                id, intent, answer: answer, checksum: checksum, attempts: attempts, bytesReceived: bytes,
-                attempt: attempt)
-        }, then: { core, result in
-            guard let runner = core.transfers.runner(id, number) as? DownloadRunner else { return }
+    private func place(_ intent: FinishIntent) {
+        CrashPoint.afterIntent.reach()
+        part.place(
+            intent,
+            then: attempt.returning { [self] (result: Result<FileStamp, Failure>) in
+                switch result {
+                case .success(let stamp):
+                    placed = stamp
+                    handle(.placed)
+                case .failure(let failure): handle(.diskFailed(failure))
+                }
+            })
+    }
+
+    // MARK: The store
+
+    private func forgetCheckpoint() {
+        let id = attempt.task.id
+        attempt.store({ (transaction) throws(Failure) in
+            try transaction.forgetProgress(id)
+        }, then: { [self] result in
             switch result {
-            case .success(true): runner.handle(.intentRecorded)
-            case .success(false): runner.handle(.intentRefused)
-            case .failure(let failure): runner.again(after: failure) { [unowned runner] in runner.recordIntent(intent) }
+            case .success: handle(.forgotten)
+            case .failure(let failure): handle(.diskFailed(failure))
             }
         })
     }
+
+    private func recordCheckpoint(_ checkpoint: Checkpoint) {
+        CrashPoint.beforeCheckpoint.reach()
+        let id = attempt.task.id
+        let soFar = ReceivedSoFar(
+            attempts: attempt.requests, bytesReceived: bytesReceived, furthestOffset: machine.furthest,
+            madeProgress: machine.madeProgress, attempt: storedAttempt(.stopped))
+        attempt.store({ (transaction) throws(Failure) in
+            try transaction.recordCheckpoint(id, checkpoint, soFar)
+        }, then: { [self] _ in
+            CrashPoint.afterCheckpoint.reach()
+            handle(.checkpointRecorded)
+        })
+    }
+
+    private func recordIntent(_ intent: FinishIntent) {
+        let (id, attempts, bytes, checksum) = (attempt.task.id, attempt.requests, bytesReceived, machine.checksum)
+        let answer = machine.head.map { AnswerSummary($0, attempt.authentication.secrets) } ?? AnswerSummary()
+        let stored = storedAttempt(.end)
+        attempt.exchange.recorded = stored
+        attempt.store({ (transaction) throws(Failure) in
+            try transaction.recordIntent(
+                id, intent, answer: answer, checksum: checksum, attempts: attempts, bytesReceived: bytes,
+                attempt: stored)
+        }, then: { [self] result in
+            switch result {
+            case .success(true): handle(.intentRecorded)
+            case .success(false): handle(.intentRefused)
+            case .failure(let failure):
+                attempt.commitAgain(after: failure) { [unowned self] in recordIntent(intent) }
+            }
+        })
+    }
+
+    // MARK: The file at the destination
+
+    private func lookForVersion() {
+        let task = attempt.task
+        let (session, path, url) = (task.session, location.destination.path, task.request.url)
+        attempt.store({ (transaction) throws(Failure) in
+            try transaction.version(at: path, of: url, in: session)
+        }, then: { [self] result in
+            // Without it everything is fetched, which is never wrong.
+            guard case .success(let version?) = result else { return handle(.lookedForVersion(nil)) }
+            known = version
+            lookAtKnown { .lookedForVersion($0 ? version.version : nil) }
+        })
+    }
+
+    /// Whether the file at the destination is still the known one.
+    private func lookAtKnown(_ event: @escaping (Bool) -> DownloadMachine.Event) {
+        guard let known else { return handle(event(false)) }
+        let stamp = FileStamp(
+            inode: known.inode, size: known.version.size, modifiedNanoseconds: known.modifiedNanoseconds)
+        attempt.context.services.disk.look(location.destination, for: stamp, then: disk { event($0) })
+    }
+}
+
+extension DownloadRunner: TransferDelegate {
+    func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
+        attempt.exchange.lastByte = attempt.context.runtime.now
+        noteCredentials(head, transfer)
+        machine.question = attempt.authentication.demand.map { .demand($0) } ?? .nothing
+        if head.isHTTP2 { attempt.context.scheduler.becameMultiplexed(attempt.task.lane) }
+        attempt.authentication.secrets = transfer.secrets
+        handle(.head(transfer.secrets.redacted(head, requested: attempt.task.request.url)))
+        return .receive
+    }
+
+    func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
+        if machine.phase == .receivingErrorBody {
+            attempt.moved(bytes.byteCount)
+            attempt.exchange.collectErrorBody(bytes)
+            handle(.received(count: bytes.byteCount))
+            return .go
+        }
+        return receive(bytes) ? .go : .pause
+    }
+
+    func transferEnded(_ transfer: Transfer, _ end: TransferEnd) { take(ended(transfer, end)) }
 }

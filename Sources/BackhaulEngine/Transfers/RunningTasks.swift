@@ -9,7 +9,7 @@ protocol RunningTasks: AnyObject {
 
 extension TransferSupervisor: RunningTasks {
     func visit(_ body: (StoredTask) -> Void) {
-        for runner in all { body(runner.task) }
+        for runner in all { body(runner.attempt.task) }
     }
 
     var isEmpty: Bool { runners.isEmpty }

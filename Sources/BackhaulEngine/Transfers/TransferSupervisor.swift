@@ -16,7 +16,7 @@ final class TransferSupervisor {
     /// Space assumed when the size of a file is unknown.
     private static let unknownSpace: UInt64 = 1 << 20
 
-    private(set) var runners: [TaskID: TaskRunner] = [:]
+    private(set) var runners: [TaskID: any TransferRunner] = [:]
     private var lastAttempt: UInt64 = 0
     private var unwrittenBytes = 0
     /// Bytes that tasks lacked which found their file system full.
@@ -24,20 +24,27 @@ final class TransferSupervisor {
     /// How often in a row a task was sent again at once.
     private var immediateRepeats: [TaskID: UInt32] = [:]
 
-    subscript(_ task: TaskID) -> TaskRunner? { runners[task] }
+    subscript(_ task: TaskID) -> (any TransferRunner)? { runners[task] }
 
-    /// The one place that drops a late result: the task's runner, if it still has this attempt.
-    func runner(_ task: TaskID, _ attempt: UInt64) -> TaskRunner? {
-        guard let runner = runners[task], runner.attempt == attempt else { return nil }
+    // MARK: Late results
+
+    /// Whether this is still the task's attempt. A result that comes for another one is dropped.
+    func isRunning(_ attempt: RunningAttempt) -> Bool { runners[attempt.task.id]?.attempt === attempt }
+
+    /// The task's runner, if it still has this attempt.
+    func runner(_ task: TaskID, _ attempt: UInt64) -> (any TransferRunner)? {
+        guard let runner = runners[task], runner.attempt.number == attempt else { return nil }
         return runner
     }
 
-    var all: Dictionary<TaskID, TaskRunner>.Values { runners.values }
+    // MARK: Running tasks
 
-    func isRunning(in lane: LaneID) -> Bool { runners.values.contains { $0.task.lane == lane } }
+    var all: Dictionary<TaskID, any TransferRunner>.Values { runners.values }
+
+    func isRunning(in lane: LaneID) -> Bool { runners.values.contains { $0.attempt.task.lane == lane } }
 
     func tasks(of session: SessionID) -> Set<TaskID> {
-        Set(runners.values.filter { $0.task.session == session }.map(\.task.id))
+        Set(runners.values.filter { $0.attempt.task.session == session }.map(\.attempt.task.id))
     }
 
     func newAttempt() -> UInt64 {
@@ -45,21 +52,23 @@ final class TransferSupervisor {
         return lastAttempt
     }
 
-    func add(_ runner: TaskRunner) { runners[runner.task.id] = runner }
+    func add(_ runner: any TransferRunner) { runners[runner.attempt.task.id] = runner }
 
-    /// False: another attempt of the task has taken its place.
-    func remove(_ runner: TaskRunner) -> Bool {
-        guard runners[runner.task.id] === runner else { return false }
-        runners[runner.task.id] = nil
+    /// Returns false when another attempt of the task has taken its place.
+    func remove(_ runner: any TransferRunner) -> Bool {
+        guard isRunning(runner.attempt) else { return false }
+        runners[runner.attempt.task.id] = nil
         return true
     }
 
     func removeAll() { runners = [:] }
 
     /// An urgent task waits for a slot: the running task that is to make way for it, of this origin unless it is nil.
-    func leastImportant(at origin: Origin?) -> TaskRunner? {
-        let candidates = runners.values.lazy.filter { $0.mayGiveWay && (origin == nil || $0.task.origin == origin) }
-        return LeastImportant.among(candidates.map(\.candidate)).flatMap { runners[$0] }
+    func leastImportant(at origin: Origin?) -> (any TransferRunner)? {
+        let candidates = runners.values.lazy.filter {
+            $0.mayBePreempted && (origin == nil || $0.attempt.task.origin == origin)
+        }
+        return LeastImportant.among(candidates.map(\.preemptionCandidate)).flatMap { runners[$0] }
     }
 
     // MARK: Memory

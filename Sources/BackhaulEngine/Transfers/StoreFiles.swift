@@ -1,0 +1,70 @@
+internal import BackhaulDisk
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Where the files of tasks lie: part files, kept files and request bodies.
+///
+/// One for the store.
+final class StoreFiles {
+    private let directory: StoreDirectory
+    private let kept: Destination
+    private let bodies: Destination
+    /// Tells this store's part files from those of others. Known when the store is open.
+    private(set) var tag = ""
+
+    init(_ directory: StoreDirectory) throws(Failure) {
+        self.directory = directory
+        try directory.makeFolders()
+        bodies = try DestinationCheck.check(path: directory.bodyFile(named: "0"), ifExists: .replace)
+        kept = try DestinationCheck.check(path: directory.keptPath + "/0", ifExists: .replace)
+    }
+
+    func open(tag: String) { self.tag = tag }
+
+    /// Where a task's part file lies while it grows, and what it becomes. The name belongs to the task for ever, so
+    /// that a later engine finds it, and no two tasks of any store share one.
+    func location(of task: StoredTask) -> PartLocation {
+        PartLocation(
+            destination: task.request.destination ?? keptDestination(of: task.id),
+            partName: partName(of: task.id, task.part), mode: task.request.mode,
+            replace: task.request.destination == nil || task.request.ifExists != .fail)
+    }
+
+    /// - part: a random number that makes the name unpredictable. 0: an earlier version made the task.
+    func partName(of task: TaskID, _ part: UInt64) -> String {
+        let secret = part == 0 ? "" : "-" + String(part, radix: 16)
+        return ".backhaul-\(tag)-\(task.rawValue)\(secret).part"
+    }
+
+    func path(of leftover: Leftover) -> String {
+        switch leftover.kind {
+        case .part(let path):
+            (path.map(Destination.directory(of:)) ?? directory.keptPath) + "/"
+                + partName(of: leftover.task, leftover.part)
+        case .kept: directory.keptFile(of: leftover.task)
+        }
+    }
+
+    private func keptDestination(of task: TaskID) -> Destination {
+        Destination(
+            path: directory.keptFile(of: task), directoryDevice: kept.directoryDevice,
+            directoryInode: kept.directoryInode)
+    }
+
+    /// Device and inode of the store's own directories.
+    var folders: [(UInt64, UInt64)] {
+        let store = directory.descriptor.identity
+        return [(store.device, store.inode)] + [kept, bodies].map { ($0.directoryDevice, $0.directoryInode) }
+    }
+
+    /// A download that replaced the store's own files would destroy it.
+    func checkIsOutside(_ destination: Destination) throws(Failure) {
+        let directory = (destination.directoryDevice, destination.directoryInode)
+        guard !folders.contains(where: { $0 == directory }) else {
+            throw Failure(
+                .invalidArgument,
+                "the destination \(destination.path) lies inside the store; choose a directory outside of it")
+        }
+    }
+}

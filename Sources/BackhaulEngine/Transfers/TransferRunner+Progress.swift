@@ -1,0 +1,51 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// What others see of a running task.
+extension TransferRunner {
+    /// Adds the live progress to a row.
+    func addProgress(to info: inout TaskInfo) {
+        guard !info.state.hasEnded, info.state != .suspended else { return }
+        info.state = .running
+        if let file {
+            info.offset = file.offset
+            info.size = file.size ?? info.size
+        }
+        if let body {
+            info.bodySent = body.sent
+            info.bodySize = body.size ?? info.bodySize
+        }
+        info.httpStatus = head?.status ?? info.httpStatus
+        info.attempts = attempt.requests
+        info.bytesPerSecond = attempt.exchange.rate.bytesPerSecond
+        info.nextAttemptMilliseconds = 0
+        (info.reason, info.reasonText) = reason
+    }
+
+    var progress: Progress { progress(.running, reason.0, bytesPerSecond: attempt.exchange.rate.bytesPerSecond) }
+
+    /// When it runs no more.
+    var lastProgress: Progress {
+        let (state, reason) = attempt.departure == .cancelled ? (.cancelled, .none) : attempt.left
+        return progress(state, reason, bytesPerSecond: 0)
+    }
+
+    private func progress(_ state: TaskState, _ reason: WaitReason, bytesPerSecond: UInt64) -> Progress {
+        Progress(
+            task: attempt.task.id, state: state, reason: reason, offset: file?.offset ?? 0, size: file?.size,
+            bytesPerSecond: bytesPerSecond, bodySent: body?.sent ?? 0, bodySize: body?.size ?? 0)
+    }
+
+    private var reason: (WaitReason, String?) {
+        if let uncommitted = attempt.uncommitted {
+            return (uncommitted.status == .storeFull ? .diskFull : .finishing, uncommitted.message)
+        }
+        if let finishing { return (.finishing, finishing) }
+        let origin = attempt.task.origin.text
+        if isUnanswered { return (.connecting, "\(origin) has not answered yet") }
+        if attempt.waitsForRate { return (.rate, WaitReason.rate.text) }
+        let silence = (attempt.context.runtime.now - attempt.exchange.lastByte) / 1_000
+        if silence >= 2 { return (.stalled, "\(origin) has \(silentWord) for \(silence) seconds") }
+        return (.none, nil)
+    }
+}
