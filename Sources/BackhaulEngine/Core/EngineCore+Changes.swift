@@ -37,7 +37,7 @@ extension EngineCore {
 
     /// Clients of the application learn of new events; what depends on ended tasks is looked at.
     func announce(_ change: Change) {
-        lookAtActivities(of: change.tasks)
+        activities.tasksEnded(change.tasks)
         guard change.newestEvent > .zero else { return }
         if change.needsHost { launches.look(at: change.application) }
         events.announce(change)

@@ -42,6 +42,8 @@ extension EngineCore {
         case .parkReadyTasks(let session): parkReadyTasks(of: session)
         case .tasksWait(let lanes, let reload): scheduler.tasksWait(in: lanes, reload: reload)
         case .due(let time): scheduler.due(at: time)
+        case .latestStart(let time): latestStart(at: time)
+        case .conditionNeedsChanged: planPruning()
         case .calendarStepped(let step): calendarStepped(by: step)
         case .resume(let tasks): for task in tasks { transfers[task]?.goOn() }
         }
@@ -58,7 +60,7 @@ extension EngineCore {
     private func calendarStepped(by step: Int64) {
         scheduler.calendarStepped(by: step)
         for runner in transfers.all { runner.task.enqueuedMilliseconds += step }
-        lookAtActivities()
+        activities.look()
         // Earliest starts are times on the wall.
         if step != 0 { scheduler.releaseDue() }
     }

@@ -64,7 +64,10 @@ final class EngineCore {
     var endings: [SessionID: [Ending]] = [:]
     let events: EventPublisher
     private(set) lazy var progress = ProgressPublisher(runtime, clients, self)
-    var activities = Activities()
+    private(set) lazy var activities: ActivityController = ActivityController(
+        runtime, calendar, log: services.options.log,
+        holds: { [unowned self] constraints, session in holds(for: constraints, of: session) },
+        isEnding: { [unowned self] in hasFailed || isLeaving })
     var networkUsage = NetworkUsage()
     private(set) lazy var ledger: UsageLedger = UsageLedger(runtime, count: { [unowned self] in countMoved() })
     let rates: RateLimiter
@@ -159,7 +162,7 @@ final class EngineCore {
         leftovers.sweep()
         requestBodies.sweepAtStart()
         launches.opened(opening.launches)
-        lookAtActivities()
+        activities.look()
         idle.mayBeIdle()
         idle.noteWork()
     }
@@ -212,7 +215,7 @@ final class EngineCore {
         journal.close()
         rates.close()
         requestBodies.close()
-        activities.timer?.stop()
+        activities.close()
         ledger.close()
         cookies.close()
         storeWatch?.close()

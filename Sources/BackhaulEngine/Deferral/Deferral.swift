@@ -48,10 +48,9 @@ struct Deferral {
     /// The system was told that it need not wait for us.
     var isReadyToSleep = false
 
-    /// Of work that is no task yet.
-    var activityNeeds: ConditionNeeds = []
     /// Which conditions something depends on now. `lasting`: classes whose transfers have run for a while.
-    func needs(lasting: Set<TaskClass>) -> ConditionNeeds {
+    /// `activityNeeds`: of work that is no task yet.
+    func needs(lasting: Set<TaskClass>, activityNeeds: ConditionNeeds) -> ConditionNeeds {
         // What was slow goes on when there is another network.
         let others = slow.isEmpty && !hasDelayed ? activityNeeds : activityNeeds.union(.network)
         return classes.reduce(into: others) { needs, entry in

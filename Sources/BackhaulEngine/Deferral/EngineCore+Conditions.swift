@@ -96,7 +96,7 @@ extension EngineCore {
             deferral.throughput.forget(key)
         }
         forgetEndsOfTime()
-        var needs = deferral.needs(lasting: lasting)
+        var needs = deferral.needs(lasting: lasting, activityNeeds: activities.needs)
         if networkIsAsked() { needs.insert(.network) }
         if !needs.contains(.network) { bookOnUnknown() }
         monitor.setNeeds(needs)

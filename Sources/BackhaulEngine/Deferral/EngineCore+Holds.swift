@@ -31,7 +31,7 @@ extension EngineCore {
         planPruning()
         planLook()
         considerSleep()
-        reconsiderActivities()
+        activities.conditionsChanged()
         budgetsAreDecided()
     }
 

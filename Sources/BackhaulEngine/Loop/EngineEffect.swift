@@ -62,6 +62,10 @@ enum EngineEffect {
     case releaseDue
     /// A delayed task is due at this time of the boot clock.
     case due(at: Int64?)
+    /// A task stops waiting for the wishes of its preset at this Unix time in milliseconds.
+    case latestStart(at: Int64?)
+    /// Work that is no task yet depends on other conditions now.
+    case conditionNeedsChanged
     /// The calendar was set: times of rows moved by so many milliseconds.
     case calendarStepped(by: Int64)
     /// These transfers may move bytes again.
