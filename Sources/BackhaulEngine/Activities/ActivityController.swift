@@ -10,14 +10,6 @@ final class ActivityController {
     /// After a start that has failed, because its file is another task's or the store is full.
     private static let pauseMilliseconds: Int64 = 60_000
 
-    private enum Look {
-        case idle
-        /// The store is asked, or an activity is being started.
-        case looking
-        /// The same, and another look follows it.
-        case lookingAgain
-    }
-
     private let runtime: any Runtime
     private let calendar: CalendarWatch
     private let log: @Sendable (LogEntry) -> Void
@@ -25,7 +17,8 @@ final class ActivityController {
     private let isEnding: () -> Bool
     private let unixMilliseconds: () -> Int64
     private var timer: (any RuntimeTimer)?
-    private var state = Look.idle
+    /// Of asking the store, and of the starts that follow.
+    private var state = LookState.idle
     /// The last tasks of activities. The next start of each waits for the end of its task.
     private var livingTasks: Set<TaskID> = []
     /// Activities whose window is open and which wait for better conditions.
@@ -61,12 +54,7 @@ final class ActivityController {
 
     /// The time of one has come, the calendar has changed, or a command has changed an activity.
     func look() {
-        guard !isEnding() else { return }
-        guard state == .idle else {
-            state = .lookingAgain
-            return
-        }
-        state = .looking
+        guard !isEnding(), state.begin() else { return }
         let now = unixMilliseconds()
         runtime.store({ (transaction) throws(Failure) in
             try transaction.openActivities(now: now)
@@ -149,12 +137,10 @@ final class ActivityController {
 
     /// `untilNext`: milliseconds until the next look; nil: none is needed.
     private func endLook(untilNext: Int64?) -> [EngineEffect] {
-        if state == .lookingAgain {
-            state = .idle
+        if state.end() {
             look()
             return []
         }
-        state = .idle
         guard let untilNext else {
             timer?.stop()
             return [.mayBeIdle]
@@ -179,7 +165,7 @@ final class ActivityController {
             case .failure(let failure): note(failure, of: activity)
             }
             guard let next = others.first else {
-                state = .lookingAgain
+                state.lookAgain()
                 return effects + endLook(untilNext: nil)
             }
             self.start(next, then: others.dropFirst())

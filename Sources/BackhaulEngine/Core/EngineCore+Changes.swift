@@ -47,10 +47,4 @@ extension EngineCore {
     func tasksLeft(_ lanes: Set<LaneID>) {
         reachability.tasksLeft(lanes) { [unowned self] lane in runners.values.contains { $0.task.lane == lane } }
     }
-
-    /// An event comes for a host that may be stopped.
-    func noteStop(of connection: ClientConnection) {
-        guard let process = connection.process, let application = connection.application else { return }
-        if launches.stopped.noteEvent(for: process.processID, now: loop.now) { launches.look(at: application) }
-    }
 }

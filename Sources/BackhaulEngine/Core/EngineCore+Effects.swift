@@ -23,7 +23,7 @@ extension EngineCore {
         case .storeDirectoryChanged: server?.mendSoon()
         case .retryLater(let work): retryLater { _ in work() }
         case .announce(let change): announce(change)
-        case .eventFor(let connection): if let connection = clients[connection] { noteStop(of: connection) }
+        case .eventFor(let connection): if let connection = clients[connection] { launches.eventCame(for: connection) }
         case .opened(let session, let opening, let consumer):
             opened(session, opening, consumer)
             if clients[opening.address.connection] == nil { claims.released(opening.name) }

@@ -59,7 +59,8 @@ final class EngineCore {
     var storeRetries: [(EngineCore) -> Void] = []
     let claims: SessionClaims
     private let startedMilliseconds = Clock.wallMilliseconds
-    private(set) lazy var launches = Launches(core: self)
+    private(set) lazy var launches: LaunchController = LaunchController(
+        runtime, clients, ProgramStarter(runtime, services))
     /// Those of this turn.
     var endings: [SessionID: [Ending]] = [:]
     let events: EventPublisher
@@ -161,7 +162,7 @@ final class EngineCore {
         startReadyTasks()
         leftovers.sweep()
         requestBodies.sweepAtStart()
-        launches.opened(opening.launches)
+        launches.restore(opening.launches)
         activities.look()
         idle.mayBeIdle()
         idle.noteWork()

@@ -47,6 +47,9 @@ final class FakeRuntime: Runtime {
 
     var pendingStoreCalls: Int { storeCalls.count }
 
+    /// Whether the oldest call of the store awaits such a result.
+    func storeAwaits<Value: Sendable>(_ type: Value.Type) -> Bool { storeCalls.first is PendingStoreCall<Value> }
+
     /// The oldest call of the store ends with this.
     func storeReturns<Value: Sendable>(_ result: Result<Value, Failure>) throws {
         let call = try #require(storeCalls.first as? PendingStoreCall<Value>, "no call awaits such a result")
