@@ -43,6 +43,24 @@ extension EngineCore {
         events.announce(change)
     }
 
+    /// Tasks have ended, and their ends are in the store.
+    func ended(_ endings: [Ending], _ change: Change?) {
+        for ending in endings {
+            transfers.runner(ending.end.task, ending.attempt)?.take(.concluded)
+            forgetRepeats(of: ending.end.task)
+        }
+        guard let change else { return }
+        if change.leavesBodies { requestBodies.sweep() }
+        apply(credentials.closed(change.closedChallenges, of: change.session))
+        announce(change)
+    }
+
+    func endAgain(_ ending: Ending, after failure: Failure) {
+        transfers.runner(ending.end.task, ending.attempt)?.again(after: failure) { [unowned self] in
+            endings.writeAgain(ending)
+        }
+    }
+
     /// Tasks of these lanes have ended or stopped.
     func tasksLeft(_ lanes: Set<LaneID>) {
         reachability.tasksLeft(lanes) { [unowned self] lane in runners.values.contains { $0.task.lane == lane } }

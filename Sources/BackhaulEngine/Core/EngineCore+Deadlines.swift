@@ -37,9 +37,12 @@ extension EngineCore {
     }
 
     private func findEndOfTime(of session: SessionID) {
-        storeUntilDone({ (transaction) throws(Failure) in try transaction.nextEndOfTime(session) }, then: { core, end in
-            core.deferral.endsOfTime[session] = end
-            core.planLook()
+        runtime.storeUntilDone({ (transaction) throws(Failure) in
+            try transaction.nextEndOfTime(session)
+        }, then: { [unowned self] end in
+            deferral.endsOfTime[session] = end
+            planLook()
+            return []
         })
     }
 
@@ -48,14 +51,15 @@ extension EngineCore {
         let now = calendar.milliseconds
         for (session, end) in deferral.endsOfTime where end <= now {
             deferral.endsOfTime[session] = nil
-            storeUntilDone({ (transaction) throws(Failure) in
+            runtime.storeUntilDone({ (transaction) throws(Failure) in
                 try transaction.overdue(of: session, limit: Self.overdueLimit, now: now)
-            }, then: { core, overdue in
-                for task in overdue where core.transfers[task.id] == nil {
-                    core.scheduler.drop(task.id)
-                    core.run(task, holdsTurn: false)
+            }, then: { [unowned self] overdue in
+                for task in overdue where transfers[task.id] == nil {
+                    scheduler.drop(task.id)
+                    run(task, holdsTurn: false)
                 }
-                core.noteHeld(session)
+                noteHeld(session)
+                return []
             })
         }
     }

@@ -21,12 +21,14 @@ extension EngineCore {
             }
         case .leaveIfUnconnected: leaveIfUnconnected()
         case .storeDirectoryChanged: server?.mendSoon()
-        case .retryLater(let work): retryLater { _ in work() }
+        case .retryLater(let work): storeRetries.add(work)
         case .announce(let change): announce(change)
         case .eventFor(let connection): if let connection = clients[connection] { launches.eventCame(for: connection) }
         case .opened(let session, let opening, let consumer):
             opened(session, opening, consumer)
             if clients[opening.address.connection] == nil { claims.released(opening.name) }
+        case .ended(let endings, let change): ended(endings, change)
+        case .notEnded(let ending, let failure): endAgain(ending, after: failure)
         case .schedule: scheduler.plan()
         case .startReadyTasks: startReadyTasks()
         case .start(let task, let isProbe): start(task, isProbe: isProbe)

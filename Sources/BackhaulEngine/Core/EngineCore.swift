@@ -52,17 +52,12 @@ final class EngineCore {
     var whenLeft: (() -> Void)?
     var ticker: LoopTimer?
     var tickerRuns = false
-    /// Until then clients of an earlier engine have time to come back.
-    var returnTimer: LoopTimer?
-    var storeRetryTimer: LoopTimer?
-    /// What the store could not do for now.
-    var storeRetries: [(EngineCore) -> Void] = []
+    let storeRetries: StoreRetries
     let claims: SessionClaims
     private let startedMilliseconds = Clock.wallMilliseconds
     private(set) lazy var launches: LaunchController = LaunchController(
         runtime, clients, ProgramStarter(runtime, services))
-    /// Those of this turn.
-    var endings: [SessionID: [Ending]] = [:]
+    let endings: EndingWriter
     let events: EventPublisher
     private(set) lazy var progress = ProgressPublisher(runtime, clients, self)
     private(set) lazy var activities: ActivityController = ActivityController(
@@ -90,6 +85,8 @@ final class EngineCore {
         requestBodies = RequestBodyKeeper(runtime, services)
         claims = SessionClaims(runtime, clients)
         events = EventPublisher(runtime, clients)
+        endings = EndingWriter(runtime, events)
+        storeRetries = StoreRetries(runtime)
         rates = RateLimiter(runtime)
         runtime.apply = { [unowned self] in apply($0) }
     }
@@ -148,7 +145,7 @@ final class EngineCore {
 
     private func opened(_ opening: Opening) {
         tag = opening.tag
-        if opening.hasClients { expectClients() }
+        if opening.hasClients { claims.expectClients() }
         limits(opening.limits)
         opened(opening.networks.said, opening.networks.used)
         for session in opening.sessions { remember(session.configuration, of: session.id) }
@@ -209,8 +206,7 @@ final class EngineCore {
         ticker?.stop()
         scheduler.close()
         idle.close()
-        returnTimer?.stop()
-        storeRetryTimer?.stop()
+        storeRetries.close()
         claims.close()
         progress.close()
         journal.close()

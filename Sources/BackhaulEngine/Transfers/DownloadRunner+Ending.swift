@@ -61,7 +61,7 @@ extension TaskRunner {
         left = (outcome.state, .none)
         if task.refreshed?.url != nil { core.credentials.acceptedAddress(of: task.id, task.session) }
         let last = attempt(.end, failure: outcome.failure)
-        core.end(
+        core.endings.write(
             Ending(
                 end: TaskEnd(task.id, outcome, attempt: last == recordedAttempt ? nil : last), attempt: attempt,
                 session: task.session, also: also))
