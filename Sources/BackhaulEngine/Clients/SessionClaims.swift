@@ -43,6 +43,8 @@ struct SessionOpening {
 final class SessionClaims {
     /// Between two tries while the consumer is not connected: the end of its connection cannot be seen.
     private static let retryMilliseconds: Int64 = 1_000
+    /// A library looks for another engine at once; a process that is stopped for longer than that loses its claims.
+    private static let returnMilliseconds: Int64 = 10_000
     /// Of all sessions of one client together.
     private static let waitingLimit = 4_096
 
@@ -50,6 +52,8 @@ final class SessionClaims {
     private let clients: ClientRegistry
     private var queues: [NamedSession: Queue] = [:]
     private var timer: (any RuntimeTimer)?
+    /// Until it fires, clients of an earlier engine have time to come back.
+    private var returnTimer: (any RuntimeTimer)?
 
     private struct Queue {
         var waiting: [SessionOpening] = []
@@ -67,7 +71,10 @@ final class SessionClaims {
         }
     }
 
-    func close() { timer?.stop() }
+    func close() {
+        timer?.stop()
+        returnTimer?.stop()
+    }
 
     func count(of name: NamedSession) -> Int { queues[name]?.waiting.count ?? 0 }
 
@@ -159,6 +166,31 @@ final class SessionClaims {
             connection.deliver(.notice(.yield(identifier: name.identifier)))
         }
         if !isConnected, timer?.isRunning == false { timer?.start(milliseconds: Self.retryMilliseconds) }
+    }
+
+    // MARK: Clients of an earlier engine
+
+    /// Clients that do not reconnect in time lose their claims: a process that closed its application while no engine
+    /// ran could not report it.
+    func expectClients() {
+        let timer = runtime.timer { [unowned self] in
+            releaseAbsent()
+            return []
+        }
+        returnTimer = timer
+        timer.start(milliseconds: Self.returnMilliseconds)
+    }
+
+    private func releaseAbsent() {
+        let present = clients.clients
+        runtime.storeUntilDone({ (transaction) throws(Failure) in
+            for known in try transaction.clients() where !present.contains(known.client) {
+                try transaction.releaseClient(known.client)
+            }
+        }, then: { [unowned self] _ in
+            releasedAll()
+            return []
+        })
     }
 
     // MARK: Giving up

@@ -23,22 +23,19 @@ extension CommandHandler {
         once({ (transaction) throws(Failure) in
             try transaction.setActivity(activity, origin: origin, in: session, now: now)
             return (.done, nil)
-        }, then: { core, _ in
-            core.activities.forgetPauses()
-            core.lookAtActivities()
-        })
+        }, then: { core, _ in core.activities.activityChanged() })
     }
 
     func removeActivity(_ identifier: String, in session: SessionID) {
         once({ (transaction) throws(Failure) in
             try transaction.removeActivity(identifier, in: session)
             return (.done, nil)
-        }, then: { core, _ in core.lookAtActivities() })
+        }, then: { core, _ in core.activities.look() })
     }
 
     func activities(of session: SessionID) {
         core.calendar.look()
-        core.lookAtActivities()
+        core.activities.look()
         read { (transaction) throws(Failure) in
             .activities(try transaction.activities(session, now: Clock.wallMilliseconds))
         }

@@ -37,21 +37,33 @@ extension EngineCore {
 
     /// Clients of the application learn of new events; what depends on ended tasks is looked at.
     func announce(_ change: Change) {
-        lookAtActivities(of: change.tasks)
+        activities.tasksEnded(change.tasks)
         guard change.newestEvent > .zero else { return }
         if change.needsHost { launches.look(at: change.application) }
         events.announce(change)
     }
 
+    /// Tasks have ended, and their ends are in the store.
+    func ended(_ endings: [Ending], _ change: Change?) {
+        for ending in endings {
+            transfers.runner(ending.end.task, ending.attempt)?.take(.concluded)
+            forgetRepeats(of: ending.end.task)
+        }
+        guard let change else { return }
+        if change.leavesBodies { requestBodies.sweep() }
+        apply(credentials.closed(change.closedChallenges, of: change.session))
+        announce(change)
+    }
+
+    func endAgain(_ ending: Ending, after failure: Failure) {
+        transfers.runner(ending.end.task, ending.attempt)?.attempt.commitAgain(after: failure) { [unowned self] in
+            endings.writeAgain(ending)
+        }
+    }
+
     /// Tasks of these lanes have ended or stopped.
     func tasksLeft(_ lanes: Set<LaneID>) {
         reachability.tasksLeft(lanes) { [unowned self] lane in transfers.isRunning(in: lane) }
-    }
-
-    /// An event comes for a host that may be stopped.
-    func noteStop(of connection: ClientConnection) {
-        guard let process = connection.process, let application = connection.application else { return }
-        if launches.stopped.noteEvent(for: process.processID, now: loop.now) { launches.look(at: application) }
     }
 
     /// The task has ended, or the host has done something with it.

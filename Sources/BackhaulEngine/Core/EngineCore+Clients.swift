@@ -28,9 +28,12 @@ extension EngineCore {
         // It may have connected again before the end of this connection was seen.
         guard !clients.clients.contains(hello.client) else { return }
         let application = hello.application
-        storeUntilDone({ (transaction) throws(Failure) in
+        runtime.storeUntilDone({ (transaction) throws(Failure) in
             try transaction.releaseClient(hello.client)
-        }, then: { core, _ in core.claims.released(in: application) })
+        }, then: { [unowned self] _ in
+            claims.released(in: application)
+            return []
+        })
     }
 
     func received(_ message: ClientMessage, from id: ConnectionID) {
@@ -66,15 +69,15 @@ extension EngineCore {
         let application = hello.application
         let connected = clients.clients
         let departed = hello.departed.filter { !connected.contains($0) }
-        storeUntilDone({ (transaction) throws(Failure) in
+        runtime.storeUntilDone({ (transaction) throws(Failure) in
             try transaction.releaseDeparted(departed, of: process)
             return try transaction.waitingEvents(application: application)
-        }, then: { core, waitingEvents in
-            if !departed.isEmpty { core.claims.released(in: application) }
-            guard let connection = core.clients[id] else { return }
+        }, then: { [unowned self] waitingEvents in
+            if !departed.isEmpty { claims.released(in: application) }
             for waiting in waitingEvents {
-                connection.deliver(.notice(.event(identifier: waiting.identifier, newest: waiting.newestEvent)))
+                clients[id]?.deliver(.notice(.event(identifier: waiting.identifier, newest: waiting.newestEvent)))
             }
+            return []
         })
     }
 

@@ -21,12 +21,14 @@ extension EngineCore {
             }
         case .leaveIfUnconnected: leaveIfUnconnected()
         case .storeDirectoryChanged: server?.mendSoon()
-        case .retryLater(let work): retryLater { _ in work() }
+        case .retryLater(let work): storeRetries.add(work)
         case .announce(let change): announce(change)
-        case .eventFor(let connection): if let connection = clients[connection] { noteStop(of: connection) }
+        case .eventFor(let connection): if let connection = clients[connection] { launches.eventCame(for: connection) }
         case .opened(let session, let opening, let consumer):
             opened(session, opening, consumer)
             if clients[opening.address.connection] == nil { claims.released(opening.name) }
+        case .ended(let endings, let change): ended(endings, change)
+        case .notEnded(let ending, let failure): endAgain(ending, after: failure)
         case .schedule: scheduler.plan()
         case .startReadyTasks: startReadyTasks()
         case .start(let task, let isProbe): start(task, isProbe: isProbe)
@@ -51,13 +53,14 @@ extension EngineCore {
         case .conditionsChanged: apply(conditions.conditionsChanged())
         case .conditionsDecided:
             sleep.consider()
-            reconsiderActivities()
+            activities.conditionsChanged()
             apply(budgets.decided())
         case .reconsider: conditions.planReconsider()
         case .prune: conditions.planPruning()
         case .planLook: conditions.planLook()
         case .judgeDelayed: admission.judgeDelayed()
         case .clockWasSet: apply(conditions.clockWasSet())
+        case .latestStart(let time): apply(deadlines.latestStart(at: time))
         case .calendarStepped(let step): calendarStepped(by: step)
         case .resume(let tasks): for task in tasks { transfers[task]?.attempt.goOn() }
         }
@@ -106,7 +109,7 @@ extension EngineCore {
     private func calendarStepped(by step: Int64) {
         scheduler.calendarStepped(by: step)
         for runner in transfers.all { runner.attempt.task.enqueuedMilliseconds += step }
-        lookAtActivities()
+        activities.look()
         // Earliest starts are times on the wall.
         if step != 0 { scheduler.releaseDue() }
     }

@@ -59,7 +59,7 @@ final class EngineCore {
         runtime, services, transport, transfers, scheduler, calendar, credentials, reachability, uplink, budgets,
         rates, cookies, files,
         TransferContext.Hooks(
-            apply: { [unowned self] in apply($0) }, end: { [unowned self] in end($0) },
+            apply: { [unowned self] in apply($0) }, end: { [endings] in endings.write($0) },
             finished: { [unowned self] in finished($0) }, isLeaving: { [unowned self] in isLeaving }))
     var directoryAliases = DirectoryAliases()
     let cookies: CookieController
@@ -82,19 +82,22 @@ final class EngineCore {
     var whenLeft: (() -> Void)?
     var ticker: LoopTimer?
     var tickerRuns = false
-    /// Until then clients of an earlier engine have time to come back.
-    var returnTimer: LoopTimer?
-    var storeRetryTimer: LoopTimer?
-    /// What the store could not do for now.
-    var storeRetries: [(EngineCore) -> Void] = []
+    let storeRetries: StoreRetries
     let claims: SessionClaims
     private let startedMilliseconds = Clock.wallMilliseconds
-    private(set) lazy var launches = Launches(core: self)
-    /// Those of this turn.
-    var endings: [SessionID: [Ending]] = [:]
+    private(set) lazy var launches: LaunchController = LaunchController(
+        runtime, clients, ProgramStarter(runtime, services))
+    let endings: EndingWriter
     let events: EventPublisher
     private(set) lazy var progress = ProgressPublisher(runtime, clients, self)
-    var activities = Activities()
+    private(set) lazy var activities: ActivityController = ActivityController(
+        runtime, calendar, log: services.options.log,
+        holds: { [unowned self] constraints, session in
+            let (holds, effects) = conditions.holds(for: constraints, of: session)
+            apply(effects)
+            return holds
+        },
+        isEnding: { [unowned self] in hasFailed || isLeaving })
     let rates: RateLimiter
 
     init(loop: Loop, services: Services, ended: @escaping @Sendable (EngineEnd) -> Void) throws(Failure) {
@@ -111,6 +114,8 @@ final class EngineCore {
         requestBodies = RequestBodyKeeper(runtime, services)
         claims = SessionClaims(runtime, clients)
         events = EventPublisher(runtime, clients)
+        endings = EndingWriter(runtime, events)
+        storeRetries = StoreRetries(runtime)
         rates = RateLimiter(runtime)
         runtime.apply = { [unowned self] in apply($0) }
     }
@@ -169,7 +174,7 @@ final class EngineCore {
 
     private func opened(_ opening: Opening) {
         files.open(tag: opening.tag)
-        if opening.hasClients { expectClients() }
+        if opening.hasClients { claims.expectClients() }
         limits(opening.limits)
         budgets.open(opening.networks.said, opening.networks.used)
         for session in opening.sessions { remember(session.configuration, of: session.id) }
@@ -183,8 +188,8 @@ final class EngineCore {
         startReadyTasks()
         leftovers.sweep()
         requestBodies.sweepAtStart()
-        launches.opened(opening.launches)
-        lookAtActivities()
+        launches.restore(opening.launches)
+        activities.look()
         idle.mayBeIdle()
         idle.noteWork()
     }
@@ -232,14 +237,13 @@ final class EngineCore {
         ticker?.stop()
         scheduler.close()
         idle.close()
-        returnTimer?.stop()
-        storeRetryTimer?.stop()
+        storeRetries.close()
         claims.close()
         progress.close()
         journal.close()
         rates.close()
         requestBodies.close()
-        activities.timer?.stop()
+        activities.close()
         budgets.close()
         cookies.close()
         storeWatch?.close()

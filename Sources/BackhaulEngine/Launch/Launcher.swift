@@ -40,7 +40,7 @@ final class Launcher: Sendable {
     }
 
     /// SIGTERM for all of the unit, or for the processes and their group.
-    func askToEnd(_ processes: [WatchedProcess], unit: String?) {
+    func askToEnd(_ processes: [any HostProcess], unit: String?) {
         worker.post { _ in
             if let unit, let manager = UserManager.connect(), (try? manager.stopService(unit)) == true { return }
             for process in processes { process.askToEnd() }
@@ -48,7 +48,7 @@ final class Launcher: Sendable {
     }
 
     /// SIGKILL.
-    func kill(_ processes: [WatchedProcess]) {
+    func kill(_ processes: [any HostProcess]) {
         worker.post { _ in for process in processes { process.kill() } }
     }
 

@@ -12,16 +12,23 @@ struct StoppedProcesses {
 
     private static let pauseMilliseconds: Int64 = 1_000
 
+    private let isStopped: (Int32) -> Bool
     private var since: [Int32: Since] = [:]
     private var lookedAt: [Int32: Int64] = [:]
 
-    /// Nil when it runs.
-    mutating func look(at process: Int32) -> Since? {
-        guard ProcessIdentity.isStopped(processID: process) || ControlGroup.isFrozen(processID: process) else {
+    init(isStopped: @escaping (Int32) -> Bool = isStoppedOrFrozen) { self.isStopped = isStopped }
+
+    static func isStoppedOrFrozen(_ process: Int32) -> Bool {
+        ProcessIdentity.isStopped(processID: process) || ControlGroup.isFrozen(processID: process)
+    }
+
+    /// `now`: milliseconds since boot. Nil when it runs.
+    mutating func look(at process: Int32, now: Int64) -> Since? {
+        guard isStopped(process) else {
             since[process] = nil
             return nil
         }
-        let known = since[process] ?? Since(wall: Clock.wallMilliseconds, boot: Clock.bootMilliseconds)
+        let known = since[process] ?? Since(wall: Clock.wallMilliseconds, boot: now)
         since[process] = known
         return known
     }
@@ -32,7 +39,7 @@ struct StoppedProcesses {
         if let before = lookedAt[process], now - before < Self.pauseMilliseconds { return false }
         lookedAt[process] = now
         let wasStopped = since[process] != nil
-        return look(at: process) != nil && !wasStopped
+        return look(at: process, now: now) != nil && !wasStopped
     }
 
     mutating func forget(_ process: Int32) {

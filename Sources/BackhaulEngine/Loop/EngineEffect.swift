@@ -49,6 +49,10 @@ enum EngineEffect {
     case reloadLater(Set<LaneID>)
     /// What holds these lanes as a whole has changed.
     case holdChanged(Set<LaneID>)
+    /// These ends of tasks of one session are in the store. Nil: all tasks had ended already or were gone.
+    case ended([Ending], Change?)
+    /// The store could not write the end for now.
+    case notEnded(Ending, Failure)
     /// Waits for a route are over in those of these lanes in which no task runs or is ready.
     case endWaits([LaneID])
     /// Which of the session's lanes try one task at a time may have changed.
@@ -62,6 +66,8 @@ enum EngineEffect {
     case releaseDue
     /// A delayed task is due at this time of the boot clock.
     case due(at: Int64?)
+    /// A task stops waiting for the wishes of its preset at this Unix time in milliseconds.
+    case latestStart(at: Int64?)
     /// The calendar was set: times of rows moved by so many milliseconds.
     case calendarStepped(by: Int64)
     /// These transfers may move bytes again.

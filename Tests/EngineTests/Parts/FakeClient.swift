@@ -15,13 +15,18 @@ final class FakeClient {
         var isBehind = false
     }
 
-    init(_ clients: ClientRegistry, application: String = "org.example") {
+    init(
+        _ clients: ClientRegistry, application: String = "org.example", process number: Int32 = 1,
+        isObserver: Bool = false, launch: LaunchToken? = nil
+    ) {
         let inbox = inbox
         connection = ClientConnection(
             id: id, isLocal: false, isBehind: { inbox.isBehind }, deliver: { inbox.messages.append($0) })
-        let process = ProcessIdentity(processID: 1, startTime: 1, bootID: "boot")
+        let process = ProcessIdentity(processID: number, startTime: 1, bootID: "boot")
         connection.introduce(
-            Hello(client: .random(), application: application, process: 1), process: process)
+            Hello(
+                client: .random(), application: application, process: number, isObserver: isObserver, launch: launch),
+            process: process)
         clients.add(connection)
     }
 

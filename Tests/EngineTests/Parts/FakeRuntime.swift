@@ -47,6 +47,9 @@ final class FakeRuntime: Runtime {
 
     var pendingStoreCalls: Int { storeCalls.count }
 
+    /// Whether the oldest call of the store awaits such a result.
+    func storeAwaits<Value: Sendable>(_ type: Value.Type) -> Bool { storeCalls.first is PendingStoreCall<Value> }
+
     /// The oldest call of the store that awaits such a result ends with it.
     func storeReturns<Value: Sendable>(_ result: Result<Value, Failure>) throws {
         let index = try #require(

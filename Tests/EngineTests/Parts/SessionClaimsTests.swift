@@ -99,6 +99,21 @@ struct SessionClaimsTests {
         #expect(claims.count(of: name) == 0)
     }
 
+    @Test("try again once the claims of an earlier engine's clients have lapsed")
+    func absentClients() throws {
+        let client = FakeClient(clients)
+        claims.expectClients()
+        runtime.advance(milliseconds: 9_999)
+        #expect(runtime.pendingStoreCalls == 0)
+        runtime.advance(milliseconds: 1)
+        let consumer = FakeClient(clients)
+        consumer.attach(1, SessionID(rawValue: 1))
+        claims.wait(opening(client))
+        try runtime.storeReturns(())
+        try runtime.storeReturns(opened())
+        #expect(openings() == [client.address(1)])
+    }
+
     @Test("learn of another failure than that the session is in use")
     func fails() throws {
         let client = FakeClient(clients)

@@ -1,0 +1,30 @@
+/// Repeats what the store could not do for want of memory or space.
+///
+/// One for the store. It owns the work to repeat and the timer for it.
+final class StoreRetries {
+    private static let retryMilliseconds: Int64 = 1_000
+
+    private var work: [() -> Void] = []
+    private var timer: (any RuntimeTimer)?
+
+    init(_ runtime: any Runtime) {
+        timer = runtime.timer { [unowned self] in
+            repeatAll()
+            return []
+        }
+    }
+
+    func close() { timer?.stop() }
+
+    /// Does `work` a second after the first of those that wait was added.
+    func add(_ work: @escaping () -> Void) {
+        self.work.append(work)
+        if self.work.count == 1 { timer?.start(milliseconds: Self.retryMilliseconds) }
+    }
+
+    private func repeatAll() {
+        let due = work
+        work = []
+        for repeatWork in due { repeatWork() }
+    }
+}

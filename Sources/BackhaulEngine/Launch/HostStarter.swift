@@ -1,0 +1,70 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Starts and ends launched hosts. Tests have a fake that starts no program.
+protocol HostStarter: AnyObject {
+    /// Starts the program of the launch. `then` is called on the loop, in a later turn.
+    func start(
+        _ launch: StoredLaunch, _ token: LaunchToken,
+        then: @escaping (Result<LaunchedProcess, Failure>) -> [EngineEffect])
+
+    /// SIGTERM for all of the unit, or for the processes.
+    func askToEnd(_ processes: [any HostProcess], unit: String?)
+
+    /// SIGKILL.
+    func kill(_ processes: [any HostProcess])
+
+    /// Waits for what is under way.
+    func close()
+}
+
+/// Starts programs with the environment of a launched host of this store.
+///
+/// One for the store. It owns the thread for launches, which exists from the first launch on.
+final class ProgramStarter: HostStarter {
+    private let runtime: any Runtime
+    private let services: Services
+    private var launcher: Launcher?
+
+    init(_ runtime: any Runtime, _ services: Services) {
+        self.runtime = runtime
+        self.services = services
+    }
+
+    func start(
+        _ launch: StoredLaunch, _ token: LaunchToken,
+        then: @escaping (Result<LaunchedProcess, Failure>) -> [EngineEffect]
+    ) {
+        guard let launcher = launcherForUse() else {
+            return runtime.afterThisTurn {
+                then(.failure(Failure(.outOfResources, "no thread for the launch can be started")))
+            }
+        }
+        let order = LaunchOrder(
+            application: launch.application, command: launch.command, environment: environment(of: launch, token),
+            unit: "backhaul-\(launch.application.prefix(150))-\(String(token.secret, radix: 16)).service")
+        launcher.start(order, then: runtime.returning(then))
+    }
+
+    func askToEnd(_ processes: [any HostProcess], unit: String?) {
+        launcherForUse()?.askToEnd(processes, unit: unit)
+    }
+
+    func kill(_ processes: [any HostProcess]) { launcherForUse()?.kill(processes) }
+
+    func close() { launcher?.close() }
+
+    private func launcherForUse() -> Launcher? {
+        if launcher == nil { launcher = try? Launcher() }
+        return launcher
+    }
+
+    private func environment(of launch: StoredLaunch, _ token: LaunchToken) -> [String: String] {
+        let inherited = Environment.variable("BACKHAUL_DAEMON")
+        return LaunchEnvironment.make(
+            of: Environment.entries, additions: launch.command.environment, application: launch.application,
+            token: token, store: services.directory.path,
+            daemon: services.options.isDaemon ? Environment.ownProgram : inherited, home: Environment.home)
+    }
+}

@@ -1,0 +1,316 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Launches hosts when their sessions need them: asks the store what there is, `LaunchDecision` what to do, and does
+/// it.
+///
+/// One for the store. It owns the applications with a launch command, and which hosts are seen to be stopped.
+final class LaunchController {
+    /// Hosts of an engine that has died connect to this one within that time.
+    private static let settlingMilliseconds: Int64 = 1_000
+    /// Between two looks at a store that cannot be read, or at processes without a pidfd.
+    private static let pauseMilliseconds: Int64 = 1_000
+
+    private let runtime: any Runtime
+    private let clients: ClientRegistry
+    private let starter: any HostStarter
+    private let findProcess: (ProcessIdentity) -> (any HostProcess)?
+    private var applications: [String: LaunchedApplication] = [:]
+    private var stopped: StoppedProcesses
+    private var timer: (any RuntimeTimer)?
+    private let startedAt: Int64
+
+    /// - findProcess: the process while it lives.
+    /// - isStopped: whether the process with this number is stopped or frozen.
+    init(
+        _ runtime: any Runtime, _ clients: ClientRegistry, _ starter: any HostStarter,
+        findProcess: @escaping (ProcessIdentity) -> (any HostProcess)? = { WatchedProcess($0) },
+        isStopped: @escaping (Int32) -> Bool = StoppedProcesses.isStoppedOrFrozen
+    ) {
+        self.runtime = runtime
+        self.clients = clients
+        self.starter = starter
+        self.findProcess = findProcess
+        stopped = StoppedProcesses(isStopped: isStopped)
+        startedAt = runtime.now
+        timer = runtime.timer { [unowned self] in
+            wake()
+            return []
+        }
+    }
+
+    /// A launched host is watched, or an application is to be launched, now or after a delay.
+    var isBusy: Bool { applications.values.contains(where: \.isBusy) }
+
+    /// Takes over the rows of the engine before this one.
+    func restore(_ stored: [StoredLaunch]) {
+        for launch in stored { add(launch) }
+    }
+
+    func close() {
+        timer?.stop()
+        applications = [:]
+        starter.close()
+    }
+
+    /// The application's command was registered or, with nil, removed.
+    func registered(_ launch: StoredLaunch?, of name: String) {
+        guard let launch else {
+            // A living host is still watched: should a command be registered again, there is one launch at a time.
+            applications[name]?.remove()
+            return look(at: name)
+        }
+        guard let application = applications[name] else { return add(launch) }
+        application.register(launch)
+        look(at: name)
+    }
+
+    private func add(_ launch: StoredLaunch) {
+        let application = LaunchedApplication(launch, HostProcesses(runtime, find: findProcess))
+        applications[launch.application] = application
+        if let process = launch.current?.process {
+            application.lives(now: runtime.now)
+            watch(process, of: application)
+            settle(application)
+        }
+        look(at: launch.application)
+    }
+
+    // MARK: What happens
+
+    func hostCame(_ connection: ClientConnection) {
+        guard let hello = connection.hello, let process = connection.process, !hello.isObserver,
+            let application = applications[hello.application]
+        else { return }
+        let before = application.stored
+        if application.owns(connection) {
+            watch(process, of: application)
+            application.ownHostCame(process, now: runtime.now)
+        } else {
+            application.otherHostCame()
+        }
+        if application.stored != before { save(application) }
+        look(at: hello.application)
+    }
+
+    func hostLeft(_ connection: ClientConnection) {
+        guard let hello = connection.hello else { return }
+        stopped.forget(hello.process)
+        guard let application = applications[hello.application] else { return }
+        settle(application)
+        look(at: hello.application)
+    }
+
+    /// A host of the launch consumes a session that it was launched for, as its row says already. It may have closed
+    /// its connection in the meantime.
+    func attached(_ name: String, _ consumer: ConsumerIdentity) {
+        guard let application = applications[name], application.stored.current?.token == consumer.launch else { return }
+        watch(consumer.process, of: application)
+        application.attached(consumer.process, now: runtime.now)
+        look(at: name)
+    }
+
+    /// A session was completed, by any process. `hasRead`: events were handed to it before.
+    func completed(in name: String, _ completion: Transaction.Completion, hasRead: Bool) {
+        guard let application = applications[name] else { return }
+        if application.completed(completion, hasRead: hasRead) { save(application) }
+        look(at: name)
+    }
+
+    /// An event comes for a host that may be stopped.
+    func eventCame(for connection: ClientConnection) {
+        guard let process = connection.process, let application = connection.application else { return }
+        if stopped.noteEvent(for: process.processID, now: runtime.now) { look(at: application) }
+    }
+
+    // MARK: Looking
+
+    /// Something has changed that may launch, or end a launch.
+    func look(at name: String) {
+        guard let application = applications[name], application.look.begin() else { return }
+        application.wakeAt = nil
+        let addsToLaunch = application.isLiving
+        runtime.store({ (transaction) throws(Failure) in
+            if addsToLaunch { try transaction.listWaiting(of: name) }
+            return try transaction.seen(name)
+        }, then: { [unowned self] result in
+            looked(at: name, result)
+            return [.mayBeIdle]
+        })
+    }
+
+    private func looked(at name: String, _ result: Result<LaunchedApplication.Seen, Failure>) {
+        guard let application = applications[name] else { return }
+        let looksAgain = application.look.end()
+        if application.isRemoved, !application.isUnderWay {
+            applications[name] = nil
+            return
+        }
+        switch result {
+        case .failure: wake(application, at: runtime.now + Self.pauseMilliseconds)
+        case .success(let seen): perform(step(facts(application, seen)), of: application)
+        }
+        if looksAgain { look(at: name) }
+    }
+
+    private func facts(_ application: LaunchedApplication, _ seen: LaunchedApplication.Seen) -> LaunchDecision.Facts {
+        let hasHost = clients.all.contains { connection in
+            guard let hello = connection.hello, hello.application == application.name else { return false }
+            return !hello.isObserver && !application.owns(connection)
+        }
+        return application.facts(seen, hasHost: hasHost, stopped: &stopped, now: runtime.now)
+    }
+
+    private func step(_ facts: LaunchDecision.Facts) -> LaunchDecision.Step {
+        let step = LaunchDecision.next(facts)
+        let settledAt = startedAt + Self.settlingMilliseconds
+        return step == .launch && facts.now < settledAt ? .wait(until: settledAt) : step
+    }
+
+    private func wake(_ application: LaunchedApplication, at time: Int64) {
+        application.wakeAt = time
+        startTimer()
+    }
+
+    private func startTimer() {
+        guard let next = applications.values.compactMap(\.wakeAt).min() else { return }
+        timer?.start(milliseconds: next - runtime.now)
+    }
+
+    private func wake() {
+        for application in Array(applications.values) {
+            guard let time = application.wakeAt, time <= runtime.now else { continue }
+            application.wakeAt = nil
+            settle(application)
+            look(at: application.name)
+        }
+        startTimer()
+    }
+
+    // MARK: Doing
+
+    private func perform(_ step: LaunchDecision.Step, of application: LaunchedApplication) {
+        let now = runtime.now
+        let nextPoll = application.processes.needPolling ? now + Self.pauseMilliseconds : nil
+        switch step {
+        case .rest, .leaveAlone:
+            if let nextPoll { wake(application, at: nextPoll) }
+            return
+        case .wait(let time): return wake(application, at: min(time, nextPoll ?? .max))
+        case .launch: return launch(application)
+        case .askToEnd:
+            application.askedToEnd(now: now)
+            starter.askToEnd(application.processes.all, unit: application.stored.current?.unit)
+        case .kill:
+            application.killed()
+            starter.kill(application.processes.all)
+        case .extendAttachTime: application.extendAttachTime(now: now)
+        case .over: application.end()
+        case .failed: application.fail(now: now)
+        }
+        save(application)
+        look(at: application.name)
+    }
+
+    private func save(_ application: LaunchedApplication) {
+        let stored = application.stored
+        runtime.store({ (transaction) throws(Failure) in try transaction.save(stored) }, then: { _ in [] })
+    }
+
+    private func launch(_ application: LaunchedApplication) {
+        let name = application.name
+        let before = application.begin(now: runtime.now)
+        let (backoff, secret) = (application.stored.backoff, UInt64.random(in: .min ... .max))
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.beginLaunch(of: name, secret: secret, backoff: backoff, now: Clock.wallMilliseconds)
+        }, then: { [unowned self] result in
+            began(name, result, before)
+            return []
+        })
+    }
+
+    private func began(_ name: String, _ result: Result<StoredLaunch?, Failure>, _ before: LaunchBackoff) {
+        guard let application = applications[name] else { return }
+        guard case .success(let launch?) = result, let current = launch.current else {
+            // Its sessions were read meanwhile, or the store cannot be written for now.
+            application.takeBack(before)
+            return wake(application, at: runtime.now + Self.pauseMilliseconds)
+        }
+        application.began(current)
+        starter.start(application.stored, current.token) { [unowned self] result in
+            started(name, current.token, result)
+            return []
+        }
+    }
+
+    private func started(_ name: String, _ token: LaunchToken, _ result: Result<LaunchedProcess, Failure>) {
+        guard let application = applications[name], application.stored.current?.token == token else { return }
+        switch result {
+        case .success(let launched):
+            application.started(launched, now: runtime.now)
+            if let process = launched.process { watch(process, of: application) }
+            settle(application)
+        case .failure(let failure): application.cannotStart(failure)
+        }
+        save(application)
+        look(at: name)
+    }
+
+    // MARK: Watching
+
+    private func watch(_ process: ProcessIdentity, of application: LaunchedApplication) {
+        let name = application.name
+        application.processes.watch(process) { [unowned self] in
+            guard let application = applications[name] else { return }
+            settle(application)
+            look(at: name)
+        }
+    }
+
+    private func settle(_ application: LaunchedApplication) {
+        application.settle { clients.all.contains(where: application.owns) }
+    }
+
+    // MARK: Listings
+
+    /// How the launches of an application fare.
+    func info(_ launch: StoredLaunch, _ seen: LaunchedApplication.Seen) -> LaunchInfo {
+        var info = LaunchInfo(application: launch.application, command: launch.command)
+        guard let application = applications[launch.application] else { return info }
+        let (state, nextLaunch) = state(application, seen)
+        info.state = state
+        info.nextLaunchMilliseconds = nextLaunch
+        info.launches = application.stored.backoff.launches
+        info.errorMessage = application.stored.errorMessage
+        if state == .running, let current = application.stored.current {
+            info.processID = current.process.map { Int64($0.processID) } ?? 0
+            info.startedMilliseconds = current.startedMilliseconds
+        }
+        return info
+    }
+
+    /// Adds what the rows do not tell: the launch as far as it concerns each session, and stopped consumers.
+    func describe(_ sessions: inout [SessionInfo], of name: String, _ seen: LaunchedApplication.Seen) {
+        var stoppedSince: [Int64: Int64] = [:]
+        for consumer in Set(sessions.map(\.consumer)) where consumer != 0 {
+            stoppedSince[consumer] = stopped.look(at: Int32(clamping: consumer), now: runtime.now)?.wall
+        }
+        let concerned = Set(seen.waiting.map(\.identifier))
+        let launch = applications[name].map { state($0, seen) }
+        for index in sessions.indices {
+            sessions[index].consumerStoppedMilliseconds = stoppedSince[sessions[index].consumer] ?? 0
+            guard let launch, concerned.contains(sessions[index].identifier) else { continue }
+            sessions[index].launchState = launch.state
+            sessions[index].nextLaunchMilliseconds = launch.nextLaunch
+        }
+    }
+
+    private func state(
+        _ application: LaunchedApplication, _ seen: LaunchedApplication.Seen
+    ) -> (state: LaunchState, nextLaunch: Int64) {
+        let facts = facts(application, seen)
+        let (state, nextAt) = LaunchDecision.state(facts)
+        return (state, nextAt.map { Clock.wallMilliseconds + ($0 - facts.now) } ?? 0)
+    }
+}

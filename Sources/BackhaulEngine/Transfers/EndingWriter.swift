@@ -1,0 +1,63 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// The end of a running task.
+struct Ending: Sendable {
+    let end: TaskEnd
+    let attempt: UInt64
+    let session: SessionID
+    /// Part of the same transaction.
+    let also: (@Sendable (Transaction) throws(Failure) -> Void)?
+}
+
+/// Writes the ends of running tasks. Small files end many at a time: one transaction writes all ends of a session in
+/// one turn, with what the session counts and its events.
+///
+/// One for each loop. It owns the ends of the present turn.
+final class EndingWriter {
+    private let runtime: any Runtime
+    private let events: EventPublisher
+    private var endings: [SessionID: [Ending]] = [:]
+
+    init(_ runtime: any Runtime, _ events: EventPublisher) {
+        self.runtime = runtime
+        self.events = events
+    }
+
+    /// At the end of this turn.
+    func write(_ ending: Ending) {
+        if endings.isEmpty {
+            runtime.afterThisTurn { [unowned self] in
+                writeAll()
+                return []
+            }
+        }
+        endings[ending.session, default: []].append(ending)
+    }
+
+    /// An end that could not be written is written by itself, at once.
+    func writeAgain(_ ending: Ending) { write([ending], of: ending.session) }
+
+    private func writeAll() {
+        let all = endings
+        endings = [:]
+        for (session, endings) in all { write(endings, of: session) }
+    }
+
+    private func write(_ endings: [Ending], of session: SessionID) {
+        let readsEvents = events.pushes(session)
+        runtime.store({ (transaction) throws(Failure) in
+            for ending in endings { try ending.also?(transaction) }
+            return try transaction.end(endings.map(\.end), now: Clock.wallMilliseconds, readsEvents: readsEvents)
+        }, then: { result in
+            switch result {
+            case .success(let change):
+                CrashPoint.afterEnd.reach()
+                return [.ended(endings, change)]
+            // Each is repeated by itself: one that cannot be written must not delay the others.
+            case .failure(let failure): return endings.map { .notEnded($0, failure) }
+            }
+        })
+    }
+}

@@ -1,0 +1,67 @@
+import BackhaulModel
+import BackhaulStore
+import Testing
+
+@testable import BackhaulEngine
+
+@Suite("Ends of tasks")
+struct EndingWriterTests {
+    let runtime = FakeRuntime()
+    let writer: EndingWriter
+
+    init() { writer = EndingWriter(runtime, EventPublisher(runtime, ClientRegistry())) }
+
+    private func ending(_ task: UInt64, session: UInt64 = 1) -> Ending {
+        Ending(
+            end: TaskEnd(TaskID(rawValue: task), Outcome(state: .succeeded)), attempt: 1,
+            session: SessionID(rawValue: session), also: nil)
+    }
+
+    /// Tasks whose ends are in the store, one list for each transaction.
+    private func takeEnded() -> [[UInt64]] {
+        runtime.takeEffects().compactMap { effect in
+            if case .ended(let endings, _) = effect { endings.map(\.end.task.rawValue) } else { nil }
+        }
+    }
+
+    @Test("of one turn and session are written together, those of another session apart")
+    func together() throws {
+        for (task, session) in [(1, 1), (2, 1), (3, 2)] as [(UInt64, UInt64)] {
+            writer.write(ending(task, session: session))
+        }
+        #expect(runtime.pendingStoreCalls == 0)
+        runtime.endTurn()
+        #expect(runtime.pendingStoreCalls == 2)
+        try runtime.storeReturns(nil as Change?)
+        try runtime.storeReturns(nil as Change?)
+        #expect(Set(takeEnded()) == [[1, 2], [3]])
+    }
+
+    @Test("of the next turn are written in another transaction")
+    func nextTurn() throws {
+        writer.write(ending(1))
+        runtime.endTurn()
+        writer.write(ending(2))
+        #expect(runtime.pendingStoreCalls == 1)
+        runtime.endTurn()
+        try runtime.storeReturns(nil as Change?)
+        try runtime.storeReturns(nil as Change?)
+        #expect(takeEnded() == [[1], [2]])
+    }
+
+    @Test("that cannot be written for now are named one by one, and written alone")
+    func failure() throws {
+        writer.write(ending(1))
+        writer.write(ending(2))
+        runtime.endTurn()
+        try runtime.storeReturns(Result<Change?, Failure>.failure(Failure(.storeFull, "no space")))
+        let failed = runtime.takeEffects().compactMap { effect -> Ending? in
+            if case .notEnded(let ending, _) = effect { ending } else { nil }
+        }
+        #expect(failed.map(\.end.task.rawValue) == [1, 2])
+        for ending in failed { writer.writeAgain(ending) }
+        try runtime.storeReturns(nil as Change?)
+        #expect(takeEnded() == [[1]])
+        #expect(runtime.pendingStoreCalls == 1)
+    }
+}

@@ -1,0 +1,48 @@
+import Testing
+
+@testable import BackhaulEngine
+
+@Suite("Work that the store could not do")
+struct StoreRetriesTests {
+    final class Done {
+        var names: [String] = []
+    }
+
+    let runtime = FakeRuntime()
+    let done = Done()
+
+    @Test("is repeated a second later, in order, and once")
+    func repeats() {
+        let retries = StoreRetries(runtime)
+        retries.add { [done] in done.names.append("first") }
+        runtime.advance(milliseconds: 600)
+        retries.add { [done] in done.names.append("second") }
+        runtime.advance(milliseconds: 399)
+        #expect(done.names.isEmpty)
+        runtime.advance(milliseconds: 1)
+        #expect(done.names == ["first", "second"])
+        runtime.advance(milliseconds: 10_000)
+        #expect(done.names == ["first", "second"])
+    }
+
+    @Test("that fails again waits for another second")
+    func failsAgain() {
+        let retries = StoreRetries(runtime)
+        retries.add { [done] in
+            retries.add { done.names.append("again") }
+        }
+        runtime.advance(milliseconds: 1_999)
+        #expect(done.names.isEmpty)
+        runtime.advance(milliseconds: 1)
+        #expect(done.names == ["again"])
+    }
+
+    @Test("is not repeated after the end")
+    func closed() {
+        let retries = StoreRetries(runtime)
+        retries.add { [done] in done.names.append("late") }
+        retries.close()
+        runtime.advance(milliseconds: 10_000)
+        #expect(done.names.isEmpty)
+    }
+}
