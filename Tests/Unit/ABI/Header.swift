@@ -8,7 +8,7 @@ struct Header {
     let constants: [String]
 
     static let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "include/backhaul.h").path
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "include/backhaul.h").path
 
     init() throws {
         let text = try String(contentsOfFile: Header.path, encoding: .utf8)

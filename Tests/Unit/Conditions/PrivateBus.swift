@@ -40,8 +40,8 @@ final class PrivateBus {
     }
 
     private static var program: String {
-        let tests = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
-        return "/" + tests + "/conditions/buses.py"
+        let tests = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        return "/" + tests + "/Integration/conditions/buses.py"
     }
 
     /// What the method of `bus`, `network` or `logind` returns, as Python writes it.
