@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from examples.at_home import processes_at
 from daemons import daemons_of, end, end_daemons
+from examples.at_home import processes_at
 from held import HeldServer
 from story import digest
 from testbed.host import until

@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
-from examples.at_home import Images
 from daemons import daemons_of, end
+from examples.at_home import Images
 from held import HeldServer
 from story import digest
+from testbed import checkpoints
 from testbed.host import until
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -106,8 +107,8 @@ def test_killed_in_the_middle_it_is_launched_when_the_picture_is_there(images, s
 def test_when_the_daemon_is_killed_too_the_next_start_goes_on(images, server, sunset):
     images("get", sunset)
     until(server.is_holding, bool)
-    # How far it is becomes durable each second.
-    time.sleep(1.5)
+    (database,) = images.home.rglob(checkpoints.DATABASE)
+    checkpoints.wait_for_checkpoint(database.parent)
     (daemon,) = daemons_of(images.home)
     end(daemon, signal.SIGKILL, time.monotonic() + 5)
     opened = images.open()

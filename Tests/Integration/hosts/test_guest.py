@@ -13,7 +13,7 @@ from servers import child
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 from servers.misbehaving import MisbehavingServer
-from testbed.host import until
+from testbed.host import state_of, until
 
 CONTENT = Content(2_000_000)
 STALLED = Behaviour(stall_after=1_200_000)
@@ -131,6 +131,7 @@ def test_a_stopped_and_continued_host_goes_on(host, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=1_000_000)), downloads / "a")
     misbehaving.wait_until(lambda log: log and log[0].sent > 0)
     one.stop()
+    # Longer than the request time-out.
     time.sleep(2)
     one.signal(signal.SIGCONT)
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
@@ -228,8 +229,8 @@ def test_ctrl_c_is_heard_while_waiting_for_events(store):
         "import sys, backhaul; from backhaul import Hosting\n"
         "application = backhaul.Application('org.example.interrupted', sys.argv[1], hosting=Hosting.EMBEDDED)\n"
         "session = application.session('s')\n"
-        "print('waiting', flush=True)\n"
         "try:\n"
+        "    print('waiting', flush=True)\n"
         "    next(session.events())\n"
         "except KeyboardInterrupt:\n"
         "    session.close(); application.close(); sys.exit(42)\n"
@@ -237,7 +238,7 @@ def test_ctrl_c_is_heard_while_waiting_for_events(store):
     process = child.start([sys.executable, "-c", program, store], stdout=subprocess.PIPE)
     with process.stdout:
         assert process.stdout.readline() == b"waiting\n"
-        time.sleep(0.3)
+        until(lambda: state_of(process.pid), lambda state: state == "S")
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 42
 

@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-import time
 from contextlib import closing
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from backhaul import TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
+from testbed.checkpoints import wait_for_checkpoint
 from testbed.host import until
 
 CONTENT = Content(6_000_000)
@@ -28,7 +28,7 @@ def synced_offset(store):
 
 
 @pytest.fixture
-def interrupted(host, debug_library, misbehaving, downloads):
+def interrupted(host, debug_library, misbehaving, downloads, store):
     """A download whose host was killed in the middle; returns how its store is opened in one boot or another."""
     def start(boot):
         return host(environment={"BACKHAUL_LIBRARY": str(debug_library), "BACKHAUL_BOOT": boot})
@@ -36,9 +36,9 @@ def interrupted(host, debug_library, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=PART)])
     one = start("first-boot")
     one.session(first_retry_delay_ms=50)
-    task = one.download(url, downloads / "a")
-    until(lambda: one.task(task), lambda info: info.offset >= PART)
-    time.sleep(1.5)
+    one.download(url, downloads / "a")
+    until(lambda: [file.stat().st_size for file in downloads.iterdir()], lambda sizes: sizes == [PART])
+    wait_for_checkpoint(store, synced=1 << 20)
     one.kill()
     return start
 

@@ -46,8 +46,8 @@ struct WatchedProcessTests {
 
     @Test("that has ended is not watched, and neither is a later one of the same number")
     func another() throws {
-        // Not before its identity is read.
-        var identity = try start("exec sleep 0.2")
+        var identity = try start("exec sleep 600")
+        #expect(kill(identity.processID, SIGKILL) == 0)
         let deadline = Deadline.after(milliseconds: 10_000)
         while identity.isAlive, !deadline.hasPassed { usleep(5_000) }
         #expect(WatchedProcess(identity) == nil)
