@@ -27,32 +27,44 @@ struct ConfigurationArgumentTests {
         #expect(try read("gallery") == SessionConfiguration(identifier: "gallery"))
     }
 
-    @Test("is taken with each of its fields")
-    func fields() throws {
-        var expected = SessionConfiguration(identifier: "gallery")
-        expected.connectionsPerOrigin = 2
-        expected.maximumRunningTasks = 3
-        expected.maximumAttempts = 4
-        expected.firstRetryDelayMilliseconds = 5
-        expected.longestRetryDelayMilliseconds = 6
-        expected.requestTimeoutMilliseconds = 7
-        expected.resourceTimeoutMilliseconds = 8
-        expected.caFile = "/etc/ca.pem"
-        expected.tolerances = [.missingCloseNotify, .earlyResponse]
-        let caFile = strdup("/etc/ca.pem")
-        defer { free(caFile) }
-        let read = try read("gallery") { given in
-            given.connections_per_origin = 2
-            given.maximum_running_tasks = 3
-            given.maximum_attempts = 4
-            given.first_retry_delay_ms = 5
-            given.longest_retry_delay_ms = 6
-            given.request_timeout_ms = 7
-            given.resource_timeout_ms = 8
-            given.ca_file = UnsafePointer(caFile)
-            given.tolerances = UInt32(BH_TOLERATE_MISSING_CLOSE_NOTIFY | BH_TOLERATE_EARLY_RESPONSE)
+    /// What a host that gives these fields gets.
+    private func read(giving fields: [ConfigurationField]) throws -> SessionConfiguration {
+        let memory = HostMemory()
+        return try withExtendedLifetime(memory) {
+            try read(nil) { given in
+                given.identifier = memory.text("gallery")
+                for field in fields { field.give(&given, memory) }
+            }
         }
-        #expect(read == expected)
+    }
+
+    private func expected(_ fields: [ConfigurationField]) -> SessionConfiguration {
+        var configuration = SessionConfiguration(identifier: "gallery")
+        for field in fields { field.expect(&configuration) }
+        return configuration
+    }
+
+    @Test("is taken with each of its fields", arguments: ConfigurationField.all)
+    func field(field: ConfigurationField) throws {
+        #expect(expected([field]) != expected([]), "the value is the default")
+        #expect(try read(giving: [field]) == expected([field]))
+    }
+
+    @Test("is taken with all of its fields")
+    func allFields() throws {
+        #expect(try read(giving: ConfigurationField.all) == expected(ConfigurationField.all))
+    }
+
+    @Test("is given back to the host with each of its fields", arguments: ConfigurationField.all)
+    func back(field: ConfigurationField) throws {
+        let batch = Batch(.configuration(expected([field])))
+        #expect(try ConfigurationArgument.read(batch.configuration(at: 0)) == expected([field]))
+    }
+
+    @Test("has each field of the header among these")
+    func coverage() throws {
+        let header = try #require(try Header().structs.first { $0.name == "bh_session_configuration" })
+        #expect((["struct_size"] + ConfigurationField.all.flatMap(\.names)).sorted() == header.fields.sorted())
     }
 
     @Test("is refused beyond its limits, naming the field")
