@@ -101,60 +101,60 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
+        .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "ModelTests", dependencies: ["BackhaulModel", "TestSupport"],
-            path: "Tests/ModelTests", swiftSettings: strict),
+            path: "Tests/Unit/Model", swiftSettings: strict),
         .testTarget(
             name: "PlatformTests", dependencies: ["BackhaulPlatform"],
-            path: "Tests/PlatformTests", swiftSettings: strict),
+            path: "Tests/Unit/Platform", swiftSettings: strict),
         .testTarget(
             name: "StoreTests",
             dependencies: ["BackhaulStore", "BackhaulModel", "BackhaulPlatform", "CSQLite", "TestSupport"],
-            path: "Tests/StoreTests", swiftSettings: strict),
+            path: "Tests/Unit/Store", swiftSettings: strict),
         .testTarget(
             name: "BusTests", dependencies: ["BackhaulBus", "BackhaulPlatform"],
-            path: "Tests/BusTests", swiftSettings: strict),
+            path: "Tests/Unit/Bus", swiftSettings: strict),
         .testTarget(
             name: "UserManagerTests",
             dependencies: ["BackhaulUserManager", "BackhaulModel", "BackhaulPlatform", "BackhaulBus"],
-            path: "Tests/UserManagerTests", swiftSettings: strict),
+            path: "Tests/Unit/UserManager", swiftSettings: strict),
         .testTarget(
             name: "WireTests", dependencies: ["BackhaulWire", "BackhaulModel", "TestSupport"],
-            path: "Tests/WireTests", swiftSettings: strict),
+            path: "Tests/Unit/Wire", swiftSettings: strict),
         .testTarget(
             name: "LoopTests", dependencies: ["BackhaulLoop", "BackhaulPlatform", "CLinux", "TestSupport"],
-            path: "Tests/LoopTests", swiftSettings: strict),
+            path: "Tests/Unit/Loop", swiftSettings: strict),
         .testTarget(
             name: "DiskTests", dependencies: ["BackhaulDisk", "BackhaulModel", "BackhaulPlatform"],
-            path: "Tests/DiskTests", swiftSettings: strict),
+            path: "Tests/Unit/Disk", swiftSettings: strict),
         .testTarget(
             name: "TransportTests",
             dependencies: [
                 "BackhaulTransport", "CCurl", "CLinux", "BackhaulLoop", "BackhaulModel", "BackhaulPlatform",
                 "TestSupport",
             ],
-            path: "Tests/TransportTests", swiftSettings: strict),
+            path: "Tests/Unit/Transport", swiftSettings: strict),
         .testTarget(
             name: "ConditionsTests",
             dependencies: [
                 "BackhaulConditions", "BackhaulModel", "BackhaulPlatform", "BackhaulBus", "BackhaulLoop", "CLinux",
                 "TestSupport",
             ],
-            path: "Tests/ConditionsTests", swiftSettings: strict),
+            path: "Tests/Unit/Conditions", swiftSettings: strict),
         .testTarget(
             name: "EngineTests",
             dependencies: [
                 "BackhaulEngine", "BackhaulClient", "BackhaulModel", "BackhaulPlatform", "BackhaulStore",
                 "BackhaulWire",
             ],
-            path: "Tests/EngineTests", swiftSettings: strict),
+            path: "Tests/Unit/Engine", swiftSettings: strict),
         .testTarget(
             name: "CommandTests", dependencies: ["backhaul", "CBackhaul"],
-            path: "Tests/CommandTests", swiftSettings: strict),
+            path: "Tests/Unit/Command", swiftSettings: strict),
         .testTarget(
             name: "ABITests", dependencies: ["BackhaulABI", "CBackhaul", "BackhaulModel", "BackhaulClient"],
-            path: "Tests/ABITests", swiftSettings: strict),
+            path: "Tests/Unit/ABI", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,72 @@
+"""The C API, called from C in every right and wrong way that a host can.
+
+The C programs of this folder are compiled against the built library; each of their tests is an item of its own.
+"""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+PROJECT = HERE.parents[1]
+HEADER = PROJECT / "include" / "backhaul.h"
+WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
+
+
+@pytest.fixture(scope="session")
+def library():
+    """The built library, by $BACKHAUL_LIBRARY or where `make` puts it."""
+    path = Path(os.environ.get("BACKHAUL_LIBRARY", PROJECT / "build" / "lib" / "libbackhaul.so.0"))
+    if not path.exists():
+        pytest.fail(f"{path} is not there; build it with `make`")
+    return path.resolve()
+
+
+@pytest.fixture(scope="session")
+def compile_program(library, tmp_path_factory):
+    """Returns a function: source -> program, compiled once."""
+    folder = tmp_path_factory.mktemp("programs")
+    made = {}
+
+    def compile_one(source):
+        if source not in made:
+            program = folder / source.stem
+            language = ["clang++", "-std=c++17"] if source.suffix == ".cpp" else ["clang", "-std=c11"]
+            compiler = subprocess.run(
+                [*language, *WARNINGS, "-g", "-D_GNU_SOURCE", f"-I{HEADER.parent}", "-o", program, source, library,
+                 "-pthread", f"-Wl,-rpath,{library.parent}"], capture_output=True, text=True)
+            made[source] = (program, compiler.stderr)
+        program, messages = made[source]
+        if messages:
+            pytest.fail(messages, pytrace=False)
+        return program
+
+    return compile_one
+
+
+def programs():
+    """Pairs of a source and the name of one of its tests."""
+    for source in sorted(HERE.glob("test_*.c*")):
+        for name in re.findall(r"TEST\((\w+)\)", source.read_text(encoding="utf-8")):
+            yield source, name
+
+
+@pytest.mark.parametrize("source, name", [pytest.param(source, name, id=f"{source.name}: {name.replace('_', ' ')}")
+                                          for source, name in programs()])
+def test_c(source, name, compile_program, tmp_path):
+    ended = subprocess.run([compile_program(source), name, tmp_path / "store"], timeout=120, text=True,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if ended.returncode != 0 or ended.stdout:
+        pytest.fail(f"{source.name} {name} ended with {ended.returncode}\n{ended.stdout}", pytrace=False)
+
+
+def test_every_function_with_a_handle_is_among_the_calls():
+    header = re.sub(r"/\*.*?\*/", "", HEADER.read_text(encoding="utf-8"), flags=re.S)
+    taking = set(re.findall(r"\b(bh_\w+)\((?:const )?bh_(?:application|session|ticket|batch) \*", header))
+    calls = "".join(part.read_text(encoding="utf-8") for part in HERE.glob("calls*.h"))
+    called = set(re.findall(r"ENTRY\((bh_\w+),", calls))
+    assert len(taking) > 50
+    assert called == taking

@@ -1,0 +1,137 @@
+"""The same command again: what was found is told, and nothing waits for an end that was read before."""
+
+import signal
+
+import pytest
+
+from command_line import until
+
+CONTENT = bytes(range(256)) * 1000
+
+
+@pytest.fixture
+def slow(serve):
+    """A server whose file takes long enough for everything else; `hurry` ends that."""
+    return serve({"/big": CONTENT * 4}, speed=20_000)
+
+
+def hurry(server):
+    server.limit.bytes_per_second = 1 << 30
+
+
+@pytest.fixture
+def url(backhaul, serve, slow):
+    """Of a file that was fetched and read of while another transfer of its round goes on."""
+    server = serve({"/a": CONTENT})
+    backhaul("add", f"{slow.url}/big")
+    assert backhaul("get", f"{server.url}/a").stdout == f"{backhaul.here}/a\n"
+    return f"{server.url}/a"
+
+
+def test_a_file_that_is_there_is_told_at_once_while_another_goes_on(backhaul, url):
+    ended = backhaul("get", url)
+    assert ended.stdout == f"{backhaul.here}/a\n"
+    assert f"{backhaul.here}/a is there already: transfer" in ended.stderr
+
+
+def test_the_same_command_after_an_interrupt_goes_on_with_what_is_left(backhaul, serve, slow):
+    words = ["get", f"{serve({'/a': CONTENT}).url}/a", f"{slow.url}/big"]
+    first = backhaul.start(*words)
+    assert first.stdout.readline() == f"{backhaul.here}/a\n"
+    until(lambda: [task["destination"] for task in backhaul.json("tasks")] == [f"{backhaul.here}/big"],
+          "that the first end was acknowledged")
+    first.send_signal(signal.SIGINT)
+    first.wait(60)
+    second = backhaul.start(*words)
+    assert second.stdout.readline() == f"{backhaul.here}/a\n"
+    hurry(slow)
+    output, errors = second.communicate(timeout=60)
+    assert (second.returncode, output) == (0, f"{backhaul.here}/big\n"), errors
+    assert (backhaul.here / "big").read_bytes() == CONTENT * 4
+
+
+def test_a_file_that_was_removed_is_fetched_again_each_time(backhaul, url):
+    for _ in range(3):
+        (backhaul.here / "a").unlink()
+        assert backhaul("get", url).stdout == f"{backhaul.here}/a\n"
+        assert (backhaul.here / "a").read_bytes() == CONTENT
+        assert backhaul("get", url).stdout == f"{backhaul.here}/a\n"
+
+
+def test_a_file_that_was_cut_is_refused_and_not_taken_for_the_transfers(backhaul, url):
+    (backhaul.here / "a").write_bytes(b"mine")
+    assert "is already there" in backhaul("get", url, code=4).stderr
+    assert (backhaul.here / "a").read_bytes() == b"mine"
+
+
+def test_a_file_that_is_to_be_replaced_is_fetched_again_each_time(backhaul, serve, slow):
+    server = serve({"/a": CONTENT})
+    backhaul("add", f"{slow.url}/big")
+    for number in range(1, 4):
+        backhaul("get", "--if-exists", "replace", f"{server.url}/a")
+        assert len(server.requests()) == number
+
+
+def test_a_file_that_the_server_named_is_told_by_the_name_that_it_got(backhaul, serve, slow):
+    server = serve({"/a": CONTENT})
+    backhaul("add", f"{slow.url}/big")
+    first = backhaul("get", "-J", f"{server.url}/a")
+    assert backhaul("get", "-J", f"{server.url}/a").stdout == first.stdout
+    assert len(server.requests()) == 1
+
+
+def test_json_has_a_line_for_what_was_there(backhaul, url):
+    (ended,) = backhaul.json("get", url)
+    assert (ended["state"], ended["path"], ended["size"]) == ("succeeded", f"{backhaul.here}/a", len(CONTENT))
+
+
+def test_a_transfer_that_is_suspended_is_named_with_what_lets_it_run(backhaul, slow):
+    backhaul("add", f"{slow.url}/big")
+    (task,) = backhaul.json("tasks")
+    backhaul("suspend", task["id"])
+    ended = backhaul("get", f"{slow.url}/big", "--timeout", "1", code=5)
+    assert f"Transfer {task['id']} is suspended; it goes on after: backhaul resume {task['id']} " in ended.stderr
+
+
+def test_add_tells_what_lives_from_what_is_over(backhaul, slow, url):
+    living = backhaul("add", f"{slow.url}/big").stderr
+    assert "was handed over before, and is" in living
+    assert "1 transfer handed over" in living
+    over = backhaul("add", url).stderr
+    assert "has fetched it before, and its end was read" in over
+    assert "handed over" not in over
+
+
+def test_add_tells_by_its_json_how_what_it_found_stands(backhaul, slow, url):
+    (over,) = backhaul.json("add", url)
+    assert (over["disposition"], over["state"], over["event_id"]) == ("existing", "succeeded", None)
+    (living,) = backhaul.json("add", f"{slow.url}/big")
+    assert (living["disposition"], living["event_id"]) == ("existing", None)
+    assert living["state"] in ("waiting", "running")
+
+
+def test_add_hands_over_anew_what_was_removed(backhaul, url):
+    (backhaul.here / "a").unlink()
+    (first,) = backhaul.json("add", url)
+    assert (first["disposition"], first["state"]) == ("new", "waiting")
+    (second,) = backhaul.json("add", url)
+    assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])
+
+
+def test_add_names_the_transfer_that_goes_on_when_a_file_is_there_already(backhaul, url):
+    (backhaul.here / "a").unlink()
+    (first,) = backhaul.json("add", "--suspended", url)
+    # As between the moment at which a file is placed and that at which its transfer has ended.
+    (backhaul.here / "a").write_bytes(CONTENT)
+    (second,) = backhaul.json("add", "--suspended", url)
+    assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])
+
+
+@pytest.mark.parametrize("hosting", ["daemon"])
+def test_add_names_the_event_of_an_end_that_nobody_has_read(backhaul, serve):
+    url = f"{serve({'/a': CONTENT}).url}/a"
+    backhaul("add", url)
+    until(lambda: backhaul.json("tasks", "--state", "succeeded"), "the end")
+    (found,) = backhaul.json("add", url)
+    assert found["event_id"] == backhaul.json("events")[0]["id"]
+    assert "its end waits to be read" in backhaul("add", url).stderr

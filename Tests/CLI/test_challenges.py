@@ -1,0 +1,212 @@
+"""A server that asks for a credential: on a terminal, from another command, and when nobody answers."""
+
+import base64
+import os
+
+import pytest
+
+from command_line import until
+from test_terminal import Terminal
+
+CONTENT = b"staff only\n" * 1000
+BASIC = "Basic " + base64.b64encode(b"ann:secret word").decode()
+
+
+@pytest.fixture
+def hosting():
+    return "daemon"
+
+
+@pytest.fixture
+def guarded(serve):
+    """`guarded(contents)`: a server that gives its files to ann, whose password is "secret word"."""
+    class Guard:
+        scheme, accepted, realm = "Basic", BASIC, "Staff"
+
+    handler = []
+
+    def start(contents, **options):
+        server = serve(contents, **options)
+        handler.append((server.RequestHandlerClass, server.RequestHandlerClass.do_GET))
+        original = server.RequestHandlerClass.do_GET
+
+        def guard(self):
+            if self.headers.get("Authorization") == Guard.accepted:
+                return original(self)
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", f'{Guard.scheme} realm="{Guard.realm}"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        server.RequestHandlerClass.do_GET = guard
+        server.guard = Guard
+        return server
+
+    yield start
+    for kind, method in handler:
+        kind.do_GET = method
+
+
+def challenge(backhaul):
+    return until(lambda: backhaul.json("challenges"), "the challenge")[0]
+
+
+def test_a_transfer_waits_for_an_answer_from_another_command(backhaul, guarded):
+    server = guarded({"/a": CONTENT, "/b": CONTENT})
+    backhaul("add", f"{server.url}/a", f"{server.url}/b")
+    found = challenge(backhaul)
+    assert (found["realm"], found["schemes"], found["kind"]) == ("Staff", ["basic"], "server")
+    assert server.url in found["origin"]
+    (session,) = backhaul.json("sessions")
+    assert session["open_challenges"] == 1 and "challenge" in session["attention"]
+    assert "1 open challenge" in backhaul("sessions").stdout
+    backhaul("respond", found["id"], "--user", "ann", "--password-file", "-", stdin="secret word\n")
+    assert sorted(backhaul("wait").stdout.splitlines()) == [f"{backhaul.here}/a", f"{backhaul.here}/b"]
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+    assert backhaul("challenges").stdout == ""
+
+
+def test_a_transfer_that_has_its_answer_is_not_told_as_a_failed_try(backhaul, guarded):
+    large = CONTENT * 200
+    server = guarded({"/a": large}, speed=len(large) // 3)
+    backhaul("add", f"{server.url}/a")
+    backhaul("respond", challenge(backhaul)["id"], "--user", "ann", "--password-file", "-", stdin="secret word\n")
+    assert backhaul("wait").stderr == ""
+
+
+def test_a_wrong_answer_is_asked_again(backhaul, guarded):
+    server = guarded({"/a": CONTENT})
+    backhaul("add", f"{server.url}/a")
+    first = challenge(backhaul)["id"]
+    told = backhaul("respond", first, "-u", "ann", "--password-file", "-", stdin="wrong\n").stderr
+    assert told.startswith("Answered; 1 transfer is tried again.")
+    again = until(lambda: [one for one in backhaul.json("challenges") if one["failures"]], "the second question")[0]
+    assert "did not take the credential" in backhaul("challenges").stdout
+    assert again["id"] != first
+    (backhaul.here / "password").write_text("secret word\n")
+    ended = backhaul("respond", again["id"], "-q", "-u", "ann", "--password-file", "password")
+    assert ended.stderr == ""
+    assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
+
+
+def test_a_token_is_read_from_a_file(backhaul, guarded):
+    server = guarded({"/a": CONTENT})
+    server.guard.scheme, server.guard.accepted = "Bearer", "Bearer a-token"
+    backhaul("add", f"{server.url}/a")
+    (backhaul.here / "token").write_text("Authorization: Bearer a-token\n")
+    found = challenge(backhaul)
+    ended = backhaul("respond", found["id"], "-u", "ann", "--password-file", "-", stdin="x\n", code=2)
+    assert "asic" in ended.stderr, "what is not offered is refused"
+    assert backhaul.json("respond", found["id"], "--header-file", "token") == [{"challenge_id": found["id"]}]
+    assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
+
+
+@pytest.mark.parametrize("command", ["get", "wait"])
+def test_nobody_there_to_ask_ends_with_8_and_says_what_to_do(backhaul, guarded, command):
+    server = guarded({"/a": CONTENT})
+    words = [command]
+    if command == "get":
+        words.append(f"{server.url}/a")
+    else:
+        backhaul("add", f"{server.url}/a")
+    ended = backhaul(*words, code=8)
+    number = challenge(backhaul)["id"]
+    assert f"backhaul respond {number} --store {backhaul.store} --user NAME" in ended.stderr
+    assert "realm 'Staff'" in ended.stderr
+    assert ended.stdout == ""
+    assert [task["reason"] for task in backhaul.json("tasks")] == ["credential"]
+
+
+def test_other_files_arrive_before_it_ends_with_8(backhaul, serve, guarded):
+    import http.server
+    import threading
+
+    free = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Free", (http.server.BaseHTTPRequestHandler,), {
+        "do_GET": lambda self: (self.send_response(200), self.send_header("Content-Length", "2"), self.end_headers(),
+                                self.wfile.write(b"ok")),
+        "log_message": lambda self, *words: None}))
+    threading.Thread(target=free.serve_forever, daemon=True).start()
+    server = guarded({"/a": CONTENT})
+    ended = backhaul("get", f"{server.url}/a", f"http://127.0.0.1:{free.server_address[1]}/b", code=8)
+    free.shutdown()
+    free.server_close()
+    assert ended.stdout == f"{backhaul.here}/b\n"
+
+
+def test_a_refusal_ends_the_transfer_with_1(backhaul, guarded):
+    server = guarded({"/a": CONTENT})
+    backhaul("add", f"{server.url}/a")
+    backhaul("respond", challenge(backhaul)["id"], "--refuse")
+    (ended,) = backhaul.json("wait", code=1)
+    assert ended["status"] == "BH_AUTHENTICATION_REQUIRED"
+
+
+def test_a_session_may_fail_instead_of_asking(backhaul, guarded):
+    server = guarded({"/a": CONTENT})
+    (ended,) = backhaul.json("get", "--credentials", "fail", f"{server.url}/a", code=1)
+    assert ended["http_status"] == 401
+    assert backhaul.json("challenges") == []
+
+
+def test_a_challenge_that_is_not_there_ends_with_3(backhaul):
+    backhaul("add", "--suspended", "http://127.0.0.1:9/a")
+    backhaul("respond", "99", "--refuse", code=3)
+
+
+def test_a_terminal_is_asked_and_shows_no_password(backhaul, guarded):
+    server = guarded({"/a": CONTENT})
+    terminal = Terminal(backhaul, "get", f"{server.url}/a")
+    terminal.read(rb"User \(empty: leave it open\): ")
+    assert b"realm 'Staff'" in terminal.seen
+    os.write(terminal.control, b"ann\n")
+    terminal.read(rb"Password: ")
+    os.write(terminal.control, b"secret word\n")
+    assert terminal.end() == 0
+    assert b"secret" not in terminal.seen
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+
+
+def test_respond_asks_for_the_password_on_the_terminal(backhaul, guarded):
+    server = guarded({"/a": CONTENT})
+    backhaul("add", f"{server.url}/a")
+    terminal = Terminal(backhaul, "respond", challenge(backhaul)["id"], "--user", "ann")
+    terminal.read(rb"Password of ann: ")
+    os.write(terminal.control, b"secret word\n")
+    assert terminal.end() == 0
+    assert b"secret" not in terminal.seen
+    assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
+
+
+def test_what_is_left_open_on_the_terminal_stays_open(backhaul, guarded):
+    server = guarded({"/a": CONTENT})
+    terminal = Terminal(backhaul, "get", f"{server.url}/a")
+    terminal.read(rb"User \(empty: leave it open\): ")
+    os.write(terminal.control, b"\n")
+    assert terminal.end() == 8
+    assert len(backhaul.json("challenges")) == 1
+
+
+def test_ctrl_c_at_the_question_leaves_the_terminal_as_it_was(backhaul, guarded):
+    import signal
+    import termios
+
+    server = guarded({"/a": CONTENT})
+    backhaul("add", f"{server.url}/a")
+    terminal = Terminal(backhaul, "respond", challenge(backhaul)["id"], "--user", "ann")
+    terminal.read(rb"Password of ann: ")
+    assert not termios.tcgetattr(terminal.control)[3] & termios.ECHO
+    os.write(terminal.control, b"\x03")
+    until(lambda: termios.tcgetattr(terminal.control)[3] & termios.ECHO, "the echo")
+    assert terminal.end() == -signal.SIGINT
+
+
+def test_an_events_line_tells_of_a_challenge_without_control_characters(backhaul, guarded):
+    server = guarded({"/a": CONTENT})
+    server.guard.realm = "evil\u009b2J"
+    backhaul("add", f"{server.url}/a")
+    challenge(backhaul)
+    assert "challenge" in backhaul("events").stdout
+    (event,) = backhaul.json("events")
+    assert event["kind"] == "challenge" and event["challenge"]["schemes"] == ["basic"]
+    for command in ("events", "challenges"):
+        assert "\u009b" not in backhaul(command).stdout + backhaul(command, "--json").stdout

@@ -1,0 +1,105 @@
+"""Ctrl-C, kill -9, and what goes on afterwards."""
+
+import signal
+
+import pytest
+
+from command_line import part_files, until
+
+CONTENT = bytes(range(256)) * 20_000
+SPEED = 4 << 20
+
+
+@pytest.fixture
+def hosting():
+    """What the end of a process interrupts is in it."""
+    return "embedded"
+
+
+def is_in_the_middle(server):
+    return lambda: server.bytes_sent() > len(CONTENT) / 2
+
+
+def assert_went_on(server):
+    """Beyond what was on its way, nothing was sent twice."""
+    first, *later = server.requests()
+    assert first.offset == 0
+    assert later and all(request.offset > 0 for request in later)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_get_and_wait_goes_on(backhaul, serve, number):
+    server = serve({"/a": CONTENT}, SPEED)
+    process = backhaul.start("get", f"{server.url}/a")
+    until(is_in_the_middle(server), "the first half")
+    process.send_signal(number)
+    output, errors = process.communicate(timeout=10)
+    assert process.returncode == -number
+    assert output == ""
+    assert "1 transfer is left" in errors
+    assert backhaul.wait_command in errors
+    assert not (backhaul.here / "a").exists()
+    assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+    assert_went_on(server)
+
+
+def test_the_same_command_again_goes_on(backhaul, serve):
+    server = serve({"/a": CONTENT}, SPEED)
+    process = backhaul.start("get", f"{server.url}/a")
+    until(is_in_the_middle(server), "the first half")
+    process.send_signal(signal.SIGINT)
+    process.wait(10)
+    assert backhaul("get", f"{server.url}/a").stdout == f"{backhaul.here}/a\n"
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+    assert_went_on(server)
+
+
+def test_a_signal_that_the_caller_ignores_is_ignored(backhaul, serve):
+    server = serve({"/a": CONTENT}, SPEED)
+    process = backhaul.start(
+        "get", f"{server.url}/a", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    until(is_in_the_middle(server), "the first half")
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(60) == 0
+
+
+def test_kill_9_loses_nothing(backhaul, serve):
+    contents = {f"/{number}": CONTENT[number:number + (1 << 20)] for number in range(10)}
+    server = serve(contents, SPEED)
+    process = backhaul.start("get", *(server.url + path for path in contents))
+    until(lambda: server.bytes_sent() > 5 << 20, "the first half")
+    process.send_signal(signal.SIGKILL)
+    printed, _ = process.communicate(timeout=10)
+    waited = backhaul("wait").stdout
+    for path, content in contents.items():
+        assert (backhaul.here / path[1:]).read_bytes() == content
+    assert set((printed + waited).splitlines()) == {f"{backhaul.here}{path}" for path in contents}
+    assert part_files(backhaul.here) == []
+    assert backhaul("wait").stdout == ""
+
+
+def test_another_process_takes_over_when_the_first_is_killed(backhaul, serve):
+    server = serve({"/a": CONTENT, "/b": CONTENT}, SPEED)
+    first = backhaul.start("get", f"{server.url}/a")
+    until(server.bytes_sent, "the first transfer")
+    second = backhaul.start("get", f"{server.url}/b")
+    until(lambda: any(request.path == "/b" and request.sent for request in server.requests()), "the second transfer")
+    first.send_signal(signal.SIGKILL)
+    output, errors = second.communicate(timeout=60)
+    assert second.returncode == 0, errors
+    assert output == f"{backhaul.here}/b\n"
+    assert (backhaul.here / "b").read_bytes() == CONTENT
+    assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+
+
+def test_an_engine_that_is_stopped_is_an_error_with_its_process_id(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=1 << 18)
+    first = backhaul.start("get", f"{server.url}/a")
+    until(server.bytes_sent, "the transfer")
+    first.send_signal(signal.SIGSTOP)
+    ended = backhaul("tasks", code=5)
+    assert str(first.pid) in ended.stderr
+    first.send_signal(signal.SIGCONT)
+    assert [task["url"] for task in backhaul.json("tasks")] == [f"{server.url}/a"]

@@ -1,0 +1,161 @@
+"""What is different when the transfers run in the daemon, which is the default."""
+
+import fcntl
+import os
+import signal
+import struct
+
+import pytest
+
+from command_line import until
+from daemons import daemons_of, end_daemons
+from servers.hung import FreezingDisk
+
+CONTENT = bytes(range(256)) * 4000
+
+
+@pytest.fixture
+def hosting():
+    return "daemon"
+
+
+def test_add_leaves_and_the_file_arrives_without_any_command(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=2 << 20)
+    ended = backhaul("add", f"{server.url}/a")
+    assert "go on in the background" in ended.stderr
+    until((backhaul.here / "a").exists, "the file")
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+    assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_transfer_goes_on_when_its_command_is_gone(backhaul, serve, number):
+    server = serve({"/a": CONTENT}, speed=2 << 20)
+    process = backhaul.start("get", f"{server.url}/a")
+    until(server.bytes_sent, "the transfer")
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=10)
+    assert process.returncode == -number
+    if number == signal.SIGINT:
+        assert "1 transfer is left" in errors and "goes on in the background" in errors
+        assert backhaul.wait_command in errors
+    until((backhaul.here / "a").exists, "the file")
+    assert len(server.requests()) == 1, "nobody asked twice"
+
+
+def test_the_daemon_leaves_when_nothing_is_left_to_do(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    backhaul("get", f"{server.url}/a")
+    until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
+
+
+def test_a_command_goes_on_when_the_daemon_is_killed(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=2 << 20)
+    process = backhaul.start("get", f"{server.url}/a")
+    until(server.bytes_sent, "the transfer")
+    (daemon,) = daemons_of(backhaul.folder)
+    os.kill(daemon, signal.SIGKILL)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert output == f"{backhaul.here}/a\n"
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+
+
+def test_a_daemon_that_is_not_there_ends_with_6_and_the_place(backhaul):
+    ended = backhaul("wait", "--daemon", "/absent/backhauld", code=6)
+    assert "/absent/backhauld" in ended.stderr
+    assert "--embedded" in ended.stderr
+
+
+def test_an_embedded_command_uses_the_daemon_that_has_the_store(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=1 << 20)
+    backhaul("add", f"{server.url}/a")
+    assert backhaul("wait", "--embedded").stdout == f"{backhaul.here}/a\n"
+    assert len(server.requests()) == 1
+
+
+def test_a_refused_connection_is_told_where_progress_is_shown(backhaul, serve):
+    from test_terminal import Terminal
+
+    server = serve({})
+    server.close()
+    terminal = Terminal(backhaul, "get", f"{server.url}/a", columns=160)
+    terminal.read(rb"(?i)connect[^\n]*next try in")
+    terminal.process.send_signal(signal.SIGKILL)
+    terminal.end()
+
+
+def engine_of(findings):
+    (found,) = [one for one in findings if one["subject"] == "engine"]
+    return found
+
+
+def test_the_doctor_says_that_transfers_may_wait_when_the_daemon_was_killed(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=20_000)
+    backhaul("add", f"{server.url}/a")
+    (daemon,) = daemons_of(backhaul.folder)
+    os.kill(daemon, signal.SIGKILL)
+    until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
+    found = engine_of(backhaul.json("doctor"))
+    assert found["level"] == "warning" and "transfers may wait" in found["text"]
+    assert backhaul.wait_command in found["advice"]
+
+
+def test_the_doctor_says_that_all_is_well_when_the_daemon_has_left(backhaul, serve):
+    backhaul("get", f"{serve({'/a': CONTENT}).url}/a")
+    until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
+    assert engine_of(backhaul.json("doctor"))["level"] == "ok"
+
+
+def test_the_doctor_speaks_of_no_program_when_the_engine_ends_while_it_looks(backhaul, serve):
+    backhaul("get", f"{serve({'/a': CONTENT}).url}/a")
+    until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
+    with open(backhaul.store / "lock", "r+b") as lock:
+        # struct flock: type, whence, start, length, process.
+        fcntl.fcntl(lock, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+        looking = backhaul.start("doctor", "--json")
+        # It has found the lock taken when the library has begun to look for the engine, on a thread of its own.
+        until(lambda: len(os.listdir(f"/proc/{looking.pid}/task")) > 1, "the second thread")
+    output, errors = looking.communicate(timeout=60)
+    assert '"none runs' in output and "/dev/null" not in output + errors
+
+
+def test_a_running_transfer_that_is_rescheduled_is_said_to_go_on(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=20_000)
+    backhaul("add", f"{server.url}/a")
+    (task,) = until(lambda: backhaul.json("tasks", "--state", "running"), "the transfer")
+    said = backhaul("reschedule", task["id"], "--earliest-start", "+3h").stderr
+    assert "1 of them is under way and goes on; its next try waits until " in said
+    (told,) = backhaul.json("reschedule", "--all", "--earliest-start", "+4h")
+    assert told == {"affected": 1, "running": 1}
+    assert "under way" not in backhaul("reschedule", task["id"], "--earliest-start", "now").stderr
+
+
+@pytest.mark.parametrize("command", [["sessions"], ["tasks"], ["doctor"]], ids=lambda words: words[0])
+def test_each_command_ends_although_the_store_s_file_system_is_frozen(backhaul, serve, tmp_path, command):
+    server = serve({"/a": CONTENT}, speed=20_000)
+    with FreezingDisk(tmp_path / "disk") as disk:
+        words = ["--store", str(disk.folder / "store")]
+        backhaul("add", *words, f"{server.url}/a")
+        disk.freeze()
+        ended = backhaul.start(*command, *words)
+        try:
+            # It may time out after 30 s; what matters is that it ends and can be ended.
+            ended.communicate(timeout=60)
+        finally:
+            disk.thaw()
+        end_daemons(disk.folder)
+
+
+def test_doctor_ends_although_the_lock_is_a_pipe(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=20_000)
+    backhaul("add", f"{server.url}/a")
+    (daemon,) = daemons_of(backhaul.folder)
+    os.kill(daemon, signal.SIGKILL)
+    until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
+    (lock,) = backhaul.folder.rglob("lock")
+    lock.unlink()
+    os.mkfifo(lock, 0o600)
+    asked = backhaul.start("doctor")
+    output, _ = asked.communicate(timeout=60)
+    assert "store" in output

@@ -1,0 +1,203 @@
+"""`backhaul get`: fetch files and wait for them."""
+
+import json
+import re
+
+import pytest
+
+from command_line import part_files, until
+
+CONTENT = bytes(range(256)) * 1000
+
+
+def test_a_file_is_fetched_and_its_path_printed(backhaul, serve):
+    server = serve({"/a/photo.jpg": CONTENT})
+    ended = backhaul("get", f"{server.url}/a/photo.jpg")
+    assert ended.stdout == f"{backhaul.here}/photo.jpg\n"
+    assert ended.stderr == ""
+    assert (backhaul.here / "photo.jpg").read_bytes() == CONTENT
+
+
+def test_many_files_are_fetched_at_once_into_a_directory(backhaul, serve):
+    server = serve({f"/{number}": CONTENT[number:] for number in range(30)})
+    (backhaul.here / "files").mkdir()
+    ended = backhaul("get", "-d", "files", *(f"{server.url}/{number}" for number in range(30)))
+    assert sorted(ended.stdout.splitlines()) == sorted(f"{backhaul.here}/files/{number}" for number in range(30))
+    for number in range(30):
+        assert (backhaul.here / "files" / str(number)).read_bytes() == CONTENT[number:]
+    assert part_files(backhaul.here / "files") == []
+
+
+def test_urls_are_read_from_a_file_or_standard_input(backhaul, serve):
+    server = serve({"/1": b"1", "/2": b"2", "/3": b"3"})
+    (backhaul.here / "list").write_text(f"# two of them\n{server.url}/1\n\n  {server.url}/2\n")
+    backhaul("get", "-i", "list", "-i", "-", stdin=f"{server.url}/3\n")
+    assert [(backhaul.here / name).read_bytes() for name in "123"] == [b"1", b"2", b"3"]
+
+
+@pytest.mark.parametrize("output", ["renamed", "./renamed", "sub/../renamed"])
+def test_output_names_the_file(backhaul, serve, output):
+    server = serve({"/photo.jpg": CONTENT})
+    (backhaul.here / "sub").mkdir()
+    backhaul("get", f"{server.url}/photo.jpg", "-o", output)
+    assert (backhaul.here / "renamed").read_bytes() == CONTENT
+
+
+def test_headers_go_to_the_server(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    seen = []
+    handler = server.RequestHandlerClass
+    original = handler.do_GET
+    try:
+        handler.do_GET = lambda self: (seen.append(self.headers.get("X-Answer")), original(self))[1]
+        backhaul("get", "-H", "X-Answer: 42", f"{server.url}/a")
+    finally:
+        handler.do_GET = original
+    assert seen == ["42"]
+
+
+def test_a_failure_is_told_with_its_url_and_code(backhaul, serve):
+    server = serve({"/good": CONTENT})
+    ended = backhaul("get", f"{server.url}/absent", f"{server.url}/good", code=1)
+    assert ended.stdout == f"{backhaul.here}/good\n"
+    assert f"backhaul: {server.url}/absent: " in ended.stderr
+    assert "BH_HTTP_STATUS" in ended.stderr
+    assert not (backhaul.here / "absent").exists()
+
+
+def test_json_has_one_line_for_each_end(backhaul, serve):
+    server = serve({"/good": CONTENT})
+    results = backhaul.json("get", f"{server.url}/absent", f"{server.url}/good", code=1)
+    absent, good = sorted(results, key=lambda result: result["url"])
+    assert good == {
+        "task_id": good["task_id"], "url": f"{server.url}/good", "path": f"{backhaul.here}/good",
+        "state": "succeeded", "status": "BH_OK", "error_message": None, "http_status": 200, "attempts": 1,
+        "size": len(CONTENT), "response_body": None, "error_body": None, "error_body_encoding": None,
+    }
+    assert absent["state"] == "failed"
+    assert absent["status"] == "BH_HTTP_STATUS"
+    assert absent["http_status"] == 404
+    assert absent["path"] is None
+    assert absent["error_message"]
+
+
+def test_nothing_is_left_outstanding(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    backhaul("get", f"{server.url}/a")
+    assert backhaul("events").stdout == ""
+    assert backhaul("tasks").stdout == ""
+
+
+def test_the_same_file_can_be_fetched_again_when_it_was_removed(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    backhaul("get", f"{server.url}/a")
+    (backhaul.here / "a").unlink()
+    backhaul("get", f"{server.url}/a")
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+
+
+def test_a_file_that_is_there_is_not_touched(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    (backhaul.here / "a").write_text("mine")
+    ended = backhaul("get", f"{server.url}/a", code=4)
+    assert ended.stderr.startswith("backhaul: ")
+    assert (backhaul.here / "a").read_text() == "mine"
+    assert server.requests() == []
+
+
+def test_a_file_that_is_there_is_replaced_when_asked_for(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    (backhaul.here / "a").write_text("old")
+    backhaul("get", "--if-exists", "replace", f"{server.url}/a")
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+
+
+def test_a_failure_that_nobody_read_does_not_answer_for_a_new_try(backhaul, serve):
+    server = serve({"/b": b""})
+    backhaul("add", f"{server.url}/a")
+    # Another process runs it, and leaves its end unread.
+    other = backhaul.start("get", f"{server.url}/b")
+    assert other.wait(60) == 0
+    until(lambda: backhaul.json("tasks", "--state", "failed"), "the failure")
+    content = backhaul.folder / "a"
+    content.write_bytes(CONTENT)
+    server.files["/a"] = content
+    backhaul("get", f"{server.url}/a")
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+
+
+def test_a_quiet_terminal_is_left_quiet(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    ended = backhaul("get", "-q", f"{server.url}/a")
+    assert ended.stderr == ""
+
+
+def test_two_at_once_both_bring_their_files(backhaul, serve):
+    server = serve({"/slow": CONTENT * 8, "/quick": CONTENT}, speed=1 << 20)
+    slow = backhaul.start("get", f"{server.url}/slow")
+    until(lambda: server.bytes_sent(), "the first transfer")
+    assert backhaul("get", f"{server.url}/quick").stdout == f"{backhaul.here}/quick\n"
+    output, _ = slow.communicate(timeout=60)
+    assert slow.returncode == 0
+    assert output == f"{backhaul.here}/slow\n"
+    assert (backhaul.here / "quick").read_bytes() == CONTENT
+    assert (backhaul.here / "slow").read_bytes() == CONTENT * 8
+
+
+def test_the_time_that_is_given_ends_the_wait_and_not_the_transfer(backhaul, serve):
+    server = serve({"/slow": CONTENT}, speed=64 << 10)
+    ended = backhaul("get", "--timeout", "1", f"{server.url}/slow", code=5)
+    assert backhaul.wait_command in ended.stderr
+    assert len(backhaul.json("tasks")) == 1
+
+
+def test_tries_are_limited_when_asked_for(backhaul, serve):
+    server = serve({})
+    server.close()
+    ended = backhaul.json("get", "--tries", "1", f"{server.url}/a", code=1)
+    assert [(end["status"], end["attempts"]) for end in ended] == [("BH_CONNECTION_FAILED", 1)]
+
+
+def test_a_certificate_is_trusted_when_its_authority_is_named(backhaul, serve, tmp_path):
+    trustme = pytest.importorskip("trustme")
+    import ssl
+
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(tmp_path / "authority.pem")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1", "localhost").configure_cert(context)
+    server = serve({"/a": CONTENT})
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    url = server.url.replace("http:", "https:") + "/a"
+    refused = backhaul.json("get", "--tries", "1", url, code=1)
+    assert [end["status"] for end in refused] == ["BH_TLS_FAILED"]
+    backhaul("get", "--ca-file", str(tmp_path / "authority.pem"), url)
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+
+
+def test_errors_are_one_json_line_with_json(backhaul):
+    ended = backhaul("get", "--json", "gopher://example.org/a", code=2)
+    error = json.loads(ended.stderr)["error"]
+    assert error["status"] == "BH_INVALID_ARGUMENT"
+    assert error["index"] == 0
+    assert "gopher://example.org/a" in error["message"]
+    assert ended.stdout == ""
+
+
+def test_a_server_that_refuses_connections_is_told_once_and_named_when_the_time_runs_out(backhaul, serve):
+    server = serve({})
+    server.close()
+    ended = backhaul("get", f"{server.url}/a", f"{server.url}/b", "--timeout", "6", code=5)
+    assert ended.stderr.count("it is tried again") == 1
+    assert re.match(rf"{server.url}/[ab]: .* \(BH_CONNECTION_FAILED\); it is tried again (in \d+ s|now)\.\n",
+                    ended.stderr)
+    assert re.search(r"--timeout; the last error: .* \(BH_CONNECTION_FAILED\)\.$", ended.stderr)
+    assert "tried again" not in backhaul("get", "-q", f"{server.url}/a", "--timeout", "2", code=5).stderr
+
+
+def test_the_table_of_tasks_shows_why_one_is_tried_again_and_when(backhaul, serve):
+    server = serve({})
+    server.close()
+    backhaul.start("get", f"{server.url}/a")
+    until(lambda: re.search(r"waiting \(retry\).*/a \(.+; next try (in \d+ s|now)\)\n", backhaul("tasks").stdout),
+          "the next try")

@@ -1,0 +1,142 @@
+"""Programs that are started for their sessions, registered and looked at from the command line."""
+
+import shlex
+
+import pytest
+
+from command_line import COMMAND, until
+
+CONTENT = b"picture" * 1000
+
+
+@pytest.fixture
+def hosting():
+    return "daemon"
+
+
+@pytest.fixture
+def script(backhaul):
+    """Writes a shell script that may be registered."""
+    def write(text, name="arrived"):
+        path = backhaul.folder / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o700)
+        return path
+    return write
+
+
+def waits(backhaul, output):
+    """Reads, acknowledges and completes; the file is there when it has ended."""
+    return f"{shlex.quote(COMMAND)} wait --quiet >{shlex.quote(str(output))}.part && mv {output}.part {output}"
+
+
+def test_a_shell_script_is_started_when_its_files_are_there(backhaul, serve, script):
+    server = serve({"/a": CONTENT, "/b": CONTENT})
+    arrived = backhaul.folder / "arrived.txt"
+    backhaul("register", "--", script(waits(backhaul, arrived)))
+    backhaul("add", f"{server.url}/a", f"{server.url}/b")
+    until(arrived.exists, "the script's end")
+    assert sorted(arrived.read_text().splitlines()) == [f"{backhaul.here}/a", f"{backhaul.here}/b"]
+    (launch,) = until(lambda: [one for one in backhaul.json("launches") if one["state"] == "none"], "the completion")
+    assert (launch["launches"], launch["error_message"]) == (0, None)
+    assert backhaul.json("events") == []
+
+
+def test_a_script_may_do_its_work_before_it_acknowledges_and_completes(backhaul, serve, script):
+    server = serve({"/a": CONTENT})
+    log = backhaul.folder / "log"
+    command = shlex.quote(COMMAND)
+    backhaul("register", script(f"""
+while events=$({command} events) && [ -n "$events" ]; do
+    printf '%s\\n' "$events" >>{log}
+    last=$(printf '%s\\n' "$events" | tail -n 1 | {{ read -r event rest; echo "$event"; }})
+    {command} events --acknowledge-through "$last" || exit
+done
+{command} complete && echo done >>{log}"""))
+    backhaul("add", f"{server.url}/a")
+    until(lambda: log.exists() and log.read_text().endswith("done\n"), "the script's end")
+    until(lambda: backhaul.json("launches")[0]["state"] == "none", "the end of the launch")
+    assert log.read_text().count("succeeded") == 1
+    assert backhaul.json("launches")[0]["launches"] == 0
+
+
+def test_what_is_registered_is_listed_as_a_shell_would_take_it(backhaul):
+    backhaul("register", "--application", "org.example.photos", "-e", "COLOUR=blue green",
+             "--working-directory", "/tmp", "/usr/bin/photos", "--ready", "two words", "\x1b[2J")
+    (launch,) = backhaul.json("launches")
+    assert launch["application"] == "org.example.photos"
+    assert (launch["program"], launch["arguments"]) == ("/usr/bin/photos", ["--ready", "two words", "\x1b[2J"])
+    assert (launch["environment"], launch["working_directory"]) == (["COLOUR=blue green"], "/tmp")
+    assert (launch["state"], launch["process_id"], launch["next_launch_ms"]) == ("none", None, None)
+    text = backhaul("launches").stdout
+    assert r"/usr/bin/photos --ready 'two words' '\u{1b}[2J'" in text
+    assert "\x1b" not in text
+    backhaul("unregister", "--application", "org.example.photos")
+    assert backhaul("launches").stdout == ""
+
+
+def test_a_program_that_cannot_be_run_is_told_with_the_reason_in_every_listing(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    backhaul("register", "--maximum-launches", "1", "/absent/program")
+    backhaul("add", f"{server.url}/a")
+    (launch,) = until(
+        lambda: [one for one in backhaul.json("launches") if one["state"] == "left_alone"], "the failure")
+    assert "/absent/program" in launch["error_message"]
+    assert "last failure" in backhaul("launches").stdout
+    assert "left alone" in backhaul("launches").stdout
+    assert "failed too often" in backhaul("sessions").stdout
+    (session,) = backhaul.json("sessions")
+    assert session["launch_state"] == "left_alone"
+
+
+def test_a_launch_that_is_due_is_told_with_its_time_and_no_listing_is_taken_for_a_host(backhaul, serve, script):
+    server = serve({"/a": CONTENT})
+    backhaul("register", "--first-delay", "3", script("exit 1"))
+    backhaul("add", f"{server.url}/a")
+    until(lambda: backhaul.json("launches")[0]["launches"] == 1, "the first launch")
+    until(lambda: "program starts in" in backhaul("sessions").stdout, "the end of the first launch")
+    for command in ("tasks", "events", "sessions", "challenges", "launches"):
+        backhaul(command)
+    (launch,) = backhaul.json("launches")
+    assert launch["state"] == "due" and launch["next_launch_ms"]
+    until(lambda: backhaul.json("launches")[0]["launches"] == 2, "the second launch, in spite of the listings")
+
+
+def test_a_launched_script_works_on_what_it_was_launched_for(backhaul, serve, script):
+    server = serve({"/a": CONTENT})
+    arrived = backhaul.folder / "arrived.txt"
+    backhaul("register", "--application", "org.example.photos", script(waits(backhaul, arrived)))
+    backhaul("add", "--application", "org.example.photos", "-s", "gallery", f"{server.url}/a")
+    until(arrived.exists, "the script's end")
+    assert arrived.read_text() == f"{backhaul.here}/a\n"
+    until(lambda: backhaul.json("launches")[0]["state"] == "none", "the end of the launch")
+
+
+def test_a_launched_script_is_told_the_sessions_when_there_are_several(backhaul, serve, script):
+    server = serve({"/a": CONTENT, "/b": CONTENT, "/slow": CONTENT * 10}, speed=1 << 30)
+    errors, names = backhaul.folder / "errors", ["one", "two"]
+    for name, path in zip(names, ("a", "b")):
+        backhaul("add", "-s", name, f"{server.url}/{path}")
+        until(lambda name=name: len(backhaul.json("events", "-s", name)) == 2, "the end")
+    command = shlex.quote(COMMAND)
+    backhaul("register", "--maximum-launches", "1", script(
+        f"{command} sessions >/dev/null; {command} wait 2>{errors}.part; echo $? >>{errors}.part; "
+        f"mv {errors}.part {errors}"))
+    until(errors.exists, "the script's end")
+    text = errors.read_text()
+    assert text.endswith("\n2\n") and "name one with --session: one, two." in text
+
+
+def test_the_doctor_warns_of_a_program_that_was_started_in_vain(backhaul, serve, script):
+    server = serve({"/a": CONTENT})
+    failing = script("exit 1")
+    backhaul("register", "--first-delay", "600", failing)
+    backhaul("add", f"{server.url}/a")
+    until(lambda: backhaul.json("launches")[0]["launches"] == 1, "the first launch")
+    (found,) = [one for one in backhaul.json("doctor") if one["subject"] == "launch"]
+    assert found["level"] == "warning" and "1 launch that did not complete" in found["text"]
+    assert found["advice"] == backhaul.json("launches")[0]["error_message"] is not None
+    failing.chmod(0o600)
+    assert "cannot be started: it is not executable" in backhaul("doctor").stdout
+    failing.unlink()
+    assert "No such file" in backhaul("doctor").stdout

@@ -1,0 +1,277 @@
+"""Options of transfers, sessions and the store: what is given arrives and stays."""
+
+import base64
+import hashlib
+import http.server
+import threading
+
+import pytest
+
+from command_line import until
+
+URL = "http://127.0.0.1:9/never"
+CONTENT = b"a line of the file\n" * 2_000
+# What `configure` shows of a session that demands nothing of the machine.
+WAITS_FOR_NOTHING = {
+    "preset": None, "requires_external_power": None, "requires_unmetered": None, "networks": None,
+    "minimum_battery_percent": None, "maximum_thermal_state": None, "maximum_cpu_pressure_percent": None,
+    "maximum_io_pressure_percent": None, "maximum_memory_pressure_percent": None, "minimum_bytes_per_second": None,
+    "quiet_hours": None, "slow_after_ms": 60_000, "slow_pause_ms": 300_000, "discretionary_if_launched": False,
+    "daily_budget": None, "monthly_budget": None,
+}
+PIN = "sha256//" + "A" * 43 + "="
+
+
+@pytest.fixture
+def hosting():
+    return "daemon"
+
+
+@pytest.fixture
+def receiving():
+    """A server that keeps what it is sent: `receiving.requests` has method, path, headers and body of each."""
+    requests = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def take(self):
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            requests.append((self.command, self.path, self.headers, body))
+            answer = b"thanks \x1b[2J"
+            self.send_response(201)
+            self.send_header("Content-Length", str(len(answer)))
+            self.send_header("Content-Disposition", "attachment; filename*=UTF-8''..%2Fevil%1B%5B2J%C2%9B.txt")
+            self.end_headers()
+            self.wfile.write(answer)
+
+        do_PUT = do_POST = do_PATCH = do_GET = take
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        server.url = f"http://127.0.0.1:{server.server_port}"
+        server.requests = requests
+        yield server
+        server.shutdown()
+
+
+def test_what_a_session_is_told_is_shown_and_stays(backhaul):
+    backhaul.here.joinpath("ca.pem").write_text("")
+    given = backhaul.json(
+        "configure", "--proxy", "socks5h://127.0.0.1:9050", "--proxy-user", "ann:secret word", "--noproxy", "localhost",
+        "--cacert", "ca.pem", "--cert", "c.pem", "--key", "k.pem", "--pinnedpubkey", PIN, "--tlsv1.3", "--cookie-jar",
+        "persistent", "--connections", "3", "--parallel-max", "4", "--history-limit", "5", "--credentials", "fail",
+        "--retry", "6", "--retry-delay", "0.5", "--retry-max-delay", "60", "--retry-jitter", "7", "--retry-errors",
+        "name,lost", "--retry-status", "503", "--accept-status", "200,404", "--retry-unsafe", "--request-timeout", "8",
+        "--max-time", "9", "--http1.1", "--redirects", "same_origin", "--max-redirs", "10", "--max-filesize", "1.5k",
+        "--limit-rate", "2M", "-H", "X-Secret: hidden word", "--tolerate", "missing-close-notify,early-response")
+    expected = {
+        "identifier": "default", "proxy": "socks5h://127.0.0.1:9050", "proxy_user": "ann", "no_proxy": "localhost",
+        "ca_file": f"{backhaul.here}/ca.pem", "client_certificate": f"{backhaul.here}/c.pem",
+        "client_key": f"{backhaul.here}/k.pem", "pinned_public_keys": PIN, "minimum_tls": "tlsv1.3",
+        "cookies": "persistent", "connections_per_origin": 3, "maximum_running_tasks": 4, "history_limit": 5,
+        "asks_for_credentials": False, "maximum_attempts": 7, "first_retry_delay_ms": 500,
+        "longest_retry_delay_ms": 60_000, "retry_jitter_percent": 7, "retry_errors": ["name", "lost"],
+        "retry_statuses": "503", "accepted_statuses": "200,404", "retries_unsafe_methods": True,
+        "request_timeout_ms": 8_000, "resource_timeout_ms": 9_000, "http_version": "http1.1",
+        "redirects": "same_origin", "maximum_redirects": 10, "maximum_size": 1_536, "bytes_per_second": 2 << 20,
+        "header_names": ["X-Secret"], "sends_launch_events": True, "launch_if_stopped_ms": None,
+        **WAITS_FOR_NOTHING, "tolerances": ["missing-close-notify", "early-response"],
+    }
+    assert given == [expected]
+    assert backhaul.json("configure") == [expected]
+    shown = backhaul("configure").stdout
+    assert "socks5h://127.0.0.1:9050" in shown
+    assert "missing-close-notify, early-response" in shown
+    assert "secret" not in shown and "hidden word" not in shown
+
+
+def test_what_is_not_given_stays_and_an_empty_word_goes_back_to_the_default(backhaul):
+    backhaul("configure", "--proxy", "http://127.0.0.1:3128", "--proxy-user", "ann", "--parallel-max", "4")
+    (changed,) = backhaul.json("configure", "--limit-rate", "1k")
+    assert (changed["proxy"], changed["maximum_running_tasks"]) == ("http://127.0.0.1:3128", 4)
+    (changed,) = backhaul.json("configure", "--proxy", "", "--limit-rate", "0")
+    assert (changed["proxy"], changed["proxy_user"], changed["bytes_per_second"]) == (None, None, None)
+    assert changed["maximum_running_tasks"] == 4
+    backhaul("configure", "--tolerate", "early-response")
+    (changed,) = backhaul.json("configure", "--limit-rate", "1k")
+    assert changed["tolerances"] == ["early-response"]
+    (changed,) = backhaul.json("configure", "--tolerate", "")
+    assert changed["tolerances"] == []
+
+
+def test_the_password_of_a_proxy_may_come_from_a_file(backhaul):
+    backhaul("configure", "--proxy", "http://127.0.0.1:3128", "--proxy-user", "ann", "--proxy-password-file", "-",
+             stdin="secret word\n")
+    assert backhaul.json("configure")[0]["proxy_user"] == "ann"
+
+
+def test_get_remembers_the_options_of_the_session(backhaul):
+    backhaul("add", "--suspended", "--cookie-jar", "memory", URL)
+    assert backhaul.json("configure")[0]["cookies"] == "memory"
+
+
+def test_the_limits_of_the_store_are_shown_and_set(backhaul):
+    standard = {"bytes_per_second": None, "maximum_running_tasks": 256, "maximum_connections": 256,
+                "connections_per_origin": None}
+    assert backhaul.json("limits") == [standard]
+    changed = {**standard, "bytes_per_second": 512_000, "connections_per_origin": 2}
+    assert backhaul.json("limits", "set", "--limit-rate", "500k", "--connections-per-origin", "2") == [changed]
+    assert backhaul.json("limits", "set", "--parallel-max", "8") == [{**changed, "maximum_running_tasks": 8}]
+    assert "no limit" not in backhaul("limits").stdout
+    assert backhaul.json("limits", "set", "--limit-rate", "0")[0]["bytes_per_second"] is None
+
+
+def test_transfers_of_a_group_are_listed_and_controlled_as_one(backhaul):
+    backhaul("add", "--suspended", "--group", "photos", URL + "/1", URL + "/2")
+    backhaul("add", "--suspended", URL + "/3")
+    assert [task["group"] for task in backhaul.json("tasks")] == ["photos", "photos", None]
+    assert len(backhaul.json("tasks", "--group", "photos")) == 2
+    assert backhaul.json("priority", "now", "--group", "photos") == [{"affected": 2}]
+    assert [task["priority"] for task in backhaul.json("tasks")] == [101, 101, 0]
+    assert backhaul.json("rate", "500k", "--group", "photos") == [{"affected": 2}]
+    assert backhaul.json("cancel", "--group", "photos") == [{"affected": 2}]
+    assert backhaul.json("cancel", "--group", "photos") == [{"affected": 0}]
+
+
+def test_a_checksum_may_be_written_as_tools_write_it(backhaul):
+    digest = hashlib.sha256(CONTENT).hexdigest()
+    for number, spelling in enumerate((f"sha-256:{digest}", f"SHA256={digest.upper()}", digest)):
+        backhaul("add", "--suspended", "--checksum", spelling, "-o", "f", URL)
+        assert len(backhaul.json("tasks")) == 1, (number, spelling)
+
+
+def test_options_that_contradict_each_other_name_both(backhaul):
+    told = backhaul("add", "--size", "2", "--max-filesize", "1", URL, code=2).stderr
+    assert "--size" in told and "--max-filesize" in told and URL in told
+
+
+def test_an_upload_is_listed_as_one(backhaul):
+    backhaul.here.joinpath("report.pdf").write_bytes(CONTENT)
+    (handed,) = backhaul.json("put", "--no-wait", "--suspended", "report.pdf", "http://127.0.0.1:9/reports/")
+    assert handed["url"] == "http://127.0.0.1:9/reports/report.pdf"
+    (task,) = backhaul.json("tasks")
+    assert (task["kind"], task["url"], task["destination"]) == ("upload", handed["url"], None)
+    assert "upload" not in backhaul("info", task["id"]).stderr
+
+
+def test_nobodys_attempts_are_not_found(backhaul):
+    backhaul("add", "--suspended", URL)
+    assert "99" not in backhaul("attempts", "99", code=3).stdout
+    assert backhaul.json("history") == []
+
+
+def test_files_are_put_below_a_folders_url(backhaul, receiving):
+    for name in ("a b.txt", "c.txt"):
+        backhaul.here.joinpath(name).write_bytes(CONTENT + name.encode())
+    ended = backhaul("put", "a b.txt", "c.txt", f"{receiving.url}/in/")
+    assert sorted(ended.stdout.splitlines()) == [f"{receiving.url}/in/a%20b.txt", f"{receiving.url}/in/c.txt"]
+    arrived = {path: (method, body) for method, path, _, body in receiving.requests}
+    assert arrived == {"/in/a%20b.txt": ("PUT", CONTENT + b"a b.txt"), "/in/c.txt": ("PUT", CONTENT + b"c.txt")}
+
+
+def test_a_form_is_sent_and_its_answer_is_kept(backhaul, receiving):
+    backhaul.here.joinpath("1.jpg").write_bytes(CONTENT)
+    (ended,) = backhaul.json("put", "-F", "title=Holidays", "-F", "photo=@1.jpg;type=image/jpeg", "-H", "X-Who: me",
+                             f"{receiving.url}/form")
+    assert (ended["state"], ended["http_status"], ended["path"]) == ("succeeded", 201, None)
+    assert base64.b64decode(ended["response_body"]) == b"thanks \x1b[2J"
+    ((method, _, headers, body),) = receiving.requests
+    assert (method, headers["X-Who"]) == ("POST", "me")
+    assert headers["Content-Type"].startswith("multipart/form-data; boundary=")
+    assert b'name="title"' in body and b"Holidays" in body and b'filename="1.jpg"' in body and CONTENT in body
+    assert b"Content-Type: image/jpeg" in body
+
+
+def test_a_form_takes_a_value_from_a_file(backhaul, receiving):
+    (backhaul.here / "note").write_bytes(b"two\nlines\xff")
+    url = f"{receiving.url}/form"
+    backhaul("put", "-F", "note=<note;type=text/plain", "-F", "more=<-", url, stdin="typed")
+    ((_, _, _, body),) = receiving.requests
+    assert b"\r\n\r\ntwo\nlines\xff\r\n" in body and b"\r\n\r\ntyped\r\n" in body
+    assert b"Content-Type: text/plain" in body and b"filename" not in body
+    assert "/absent cannot be read" in backhaul("put", "-F", "note=</absent", url, code=2).stderr
+
+
+def test_data_is_sent_by_the_method_that_is_named(backhaul, receiving):
+    backhaul("put", "-X", "PATCH", "--data-binary", "@-", f"{receiving.url}/item", stdin="a\nb")
+    ((method, _, _, body),) = receiving.requests
+    assert (method, body) == ("PATCH", b"a\nb")
+
+
+def test_a_download_by_post_gets_its_file(backhaul, receiving):
+    backhaul("get", "-X", "POST", "--data-binary", "query", "-o", "answer", f"{receiving.url}/query")
+    assert backhaul.here.joinpath("answer").read_bytes() == b"thanks \x1b[2J"
+    assert receiving.requests[0][3] == b"query"
+
+
+def test_a_name_of_the_servers_leads_nowhere_else_and_sends_no_control_character(backhaul, receiving):
+    told = backhaul("get", "-J", f"{receiving.url}/a").stdout
+    (file,) = backhaul.here.iterdir()
+    assert file.read_bytes().startswith(b"thanks") and "evil" in file.name
+    assert told.rstrip("\n").isprintable()
+    for command in ("history", "attempts"):
+        shown = backhaul(command, *([backhaul.json("history")[0]["id"]] if command == "attempts" else [])).stdout
+        assert "\x1b" not in shown and "\x9b" not in shown
+
+
+def test_a_file_with_another_checksum_fails_by_name(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    right, wrong = hashlib.sha256(CONTENT).hexdigest(), "0" * 64
+    assert "BH_CHECKSUM_MISMATCH" in backhaul("get", "--checksum", wrong, f"{server.url}/a", code=1).stderr
+    assert not backhaul.here.joinpath("a").exists()
+    backhaul("get", "--checksum", right, "--size", str(len(CONTENT)), f"{server.url}/a")
+    assert backhaul.here.joinpath("a").read_bytes() == CONTENT
+
+
+def test_a_file_that_is_right_already_is_not_fetched_again(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    backhaul.here.joinpath("a").write_bytes(CONTENT)
+    (ended,) = backhaul.json("get", "--if-exists", "skip", "--checksum", hashlib.sha256(CONTENT).hexdigest(),
+                             f"{server.url}/a")
+    assert (ended["state"], ended["attempts"], ended["path"]) == ("succeeded", 0, f"{backhaul.here}/a")
+
+
+def test_events_tell_of_a_group(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    backhaul("add", "--group", "photos", f"{server.url}/a")
+    found = until(
+        lambda: [event for event in backhaul.json("events") if event["kind"] == "group_finished"], "the group's end")
+    assert [(event["group"], event["succeeded"], event["failed"], event["cancelled"]) for event in found] == [
+        ("photos", 1, 0, 0)]
+    assert "group photos: 1 succeeded, 0 failed, 0 cancelled" in backhaul("events").stdout
+
+
+def test_a_file_that_is_consumed_is_gone(backhaul, receiving):
+    file = backhaul.here / "once"
+    file.write_bytes(CONTENT)
+    backhaul("put", "--body-source", "consume", "once", f"{receiving.url}/once")
+    assert receiving.requests[0][3] == CONTENT
+    assert not file.exists()
+
+
+def test_a_file_that_is_consumed_in_vain_is_there_again(backhaul, serve):
+    file = backhaul.here / "once"
+    file.write_bytes(CONTENT)
+    url = f"{serve({}).url}/absent"
+    (ended,) = backhaul.json("put", "--body-source", "consume", "once", url, code=1)
+    assert ended["state"] == "failed" and ended["path"] is None
+    assert file.read_bytes() == CONTENT
+
+
+def test_what_was_measured_of_a_transfer_is_told_after_its_end(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    (ended,) = backhaul.json("get", f"{server.url}/a")
+    (attempt,) = backhaul.json("attempts", ended["task_id"])
+    assert (attempt["number"], attempt["next"], attempt["http_status"]) == (1, "end", 200)
+    assert (attempt["response_body_bytes"], attempt["protocol"]) == (len(CONTENT), "http/1.1")
+    assert attempt["remote_address"] == "127.0.0.1" and attempt["tls_version"] is None
+    assert 0 <= attempt["connect_us"] <= attempt["response_start_us"] <= attempt["response_end_us"]
+    header, line = backhaul("attempts", ended["task_id"]).stdout.splitlines()
+    assert header.split()[:3] == ["TASK", "TRY", "STATUS"] and line.split()[:3] == [str(ended["task_id"]), "1", "200"]
+    (task,) = backhaul.json("history")
+    assert (task["id"], task["state"], task["path"]) == (ended["task_id"], "succeeded", f"{backhaul.here}/a")
+    assert f"{server.url}/a" in backhaul("history").stdout

@@ -1,0 +1,104 @@
+"""Several commands that want to read one session's events."""
+
+import os
+import re
+import signal
+
+import pytest
+
+from command_line import until
+
+CONTENT = b"picture" * 1000
+
+
+@pytest.fixture
+def hosting():
+    return "daemon"
+
+
+def test_wait_when_free_waits_for_a_reader_that_does_not_yield(backhaul, serve):
+    server = serve({"/slow": CONTENT * 100}, speed=200_000)
+    holder = backhaul.start("get", "-s", "one", f"{server.url}/slow")
+    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
+    ended = backhaul("wait", "-s", "one", code=5)
+    assert f"process {holder.pid} reads the events" in ended.stderr
+    os.kill(holder.pid, signal.SIGSTOP)
+    second = backhaul.start("wait", "-s", "one", "--when-free")
+    until(lambda: backhaul.json("sessions")[0]["waiting_consumers"] == 1, "the queue")
+    assert re.search(rf"read by process {holder.pid}, stopped for \d+ s, 1 waiting", backhaul("sessions").stdout)
+    os.kill(holder.pid, 9)
+    output, errors = second.communicate(timeout=60)
+    assert second.returncode == 0, errors
+    assert output == f"{backhaul.here}/slow\n"
+
+
+def hurry(server):
+    """The rest of what was held back comes at once."""
+    server.limit.bytes_per_second = 1 << 30
+
+
+def test_get_yields_to_whoever_waits_and_brings_its_file_all_the_same(backhaul, serve):
+    server = serve({"/slow": CONTENT * 100}, speed=20_000)
+    holder = backhaul.start("get", f"{server.url}/slow")
+    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
+    second = backhaul.start("wait", "--when-free")
+    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [second.pid], "the next reader")
+    hurry(server)
+    for process in (holder, second):
+        output, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+        assert output == f"{backhaul.here}/slow\n"
+
+
+def test_wait_yields_and_ends_with_5(backhaul, serve):
+    server = serve({"/slow": CONTENT * 100}, speed=20_000)
+    backhaul("add", f"{server.url}/slow")
+    first = backhaul.start("wait")
+    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [first.pid], "the reader")
+    second = backhaul.start("wait", "--when-free")
+    _, errors = first.communicate(timeout=60)
+    assert first.returncode == 5
+    assert "asked for the events" in errors
+    hurry(server)
+    assert second.wait(60) == 0
+
+
+def beside_a_reader(backhaul, url, *options):
+    """Starts `wait`, which a slow transfer keeps, then `get` beside it."""
+    backhaul("add", url + "/slow")
+    waiting = backhaul.start("wait")
+    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [waiting.pid], "the reader")
+    getting = backhaul.start("get", *options, url + "/b")
+    until(lambda: len(backhaul.json("tasks")) == 2 and backhaul.json("tasks")[1]["size"], "the second transfer")
+    return waiting, getting
+
+
+@pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
+def test_get_beside_a_reader_ends_with_0_when_its_file_is_whole(backhaul, serve, options):
+    server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
+    if options:
+        (backhaul.here / "b").write_bytes(b"former")
+    processes = beside_a_reader(backhaul, server.url, *options)
+    hurry(server)
+    for process in processes:
+        output, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+        assert f"{backhaul.here}/b\n" in output
+    assert (backhaul.here / "b").read_bytes() == CONTENT * 100
+
+
+@pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
+def test_get_ends_with_9_when_another_read_of_the_end_and_there_is_no_whole_file(backhaul, serve, options):
+    server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
+    if options:
+        (backhaul.here / "b").write_bytes(b"x" * len(CONTENT * 100))
+    waiting, getting = beside_a_reader(backhaul, server.url, "--json", *options)
+    os.kill(getting.pid, signal.SIGSTOP)
+    backhaul("cancel", backhaul.json("tasks")[1]["id"])
+    until(lambda: len(backhaul.json("tasks")) == 1, "that the other has acknowledged the end")
+    os.kill(getting.pid, signal.SIGCONT)
+    output, errors = getting.communicate(timeout=60)
+    assert getting.returncode == 9, errors
+    assert '"state":"unknown"' in output
+    hurry(server)
+    waiting.wait(60)

@@ -1,0 +1,180 @@
+"""Handing over, listing, controlling, acknowledging: everything but `get`."""
+
+import base64
+import signal
+
+import pytest
+
+from command_line import until
+
+CONTENT = bytes(range(256)) * 1000
+
+TASK_MEMBERS = {
+    "id", "round", "state", "reason", "reason_text", "next_attempt_ms", "url", "destination", "idempotency_key",
+    "user_data", "priority", "status", "error_message", "http_status", "attempts", "offset", "size",
+    "bytes_per_second", "enqueued_ms", "kind", "group", "body_sent", "body_size", "ended_ms", "path",
+    "earliest_start_ms", "latest_start_ms", "expected_bytes_received", "expected_bytes_sent", "constraints",
+}
+EVENT_MEMBERS = {
+    "id", "kind", "round", "time_ms", "task_id", "state", "status", "error", "url", "final_url", "path", "media_type",
+    "idempotency_key", "http_status", "attempts", "size", "bytes_received", "user_data", "headers", "error_body",
+    "task_kind", "group", "checksum", "bytes_sent", "response_body",
+}
+
+
+@pytest.fixture
+def open_store(backhaul, serve):
+    """Another process that has the store open for the whole test, so that transfers run between two commands."""
+    server = serve({"/slow": CONTENT}, speed=4096)
+    if backhaul.hosting == "embedded":
+        backhaul.start("get", "--session", "other", f"{server.url}/slow")
+        until(server.bytes_sent, "the other process's transfer")
+
+
+def test_add_returns_at_once_and_wait_brings_the_files(backhaul, serve):
+    server = serve({"/1": CONTENT, "/2": CONTENT})
+    ended = backhaul("add", f"{server.url}/1", f"{server.url}/2")
+    assert len(ended.stdout.splitlines()) == 2
+    assert backhaul.wait_command in ended.stderr
+    assert sorted(backhaul("wait").stdout.splitlines()) == [f"{backhaul.here}/1", f"{backhaul.here}/2"]
+    assert backhaul("wait").stdout == ""
+    assert backhaul("events").stdout == ""
+
+
+def test_adding_again_finds_what_was_added(backhaul):
+    first = backhaul.json("add", "--suspended", "http://127.0.0.1:9/a")
+    second = backhaul.json("add", "--suspended", "http://127.0.0.1:9/a")
+    assert [task["disposition"] for task in first + second] == ["new", "existing"]
+    assert first[0]["task_id"] == second[0]["task_id"]
+
+
+def test_another_url_for_the_same_file_is_refused_with_a_sentence(backhaul):
+    backhaul("add", "--suspended", "http://127.0.0.1:9/a")
+    ended = backhaul("add", "--suspended", "http://127.0.0.1:9/b/a", code=4)
+    assert f"{backhaul.here}/a" in ended.stderr
+    assert len(backhaul.json("tasks")) == 1
+
+
+def test_wait_reports_a_failure_with_1(backhaul, serve):
+    server = serve({})
+    backhaul("add", f"{server.url}/absent")
+    ended = backhaul("wait", code=1)
+    assert "BH_HTTP_STATUS" in ended.stderr
+    backhaul("wait")
+
+
+def test_wait_leaves_when_only_suspended_transfers_are_left(backhaul):
+    backhaul("add", "--suspended", "http://127.0.0.1:9/a")
+    ended = backhaul("wait", code=5)
+    assert "backhaul resume" in ended.stderr
+
+
+def test_tasks_are_listed_with_what_is_known_of_them(backhaul):
+    backhaul("add", "--suspended", "--priority", "7", "http://127.0.0.1:9/a")
+    (task,) = backhaul.json("tasks")
+    assert set(task) == TASK_MEMBERS
+    assert task["state"] == "suspended"
+    assert task["reason"] == "suspended"
+    assert task["priority"] == 7
+    assert task["size"] is None
+    assert task["destination"] == f"{backhaul.here}/a"
+    assert backhaul.json("tasks", "--state", "running,failed") == []
+    assert backhaul.json("tasks", "--state", "suspended") == [task]
+    assert backhaul.json("info", task["id"]) == [task]
+    table = backhaul("tasks").stdout.splitlines()
+    assert table[0].split() == ["TASK", "STATE", "DONE", "OF", "URL"]
+    assert table[1].split()[:2] == [str(task["id"]), "suspended"]
+    assert "http://127.0.0.1:9/a" in backhaul("info", task["id"]).stdout
+
+
+def test_tasks_are_suspended_resumed_and_cancelled(backhaul, serve):
+    server = serve({"/a": CONTENT * 100}, speed=1 << 20)
+    task = backhaul.json("add", f"{server.url}/a")[0]["task_id"]
+
+    def state():
+        return backhaul.json("info", task)[0]["state"]
+
+    assert backhaul.json("suspend", task) == [{"affected": 1}]
+    assert state() == "suspended"
+    assert backhaul.json("suspend", task) == [{"affected": 0}]
+    assert backhaul.json("resume", "--all") == [{"affected": 1}]
+    assert state() != "suspended"
+    assert backhaul.json("cancel", task) == [{"affected": 1}]
+    assert state() == "cancelled"
+    assert backhaul.json("wait", code=1)[0]["status"] == "BH_CANCELLED"
+
+
+def test_events_come_again_until_they_are_acknowledged(backhaul, serve, open_store):
+    server = serve({"/a": CONTENT})
+    backhaul("add", f"{server.url}/a")
+    events = until(lambda: backhaul.json("events"), "the end of the transfer")
+    ended, finished = events
+    assert set(ended) == EVENT_MEMBERS
+    assert ended["kind"] == "task_ended"
+    assert ended["state"] == "succeeded"
+    assert ended["error"] is None
+    assert ended["path"] == f"{backhaul.here}/a"
+    assert ended["size"] == ended["bytes_received"] == len(CONTENT)
+    assert "etag" in {header["name"].lower() for header in ended["headers"]}
+    assert set(finished) == {"id", "kind", "round", "time_ms"}
+    assert finished["kind"] == "session_finished"
+    assert backhaul.json("events", "--after", ended["id"]) == [finished]
+    assert len(backhaul("events").stdout.splitlines()) == 2
+    assert backhaul.json("events", "--acknowledge") == events
+    assert backhaul.json("events") == []
+
+
+def test_events_are_acknowledged_through_one_and_later_ones_stay(backhaul, serve, open_store):
+    server = serve({"/a": CONTENT})
+    backhaul("add", f"{server.url}/a")
+    ended, finished = until(lambda: backhaul.json("events"), "the end of the transfer")
+    assert backhaul.json("events", "--acknowledge-through", ended["id"]) == [{"acknowledged": 1}]
+    assert backhaul.json("events") == [finished]
+    told = backhaul("events", "--acknowledge-through", finished["id"])
+    assert (told.stdout, told.stderr) == ("", "1 event acknowledged.\n")
+    assert backhaul.json("events") == []
+
+
+def test_an_event_shows_why_a_task_failed(backhaul, serve, open_store):
+    server = serve({})
+    backhaul("add", f"{server.url}/absent")
+    ended = until(lambda: backhaul.json("events"), "the end of the transfer")[0]
+    assert ended["error"]["domain"] == "http"
+    assert ended["error"]["detail"] == 404
+    assert ended["error"]["message"]
+    assert b"404" in base64.b64decode(ended["error_body"])
+
+
+def test_a_second_reader_of_events_ends_with_5_and_the_process_id_of_the_first(backhaul, serve):
+    server = serve({"/a": CONTENT * 100}, speed=1 << 20)
+    first = backhaul.start("get", f"{server.url}/a")
+    until(server.bytes_sent, "the transfer")
+    for command in ("wait", "events"):
+        assert str(first.pid) in backhaul(command, code=5).stderr
+    assert [task["state"] for task in backhaul.json("tasks")] == ["running"]
+    (session,) = backhaul.json("sessions")
+    assert (session["identifier"], session["live_tasks"], session["consumer"]) == ("default", 1, first.pid)
+    first.send_signal(signal.SIGKILL)
+
+
+def test_sessions_are_apart(backhaul):
+    backhaul("add", "--suspended", "-s", "one", "http://127.0.0.1:9/a")
+    backhaul("add", "--suspended", "-s", "two", "http://127.0.0.1:9/b")
+    assert [session["identifier"] for session in backhaul.json("sessions")] == ["one", "two"]
+    assert [task["url"] for task in backhaul.json("tasks", "-s", "two")] == ["http://127.0.0.1:9/b"]
+    assert backhaul.json("sessions", "--application", "org.example.other") == []
+    assert backhaul("sessions").stdout.splitlines()[1].split()[:2] == ["one", "1"]
+
+
+def test_a_kept_file_is_claimed(backhaul, serve):
+    package = pytest.importorskip("backhaul")
+    server = serve({"/a": CONTENT})
+    with package.Application("org.example.photos", str(backhaul.store)) as application:
+        with application.session("gallery") as session:
+            task = session.download(f"{server.url}/a")
+            next(event for event in session.events() if event.is_session_finished)
+            number = str(task.id)
+    names = ["--application", "org.example.photos", "--session", "gallery"]
+    assert backhaul.json("claim", *names, number, "mine") == [
+        {"task_id": int(number), "path": f"{backhaul.here}/mine"}]
+    assert (backhaul.here / "mine").read_bytes() == CONTENT

@@ -1,0 +1,196 @@
+"""What a terminal sees, and what it never sees."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+import unicodedata
+
+import pytest
+
+from command_line import until
+from servers.accepting import AcceptingServer
+
+CONTENT = bytes(range(256)) * 8000
+
+
+@pytest.fixture
+def hosting():
+    """The same picture wherever the engine is, so once."""
+    return "daemon"
+
+
+class Terminal:
+    """A command whose three streams are a terminal; or only its stderr."""
+
+    def __init__(self, backhaul, *words, columns=80, rows=24, only_errors=False, **variables):
+        self.control, inner = pty.openpty()
+        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        stream = subprocess.PIPE if only_errors else inner
+        self.process = subprocess.Popen(
+            backhaul.arguments(*words), cwd=backhaul.here, env={**backhaul.environment, **variables}, stdin=inner,
+            stdout=stream, stderr=inner, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        backhaul.running.append(self.process)
+        os.close(inner)
+        self.seen = b""
+
+    def read(self, until_seen=None):
+        """Reads on, to the end or until something is seen."""
+        limit = time.monotonic() + 60
+        while until_seen is None or not re.search(until_seen, self.seen):
+            assert time.monotonic() < limit, self.seen
+            if not select.select([self.control], [], [], 1)[0]:
+                continue
+            try:
+                data = os.read(self.control, 65536)
+            except OSError:
+                break
+            if not data:
+                break
+            self.seen += data
+        return self.seen
+
+    def end(self):
+        self.read()
+        os.close(self.control)
+        return self.process.wait(60)
+
+
+def screen(seen, columns=80):
+    """The lines that are left on a terminal which knows what the panel uses: CR, LF, up, erase line, erase below."""
+    lines, row, column = [[]], 0, 0
+    for match in re.finditer(r"\x1b\[(\d*)([A-Za-z])|\r|\n|([^\x1b\r\n])", seen.decode()):
+        count, command, character = match.groups()
+        if match[0] == "\r":
+            column = 0
+        elif match[0] == "\n":
+            row += 1
+            while len(lines) <= row:
+                lines.append([])
+        elif command == "A":
+            row = max(0, row - int(count or 1))
+        elif command == "K":
+            del lines[row][column:]
+        elif command == "J":
+            del lines[row][column:], lines[row + 1:]
+        elif command == "m":
+            continue
+        elif character:
+            lines[row] += [" "] * (column + 1 - len(lines[row]))
+            lines[row][column] = character
+            column += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+            assert column < columns, "a line fills the terminal's last column"
+        else:
+            pytest.fail(f"a terminal would not know {match[0]!r}")
+    return ["".join(line) for line in lines]
+
+
+@pytest.mark.parametrize("columns", [30, 80, 140])
+def test_progress_is_drawn_within_the_terminals_width(backhaul, serve, columns):
+    server = serve({"/a": CONTENT, "/%E6%96%87%E4%BB%B6" + "-long" * 30: CONTENT}, speed=2 << 20)
+    terminal = Terminal(backhaul, "get", *(server.url + path for path in server.files), columns=columns,
+                        only_errors=True)
+    terminal.read(rb"0 of 2 done")
+    assert terminal.end() == 0
+    lines = screen(terminal.seen, columns)
+    assert re.search(r"%", terminal.seen.decode())
+    assert re.fullmatch(r"2 files, 4\.\d MB in \d+ s\.", lines[0]), lines
+    assert not any(lines[1:]), "the panel is erased at the end"
+
+
+def test_results_and_progress_share_a_terminal(backhaul, serve):
+    server = serve({f"/{number}": CONTENT[:200_000] for number in range(10)}, speed=2 << 20)
+    terminal = Terminal(backhaul, "get", *(server.url + path for path in server.files))
+    assert terminal.end() == 0
+    lines = [line for line in screen(terminal.seen, 500) if line]
+    assert sorted(lines[:10]) == sorted(f"{backhaul.here}{path}" for path in server.files)
+    assert lines[10].startswith("10 files")
+
+
+def test_what_was_cancelled_is_counted_apart_from_what_has_failed(backhaul, serve):
+    server = serve({"/a": CONTENT[:1000]})
+    backhaul("add", "--suspended", f"{server.url}/cancelled")
+    backhaul("cancel", "--all")
+    backhaul("add", f"{server.url}/a", f"{server.url}/absent")
+    terminal = Terminal(backhaul, "wait", only_errors=True)
+    assert terminal.end() == 1
+    assert re.search(r"1 file, 1\.0 kB in \d+ s, 1 failed, 1 cancelled\.", terminal.seen.decode())
+
+
+def test_without_a_terminal_there_is_no_progress(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=4 << 20)
+    assert backhaul("get", f"{server.url}/a").stderr == ""
+
+
+@pytest.mark.parametrize("variables", [{"TERM": "dumb"}, {"TERM": ""}])
+def test_a_terminal_that_cannot_move_its_cursor_gets_no_progress(backhaul, serve, variables):
+    server = serve({"/a": CONTENT}, speed=4 << 20)
+    terminal = Terminal(backhaul, "get", f"{server.url}/a", **variables)
+    assert terminal.end() == 0
+    assert terminal.seen.decode() == f"{backhaul.here}/a\r\n"
+
+
+def test_quiet_means_no_progress(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=4 << 20)
+    terminal = Terminal(backhaul, "get", "--quiet", f"{server.url}/a", only_errors=True)
+    assert terminal.end() == 0
+    assert terminal.seen == b""
+
+
+@pytest.mark.parametrize("value, colored", [("1", False), ("", True)])
+def test_no_color_is_respected(backhaul, serve, value, colored):
+    server = serve({"/a": CONTENT}, speed=1 << 20)
+    terminal = Terminal(backhaul, "get", f"{server.url}/a", columns=140, only_errors=True, NO_COLOR=value)
+    assert terminal.end() == 0
+    assert (re.search(rb"\x1b\[[0-9;]*m", terminal.seen) is not None) == colored
+
+
+def test_ctrl_c_says_how_to_go_on(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=1 << 20)
+    terminal = Terminal(backhaul, "get", f"{server.url}/a")
+    terminal.read(rb"%")
+    os.write(terminal.control, b"\x03")
+    assert terminal.end() == -signal.SIGINT
+    left = [line for line in screen(terminal.seen, 1000) if line]
+    assert len(left) == 1
+    assert left[0].removeprefix("^C").startswith("1 transfer is left in session default")
+    assert left[0].endswith(backhaul.wait_command)
+
+
+class HostileServer(AcceptingServer):
+    """Answers everything with control characters wherever HTTP has room for them."""
+
+    def __init__(self, head):
+        super().__init__()
+        self._head = head
+
+    def _serve(self, connection):
+        connection.recv(65536)
+        connection.sendall(self._head + b"\r\nContent-Length: 4\r\nConnection: close\r\n\r\n\x1b[2J")
+
+
+CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+@pytest.mark.parametrize("head", [
+    b"HTTP/1.1 404 \x1b]0;owned\x07",
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/\x1b[2J\r\nETag: \"\x9b2J\"\r\nContent-Disposition: a;b=\xe2\x80\xae",
+    b"HTTP/1.1 302 Found\r\nLocation: \x1b]0;owned\x07://a",
+])
+def test_no_control_character_of_a_server_reaches_the_terminal(backhaul, head):
+    with HostileServer(head) as server:
+        backhaul("add", "--tries", "1", f"{server.url}/%1B%5B2J")
+        until(lambda: not backhaul.json("tasks", "--state", "waiting,running"), "the end")
+    (task,) = backhaul.json("tasks")
+    for words in (["tasks"], ["tasks", "--json"], ["info", task["id"]], ["events"], ["events", "--json"]):
+        output = backhaul(*words).stdout
+        assert not CONTROLS.search(output), (words, output)
+    ended = backhaul("wait", code=0 if task["state"] == "succeeded" else 1)
+    assert not CONTROLS.search(ended.stdout + ended.stderr)

@@ -1,0 +1,177 @@
+"""Exit codes, help, and command lines that are wrong."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from command_line import COMMAND, PROJECT
+
+COMMANDS = ["get", "put", "add", "wait", "tasks", "why", "info", "attempts", "history", "events", "sessions",
+            "configure", "conditions", "networks", "activities", "limits", "cancel", "suspend", "resume", "priority",
+            "rate", "constrain", "reschedule", "claim", "challenges", "respond", "launches", "register", "unregister",
+            "complete", "service", "doctor"]
+
+
+def run(*words, **variables):
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **variables}
+    return subprocess.run([COMMAND, *words], env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("words", [
+    [], ["fetch"], ["--absent"], ["get"], ["get", "--absent"], ["get", "-o", "f", "http://a/1", "http://a/2"],
+    ["get", "-o", "-", "http://a/1"], ["get", "--if-exists", "skip", "http://a/1"], ["get", "-H", "none", "http://a/1"],
+    ["get", "--priority", "high", "http://a/1"], ["get", "--timeout", "-1", "http://a/1"], ["get", "--output"],
+    ["get", "-i", "/absent", "http://a/1"], ["wait", "now"], ["tasks", "--state", "lost"], ["tasks", "1"],
+    ["info"], ["info", "one"], ["info", "0"], ["cancel"], ["cancel", "1", "--all"], ["claim", "1"],
+    ["claim", "one", "file"], ["events", "--after", "x"], ["events", "--acknowledge-through", "x"],
+    ["events", "-a", "--acknowledge-through", "1"], ["sessions", "x"], ["help", "absent"],
+    ["get", "--credentials", "maybe", "http://a/1"], ["tasks", "--embedded", "--daemon", "/usr/bin/true"],
+    ["challenges", "1"], ["respond"], ["respond", "1"], ["respond", "one", "--refuse"], ["launches", "x"],
+    ["respond", "1", "--refuse", "--user", "ann"], ["respond", "1", "--password-file", "/dev/null"],
+    ["respond", "1", "--header", "none"], ["respond", "1", "--user", "ann", "--password-file", "/absent"],
+    ["register"], ["register", "photos"], ["register", "-e", "A", "/bin/true"],
+    ["register", "--first-delay", "x", "/a"],
+    ["unregister", "x"], ["complete", "x"], ["configure", "x"], ["configure", "--cookie-jar", "file"],
+    ["configure", "--proxy-password-file", "/absent"], ["configure", "--no-headers", "-H", "A: b"],
+    ["configure", "--tolerate", "early-response,all"], ["configure", "--tolerate"],
+    ["configure", "--retry-errors", "all"], ["configure", "--http1.1", "--http2"], ["configure", "--max-redirs", "101"],
+    ["limits", "x"], ["limits", "set"], ["limits", "--parallel-max", "3"], ["limits", "set", "--limit-rate", "fast"],
+    ["rate"], ["rate", "fast", "1"], ["rate", "1"], ["rate", "1", "x"], ["priority", "1"], ["priority", "101", "1"],
+    ["constrain", "1"], ["constrain", "--none"], ["constrain", "1", "--none", "--overnight"],
+    ["constrain", "1", "--minimum-battery", "101"], ["constrain", "1", "--unmetered", "auto"],
+    ["reschedule", "1"], ["reschedule", "--earliest-start", "now"], ["reschedule", "1", "--earliest-start", "noon"],
+    ["reschedule", "1", "--latest-start", "never"], ["attempts"], ["attempts", "x"],
+    ["history", "1"], ["history", "--after", "x"], ["tasks", "--group"],
+    ["put"], ["put", "http://a/1"], ["put", "a", "b", "http://a/1"], ["put", "-F", "a=b", "file", "http://a/1"],
+    ["put", "-F", "=b", "http://a/1"], ["put", "-F", "a=@b;size=1", "http://a/1"], ["put", "/absent", "http://a/1"],
+    ["put", "--suspended", "file", "http://a/1"], ["put", "-F", "a=b", "--data-binary", "c", "http://a/1"],
+    ["get", "--checksum", "md5:00", "http://a/1"], ["get", "--checksum", "sha-256:00", "http://a/1"],
+    ["get", "--size", "1", "http://a/1", "http://a/2"], ["get", "-J", "-o", "f", "http://a/1"],
+    ["get", "-z", "--if-exists", "fail", "http://a/1"], ["get", "--skip-existing", "-z", "http://a/1"],
+    ["get", "--skip-existing", "--if-exists", "replace", "http://a/1"], ["add", "--skip-existing", "-J", "http://a/1"],
+    ["activities", "set", "a", "http://a/1", "--every", "1h", "--skip-existing"],
+    ["get", "--expires-in", "5", "http://a/1"],
+    ["get", "--max-time", "-1", "http://a/1"], ["get", "--max-time", "nan", "http://a/1"],
+    ["get", "--limit-rate", "1e3", "http://a/1"], ["get", "--body-source", "snapshot", "http://a/1"],
+    ["get", "--accept-status", "500", "--retry-status", "500", "http://a/1"],
+    ["respond", "1", "--refuse", "--default"], ["respond", "1", "--url", "http://a/", "--user", "ann"],
+    ["respond", "1", "--refuse", "--expires-in", "soon"],
+    *(["get", "--embedded", *words] for words in (
+        ["ftp://example.org/a"], ["example.org/a"], ["http://user:secret@example.org/a"],
+        ["-H", "A: b\r\nC: d", "http://example.org/a"], ["--application", "a b", "http://example.org/a"])),
+])
+def test_a_wrong_command_line_ends_with_2_and_says_why(words, tmp_path):
+    ended = run(*words, HOME=str(tmp_path))
+    assert ended.returncode == 2, ended
+    assert ended.stderr.strip()
+    assert ended.stdout == ""
+
+
+def test_help_leads_with_an_example_and_lists_all_commands_and_exit_codes():
+    text = run("--help").stdout
+    assert text.splitlines()[2].startswith("  backhaul get ")
+    assert re.findall(r"^  ([a-z]+)  ", text.split("Commands:")[1].split("Options")[0], flags=re.M) == COMMANDS
+    codes = re.findall(r"^  (\d)  (.+)$", text, flags=re.M)
+    assert [int(code) for code, _ in codes] == list(range(10))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_its_help_which_leads_with_an_example(command):
+    for words in ([command, "--help"], ["help", command]):
+        ended = run(*words)
+        assert ended.returncode == 0
+        assert ended.stdout.startswith(f"  backhaul {command}")
+        assert max(map(len, ended.stdout.splitlines())) <= 80
+
+
+def test_the_version_is_the_librarys():
+    header = (PROJECT / "include" / "backhaul.h").read_text()
+    version = ".".join(re.search(rf"BH_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+    assert run("--version").stdout == f"backhaul {version}\n"
+
+
+def test_the_page_of_the_command_line_has_the_same_exit_codes():
+    page = (PROJECT / "docs" / "command-line.md").read_text()
+    codes = re.findall(r"^\| (\d) \| (.+?) \|$", page, flags=re.M)
+    assert codes == re.findall(r"^  (\d)  (.+)$", run("--help").stdout, flags=re.M)
+
+
+def test_the_default_store_is_made_in_the_state_folder_for_the_user_alone(tmp_path):
+    assert run("wait", "--embedded", HOME=str(tmp_path)).returncode == 0
+    store = tmp_path / ".local" / "state" / "backhaul"
+    assert store.stat().st_mode & 0o777 == 0o700
+    other = tmp_path / "other"
+    assert run("wait", "--embedded", HOME=str(tmp_path), XDG_STATE_HOME=str(other)).returncode == 0
+    assert (other / "backhaul").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_relative_state_folder_is_ignored_as_its_specification_says(tmp_path):
+    assert run("wait", "--embedded", HOME=str(tmp_path), XDG_STATE_HOME="relative").returncode == 0
+    assert (tmp_path / ".local" / "state" / "backhaul").is_dir()
+
+
+def test_the_environment_may_name_the_store(tmp_path):
+    store = tmp_path / "named"
+    assert run("wait", "--embedded", HOME=str(tmp_path), BACKHAUL_STORE=str(store)).returncode == 0
+    assert store.is_dir()
+    assert not (tmp_path / ".local").exists()
+
+
+def test_a_store_that_cannot_be_used_ends_with_6(tmp_path):
+    store = tmp_path / "store"
+    store.mkdir(mode=0o700)
+    (store / "backhaul.sqlite3").write_bytes(b"no database " * 1000)
+    ended = run("tasks", "--embedded", "--store", str(store))
+    assert ended.returncode == 6, ended
+    assert ended.stderr.startswith("backhaul: ")
+
+
+def test_a_store_that_is_a_file_is_a_wrong_command_line(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    ended = run("tasks", "--embedded", "--store", str(file))
+    assert ended.returncode == 2, ended
+    assert str(file) in ended.stderr
+
+
+def test_what_is_not_there_ends_with_3(backhaul):
+    backhaul("add", "--suspended", "http://127.0.0.1:9/a")
+    for words in (["info", "99"], ["cancel", "99"], ["claim", "99", "file"], ["wait", "-s", "absent"],
+                  ["tasks", "-s", "absent"], ["events", "-s", "absent"]):
+        ended = backhaul(*words, code=3)
+        assert ended.stderr.startswith("backhaul: ")
+
+
+def test_the_default_session_need_not_be_there(backhaul):
+    backhaul("register", "--application", "org.example.other", "/bin/true")
+    for command in ("wait", "tasks", "events", "sessions"):
+        ended = backhaul(command)
+        assert ended.stdout == ended.stderr == ""
+    assert backhaul.json("tasks") == []
+
+
+def test_looking_for_a_store_does_not_make_it(tmp_path):
+    typo = tmp_path / "typo"
+    for words, code in ((["tasks"], 0), (["events"], 0), (["sessions"], 0), (["launches"], 0), (["challenges"], 0),
+                        (["unregister"], 0), (["tasks", "--session", "absent"], 3), (["info", "1"], 3),
+                        (["cancel", "--all"], 3), (["respond", "1", "--refuse"], 3)):
+        ended = run(*words, "--store", str(typo))
+        assert (ended.returncode, ended.stdout) == (code, ""), words
+        assert ended.stderr == f"{'backhaul: ' if code else ''}There is no store at {typo}.\n"
+        assert not typo.exists()
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    run("tasks", "--store", str(empty))
+    assert list(empty.iterdir()) == []
+    assert str(tmp_path) in run("tasks", HOME=str(tmp_path)).stderr
+    assert list(tmp_path.iterdir()) == [empty]
+
+
+def test_options_may_stand_before_the_command_and_after_the_arguments(backhaul):
+    ended = subprocess.run(
+        [COMMAND, "--store", str(backhaul.store), "--embedded", "add", "http://127.0.0.1:9/a", "--json", "--suspended"],
+        cwd=backhaul.here, env=backhaul.environment, capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(ended.stdout)["disposition"] == "new"

@@ -1,0 +1,25 @@
+"""Activities in both kinds of engines."""
+
+import pytest
+
+from backhaul import Hosting
+from testbed.launches import Stage
+
+
+@pytest.fixture
+def switched(host, debug_library, calendar):
+    """Starts hosts, each its own engine, with what only debug builds let a test do."""
+
+    def start(**switches):
+        named = {f"BACKHAUL_{name.upper()}": str(value) for name, value in switches.items()}
+        return host(environment={
+            "BACKHAUL_LIBRARY": str(debug_library), "BACKHAUL_CLOCK": str(calendar.path), **named})
+
+    return start
+
+
+@pytest.fixture
+def stage(place):
+    made = Stage(place, Hosting.DAEMON)
+    yield made
+    made.close()

@@ -1,0 +1,223 @@
+"""Work that repeats: requests and events, in windows of a second or two."""
+
+import time
+
+import pytest
+
+from backhaul import Activity, Attention, BackhaulError, EventKind, Hosting, Request, Status, TaskState
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from testbed.host import HostEnded, until
+
+CONTENT = Content(20_000)
+HOUR = 3_600_000
+
+
+def soon(milliseconds=300):
+    """Unix time in seconds."""
+    return time.time() + milliseconds / 1_000
+
+
+def at_once(identifier="sync", *, interval_ms=1_000, tolerance_ms=200, **options):
+    """One that waits for no conditions."""
+    return Activity(identifier, interval_ms, tolerance_ms, **{"quality_of_service": "user_initiated", **options})
+
+
+def fetching(url, downloads, **options):
+    return at_once(request=Request(url, downloads / "feed", if_exists="replace"), **options)
+
+
+def ends(events):
+    return [event for event in events if event.task_id]
+
+
+@pytest.mark.both_hostings
+def test_a_request_is_made_in_each_window(host, misbehaving, downloads):
+    url = misbehaving.serve("/feed", CONTENT)
+    one = host()
+    one.session()
+    one.set_activity(fetching(url, downloads, first=soon()))
+    # Two tasks, each with the end of its round.
+    events = one.wait_for(4)
+    assert [event.state for event in ends(events)] == [TaskState.SUCCEEDED] * 2
+    assert sha256_of(downloads / "feed") == CONTENT.sha256
+    info, = one.activities()
+    assert info.last_task >= ends(events)[1].task_id
+    assert info.last_started_ms > 0 and info.next_ms > info.last_started_ms - 1_000
+    assert info.next_ends_ms == info.next_ms + 200
+    assert (info.url, info.repeats, info.interval_ms) == (url, True, 1_000)
+
+
+@pytest.mark.both_hostings
+def test_without_a_request_its_host_is_told(host):
+    one = host()
+    one.session()
+    one.set_activity(at_once("clean-up"))
+    first, = one.wait_for(1)
+    session, = one.all_sessions()
+    assert session.attention & Attention.ACTIVITY
+    one.acknowledge([first])
+    second, = one.wait_for(1)
+    assert [(event.kind, event.activity) for event in (first, second)] == [(EventKind.ACTIVITY, "clean-up")] * 2
+    one.acknowledge([second])
+
+
+def test_it_starts_at_the_end_of_its_window_in_any_case(host):
+    one = host()
+    one.session()
+    begin = soon()
+    one.set_activity(Activity("late", 60_000, 700, first=begin, repeats=False, quality_of_service="background"))
+    event, = one.wait_for(1)
+    # A machine on which nothing holds it back starts it earlier.
+    assert begin * 1_000 - 1 <= event.time_ms <= begin * 1_000 + 20_000
+    assert one.activities() == []
+
+
+def test_it_launches_the_application_whose_host_is_gone(host, stage):
+    one = host(hosting=Hosting.DAEMON, opened=False)
+    one.open(launch=stage.command())
+    one.session()
+    # Later than a daemon without anything to do would stay.
+    one.set_activity(at_once("nightly", first=soon(4_000), repeats=False))
+    one.kill()
+    assert stage.nobody_comes(2)
+    launched = stage.next()
+    launched.open()
+    launch = launched.current_launch()
+    assert launch.reasons == Attention.ACTIVITY
+    launched.attach("gallery")
+    events = launched.wait_for(1)
+    assert [event.activity for event in events] == ["nightly"]
+    launched.acknowledge(events)
+    launched.complete()
+    launched.close()
+    launched.leave()
+    assert stage.nobody_comes(1)
+
+
+def test_while_its_last_task_lives_no_other_is_made(host, misbehaving, downloads):
+    url = misbehaving.serve("/feed", Content(2_000_000), otherwise=Behaviour(pace=500_000))
+    one = host()
+    one.session()
+    one.set_activity(fetching(url, downloads))
+    task, = until(one.tasks, bool)
+    # Some windows open meanwhile.
+    until(one.tasks, lambda tasks: tasks[0].offset > 1_000_000)
+    assert [info.id for info in one.tasks()] == [task.id]
+    first, *_ = until(one.tasks, lambda tasks: len(tasks) > 1)
+    assert first.state is TaskState.SUCCEEDED
+
+
+def test_windows_that_were_missed_are_made_up_for_by_one_start(switched, calendar, misbehaving, downloads):
+    url = misbehaving.serve("/feed", CONTENT)
+    one = switched()
+    one.session()
+    first = int(soon(HOUR))
+    one.set_activity(fetching(url, downloads, interval_ms=HOUR, first=first))
+    one.kill()
+    calendar.move(10.5 * HOUR)
+    again = switched()
+    again.attach()
+    events = again.wait_for(2)
+    assert [event.state for event in ends(events)] == [TaskState.SUCCEEDED]
+    info, = until(again.activities, lambda infos: infos[0].last_started_ms)
+    assert info.next_ms == first * 1_000 + 10 * HOUR
+    assert len(again.tasks()) == 1
+
+
+def test_a_calendar_that_is_set_forward_opens_the_window_of_a_time_on_the_wall(switched, calendar):
+    one = switched()
+    one.session()
+    one.set_activity(at_once("wall", interval_ms=HOUR, first=soon(5 * HOUR)))
+    one.set_activity(at_once("interval", interval_ms=HOUR))
+    calendar.move(6 * HOUR)
+    one.activities()
+    event, = one.wait_for(1)
+    assert event.activity == "wall"
+    assert {info.identifier: info.last_started_ms > 0 for info in one.activities()} == {"wall": True, "interval": False}
+
+
+@pytest.mark.parametrize("crash", ["afterActivity", "afterEnqueue"])
+def test_an_engine_that_is_killed_around_the_start_makes_one_task(switched, misbehaving, downloads, crash):
+    url = misbehaving.serve("/feed", CONTENT)
+    one = switched(crash_at=crash)
+    one.session()
+    one.set_activity(fetching(url, downloads, repeats=False))
+    if crash == "afterActivity":
+        with pytest.raises(HostEnded):
+            while True:
+                one.activities()
+    again = switched() if crash == "afterActivity" else one
+    if again is not one:
+        again.attach()
+    events = again.wait_for(2)
+    assert [event.state for event in ends(events)] == [TaskState.SUCCEEDED]
+    assert again.activities() == []
+    assert len(again.tasks()) == 1
+
+
+def test_another_engine_keeps_its_windows(host):
+    one = host()
+    one.session()
+    for name, interval in [("a", HOUR), ("b", 24 * HOUR)]:
+        one.set_activity(Activity(name, interval))
+    before = one.activities()
+    one.kill()
+    again = host()
+    again.attach()
+    assert again.activities() == before
+
+
+def test_set_again_it_keeps_its_window_until_the_time_is_another(host):
+    one = host()
+    one.session()
+    one.set_activity(Activity("sync", HOUR))
+    before, = one.activities()
+    one.set_activity(Activity("sync", HOUR, quality_of_service="utility", request=Request("http://127.0.0.1:9/a")))
+    after, = one.activities()
+    assert (after.next_ms, after.url) == (before.next_ms, "http://127.0.0.1:9/a")
+    one.set_activity(Activity("sync", 2 * HOUR))
+    assert one.activities()[0].next_ms > before.next_ms
+    one.set_activity(Activity("sync", 2 * HOUR, first=before.next_ms // 1_000 + 5))
+    assert one.activities()[0].next_ms == (before.next_ms // 1_000 + 5) * 1_000
+
+
+def test_removed_it_starts_no_more(host):
+    one = host()
+    one.session()
+    one.set_activity(at_once())
+    one.remove_activity("sync")
+    assert one.activities() == []
+    with pytest.raises(BackhaulError) as error:
+        one.remove_activity("sync")
+    assert error.value.status is Status.NOT_FOUND
+    # Its window ends before this one's begins.
+    one.set_activity(at_once("later", interval_ms=1_500, repeats=False))
+    event, = one.wait_for(1)
+    session, = one.all_sessions()
+    assert (event.activity, session.events) == ("later", 1)
+
+
+@pytest.mark.parametrize("change, word", [
+    ({"identifier": ""}, "identifier"),
+    ({"identifier": "x" * 256}, "identifier"),
+    ({"identifier": "a\nb"}, "control"),
+    ({"interval_ms": 0}, "interval_ms"),
+    ({"interval_ms": 999}, "interval_ms"),
+    ({"interval_ms": 2**63}, "interval_ms"),
+    ({"tolerance_ms": 1_000}, "tolerance_ms"),
+    ({"first": -5}, "first"),
+    ({"quality_of_service": 9}, "quality_of_service"),
+    ({"request": Request("ftp://example.org/")}, "scheme"),
+    ({"request": Request("http://127.0.0.1:9/", key="a")}, "idempotency_key"),
+    ({"request": Request("http://127.0.0.1:9/", suspended=True)}, "BH_REQUEST_STARTS_SUSPENDED"),
+    ({"request": Request("http://127.0.0.1:9/", "/tmp/feed")}, "if_exists"),
+])
+def test_bad_input_is_refused_in_a_sentence(host, change, word):
+    one = host()
+    one.session()
+    fields = {"identifier": "sync", "interval_ms": 1_000, "tolerance_ms": 0, **change}
+    with pytest.raises((BackhaulError, ValueError, OverflowError)) as error:
+        one.set_activity(Activity(**fields))
+    assert word.lower() in str(error.value).lower()
+    assert one.activities() == []

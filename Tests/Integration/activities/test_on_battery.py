@@ -1,0 +1,82 @@
+"""Windows on a machine that runs on battery: /sys is a tree of the test's own, rewritten before an engine begins."""
+
+import time
+
+import pytest
+
+from activities.test_activities import CONTENT, ends, fetching, soon
+from backhaul import Activity, EventKind, TaskState, Reason
+from testbed.host import until
+
+
+class Machine:
+    """A laptop's /sys and an empty /proc."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.environment = {
+            "BACKHAUL_SYS_ROOT": str(folder / "sys"), "BACKHAUL_PROC_ROOT": str(folder / "proc"),
+            "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={folder}/no-bus",
+        }
+        (folder / "proc").mkdir(parents=True)
+        self.plug(False)
+
+    def plug(self, is_on_external_power):
+        supplies = {
+            "AC/type": "Mains", "AC/online": str(int(is_on_external_power)),
+            "BAT0/type": "Battery", "BAT0/present": "1", "BAT0/capacity": "63",
+            "BAT0/status": "Charging" if is_on_external_power else "Discharging",
+        }
+        for name, text in supplies.items():
+            file = self.folder / "sys" / "class" / "power_supply" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text + "\n")
+
+
+@pytest.fixture
+def machine(place):
+    return Machine(place / "machine")
+
+
+def background(url, downloads, **options):
+    return fetching(url, downloads, quality_of_service="background", **options)
+
+
+def test_a_request_waits_for_power_within_its_window_and_runs_at_its_end(host, machine, misbehaving, downloads):
+    url = misbehaving.serve("/feed", CONTENT)
+    one = host(environment=machine.environment)
+    one.session()
+    first = soon()
+    one.set_activity(background(url, downloads, interval_ms=60_000, tolerance_ms=3_000, first=first))
+    waiting, = until(one.tasks, lambda tasks: tasks and tasks[0].reason is Reason.POWER)
+    assert waiting.latest_start_ms == pytest.approx(first * 1_000 + 3_000, abs=2)
+    assert not misbehaving.log()
+    ended, = ends(one.wait_for(2))
+    assert ended.state is TaskState.SUCCEEDED
+    assert time.time() >= first + 3
+    waits = one.waits(ended.task_id)
+    assert [wait.reason for wait in waits] == [Reason.POWER]
+    assert waits[0].ended_ms - waits[0].began_ms <= 3_500
+
+
+def test_with_power_it_runs_when_its_window_opens(host, machine, misbehaving, downloads):
+    machine.plug(True)
+    url = misbehaving.serve("/feed", CONTENT)
+    one = host(environment=machine.environment)
+    one.session()
+    first = soon()
+    one.set_activity(background(url, downloads, interval_ms=3_600_000, first=first))
+    ended, = ends(one.wait_for(2))
+    assert ended.state is TaskState.SUCCEEDED
+
+
+@pytest.mark.parametrize("plugged", [True, False])
+def test_a_host_is_told_when_there_is_power_and_else_when_the_window_ends(host, machine, plugged):
+    machine.plug(plugged)
+    one = host(environment=machine.environment)
+    one.session()
+    first_ms, tolerance_ms = int(soon() * 1_000), 30_000 if plugged else 1_500
+    one.set_activity(Activity("index", 60_000, tolerance_ms, quality_of_service="background", first=first_ms / 1_000))
+    event, = one.wait_for(1)
+    assert event.kind is EventKind.ACTIVITY
+    assert (event.time_ms - first_ms < tolerance_ms) == plugged

@@ -1,0 +1,33 @@
+"""What the tests of conditions stand on: worlds of their own, played side by side."""
+
+import pytest
+
+from conditions import idle, scenarios, table  # noqa: F401
+from conditions.stage import CALENDAR, PLAYS, WITH_CALENDAR, Stage
+from conditions.world import Unavailable
+
+
+@pytest.fixture(scope="session")
+def stage(request):
+    """All plays that the chosen tests look at, played."""
+    wanted = {item.callspec.params["play"]: None for item in request.session.items if "play" in item.fixturenames}
+    if WITH_CALENDAR & set(wanted):
+        CALENDAR["library"] = request.getfixturevalue("debug_library")
+    return Stage([name for name in wanted if name in PLAYS])
+
+
+@pytest.fixture
+def play(request, stage):
+    """What came of the play that the test names."""
+    try:
+        return stage.result(request.param)
+    except Unavailable as reason:
+        pytest.skip(f"no such machine can be made: {reason}")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--idle-seconds", type=int, default=35, help="how long an engine is watched that does nothing")
+
+
+def pytest_collection(session):
+    idle.SECONDS = session.config.getoption("--idle-seconds")

@@ -1,0 +1,66 @@
+"""The section "Six scenarios" of docs/conditions.md from the records: python -m conditions.document"""
+
+from pathlib import Path
+
+from conditions.record import Record
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "conditions.md"
+TITLE = "## Six scenarios"
+NAMES = ["laptop", "hotspot", "slow", "hot", "overnight", "month"]
+
+_HEAD = f"""{TITLE}
+
+Played by `scripts/test conditions` with a `/sys` of files and the uevents that go with it, a system bus with
+NetworkManager, links of any speed and a calendar that is set. In each the file is whole, nothing is fetched twice
+beyond what was on its way, and the last byte comes within a second of the change. The histories are those that the
+tests have left (`bh_task_waits`); `scripts/document-scenarios` writes them here.
+"""
+
+
+def _wrapped(text, width=118):
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
+
+
+def _cell(text):
+    return text.replace("|", "\\|")
+
+
+def _scenario(record):
+    lines = [f"### {record.title}", "", *_wrapped(f"{record.story} Asked for: {asked(record.asks)}."), ""]
+    lines += ["| when | what happens |", "| --- | --- |"]
+    lines += [f"| {when} | {_cell(what)} |" for when, what in record.steps]
+    lines += ["", "| waited from | to | for | because |", "| --- | --- | --- | --- |"]
+    for whose, began, ended, reason, sentence in record.waits:
+        why = f"{whose}: {sentence}" if whose else sentence
+        lines.append(f"| {began} | {ended} | `BH_REASON_{reason.upper()}` | {_cell(why)} |")
+    return [*lines, ""]
+
+
+def asked(words):
+    return f"`{words}`" if words.startswith("--") else words
+
+
+def section():
+    lines = [_HEAD]
+    for name in NAMES:
+        lines += _scenario(Record.kept(name))
+    return "\n".join(lines)
+
+
+def page(text):
+    """The page with the section as it should be, in its place or before the last one."""
+    begin = text.find(TITLE)
+    if begin < 0:
+        begin = end = text.rindex("\n## ") + 1
+    else:
+        end = text.find("\n## ", begin) + 1 or len(text)
+    return text[:begin] + section() + "\n" * (end < len(text)) + text[end:]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text()))

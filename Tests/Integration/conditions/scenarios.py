@@ -1,0 +1,202 @@
+"""Six days in the life of a download, and what its history says of them (docs/conditions.md)."""
+
+import subprocess
+import time
+from datetime import datetime, timezone
+
+from backhaul import Policy, Reason
+from conditions.buses import NO, YES
+from conditions.record import Record
+from conditions.stage import CALENDAR, play
+from conditions.world import Download, World
+from testbed.host import until
+
+QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
+
+
+def stop(world, record, change):
+    """Makes the change, waits until the transfer has left, and notes how long bytes still came."""
+    changed = time.monotonic()
+    change()
+    world.link.wait_until(lambda link: link.connections == 0)
+    seconds = max(0.0, world.link.last_byte - changed)
+    print(f"{record.name}: the last byte came {seconds * 1000:.0f} ms after the change")
+    record.seconds = seconds
+    return seconds
+
+
+def explained(world, download, reason):
+    """How it stands, once `backhaul why` says the same. (Where the test has a calendar of its own, it has another.)"""
+    seen = download.waits_for(reason)
+    said = subprocess.run(world.command("why", str(download.id)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=60, check=False,
+                          env={**world.environment, "HOME": str(world.place)}).stdout
+    assert seen.reason_text in " ".join(said.split()), said
+    return seen
+
+
+@play
+def laptop():
+    record = Record(
+        "laptop", "A laptop is unplugged in mid-download",
+        "The transfer stops within a second, and goes on from the same byte when the plug has been in for ten seconds.",
+        "--discretionary")
+    with World("laptop") as world:
+        world.machine.laptop()
+        host = world.host(preset="discretionary", **QUICK)
+        record.begin(world)
+        download = Download(world, host)
+        download.receives(1_000_000)
+        record.step("the plug is pulled, with 63 % in the battery")
+        stop(world, record, lambda: world.machine.unplug(63))
+        stopped = explained(world, download, Reason.POWER)
+        record.step("the plug is in again")
+        world.machine.plug()
+        until(download.info, lambda task: "has lasted" in (task.reason_text or ""))
+        download.succeeds()
+        record.step("the file is there")
+        record.take(host.waits(download.id))
+        download.is_whole_and_nothing_was_fetched_twice(stopped.offset)
+    return record
+
+
+@play
+def hotspot():
+    record = Record(
+        "hotspot", "On the way home over a phone's hotspot",
+        "NetworkManager says that the phone's network is metered. The transfer waits for the network at home.",
+        "--unmetered yes")
+    with World("hotspot", bus=True) as world:
+        manager = world.bus.network_manager()
+        manager.connect("Office", "802-3-ethernet", NO)
+        host = world.host(requires_unmetered=True, **QUICK)
+        record.begin(world)
+        download = Download(world, host)
+        download.receives(1_000_000)
+        record.step("the machine is connected to the phone")
+        stop(world, record, lambda: manager.connect("Ann's phone", "802-11-wireless", YES))
+        stopped = explained(world, download, Reason.METERED)
+        record.step("it is connected to the Wi-Fi at home")
+        manager.connect("Home", "802-11-wireless", NO)
+        until(download.info, lambda task: "has lasted" in (task.reason_text or ""))
+        download.succeeds()
+        record.step("the file is there")
+        record.take(host.waits(download.id))
+        download.is_whole_and_nothing_was_fetched_twice(stopped.offset)
+    return record
+
+
+@play
+def slow():
+    record = Record(
+        "slow", "A link falls to 3 KB/s and recovers",
+        "Too little comes, so the transfer pauses; after each pause it tries for some seconds whether it is better. "
+        "Here after 3 s and for 3 s at first, as the session's configuration says (`slow_after_ms`, `slow_pause_ms`); "
+        "otherwise it is a minute and five.", "--minimum-rate 10k")
+    with World("slow") as world:
+        host = world.host(minimum_bytes_per_second=10_000, slow_after_ms=3_000, slow_pause_ms=3_000, **QUICK)
+        record.begin(world)
+        download = Download(world, host)
+        download.receives(1_000_000)
+        record.step("the link falls to 3 KB/s")
+        world.link.rate = 3_000
+        first = explained(world, download, Reason.THROUGHPUT)
+        world.link.wait_until(lambda link: link.connections == 0)
+        world.link.wait_until(lambda link: link.connections == 1)
+        record.step("a probe: it is no better")
+        world.link.wait_until(lambda link: link.connections == 0, timeout=180)
+        second = download.waits_for(Reason.THROUGHPUT)
+        record.step("the link is as before")
+        world.link.rate = 1_000_000
+        download.succeeds()
+        record.step("the next probe finds it fast enough, and the file is there")
+        record.take(host.waits(download.id))
+        download.is_whole_and_nothing_was_fetched_twice(first.offset, second.offset)
+    return record
+
+
+@play
+def hot():
+    record = Record(
+        "hot", "A hot machine",
+        "Where the heat is serious the discretionary transfer stops, where it is critical all stop; they go on when it "
+        "has been cooler for half a minute.", "two transfers, one of them with --discretionary")
+    with World("hot", rate=1_500_000) as world:
+        world.machine.heat(50)
+        host = world.host(**QUICK)
+        record.begin(world)
+        download = Download(world, host, size=4_000_000, policy=Policy(preset="discretionary"))
+        other = Download(world, host, "/other", size=16_000_000)
+        download.receives(1_000_000)
+        record.step("the processor is at 92 degrees, of 100 that are critical")
+        world.machine.heat(92)
+        stopped = explained(world, download, Reason.HEAT)
+        other.receives(1_000_000)
+        record.step("it is at 98 degrees")
+        stop(world, record, lambda: world.machine.heat(98))
+        also = other.waits_for(Reason.HEAT)
+        record.step("it is at 60 degrees")
+        world.machine.heat(60)
+        download.succeeds(120)
+        other.succeeds(120)
+        record.step("both files are there")
+        record.take(host.waits(download.id), "the discretionary one")
+        record.take(host.waits(other.id), "the other")
+        assert [asked.offset for asked in download.requests()] == [0, stopped.offset]
+        assert [asked.offset for asked in other.requests()] == [0, also.offset]
+    return record
+
+
+@play
+def overnight():
+    record = Record(
+        "overnight", "An overnight job with a deadline",
+        "It would be made at night and on external power. Nobody plugs the laptop in, so it is made at its latest "
+        "start, on battery.", "--overnight --latest-start 06:30")
+    with World("overnight", library=CALENDAR["library"]) as world:
+        world.calendar.set("2026-11-19 21:04")
+        world.machine.laptop()
+        world.machine.unplug(90)
+        host = world.host(**QUICK)
+        record.begin(world, world.calendar)
+        record.step("it is handed over, on battery")
+        download = Download(world, host, size=1_000_000, policy=Policy(preset="overnight"),
+                            latest_start=datetime(2026, 11, 20, 6, 30, tzinfo=timezone.utc))
+        download.waits_for(Reason.QUIET_HOURS)
+        record.take(host.waits(download.id))
+        world.calendar.set("2026-11-19 23:00")
+        download.waits_for(Reason.POWER)
+        record.take(host.waits(download.id))
+        assert download.requests() == []
+        world.calendar.set("2026-11-20 06:30")
+        download.succeeds()
+        record.step("its latest start has come, and the file is there")
+        record.take(host.waits(download.id))
+        download.is_whole_and_nothing_was_fetched_twice()
+    return record
+
+
+@play
+def month():
+    record = Record(
+        "month", "A month's budget is reached on the 20th",
+        "The session may move 2 MB a month on any one network. The rest comes on the 1st.", "--monthly-budget 2MB")
+    with World("month", bus=True, library=CALENDAR["library"]) as world:
+        world.calendar.set("2026-11-20 15:10")
+        world.bus.network_manager().connect("Home", "802-11-wireless", NO)
+        host = world.host(monthly_budget=2_000_000, **QUICK)
+        record.begin(world, world.calendar)
+        record.step("a file of 3.5 MB is handed over")
+        download = Download(world, host, size=3_500_000)
+        stopped = download.waits_for(Reason.BUDGET)
+        record.take(host.waits(download.id))
+        world.link.wait_until(lambda link: link.connections == 0)
+        assert 2_000_000 <= stopped.offset < 3_300_000
+        world.calendar.set("2026-11-30 23:58")
+        assert download.waits_for(Reason.BUDGET).offset == stopped.offset
+        world.calendar.set("2026-12-01 00:00")
+        download.succeeds()
+        record.step("a new month has begun, and the file is there")
+        record.take(host.waits(download.id))
+        download.is_whole_and_nothing_was_fetched_twice(stopped.offset)
+    return record

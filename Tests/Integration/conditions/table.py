@@ -1,0 +1,134 @@
+"""A readable part of the table of conditions, sessions, tasks and presets, end to end: the whole table is run against
+the pure decisions (Tests/Unit/Model)."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import Callable, Optional
+
+from backhaul import NetworkKind, Policy, Reason, TaskState
+from conditions.buses import FULL, NO, PORTAL, YES
+from conditions.stage import CALENDAR, PLAYS, WITH_CALENDAR
+from conditions.world import Download, World
+from testbed.host import until
+
+QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One condition: how it gets bad, how it gets good again, and what is asked for where."""
+
+    name: str
+    reason: Reason
+    spoil: Callable
+    #: Fields of a session or a task that asks for it.
+    asks: dict
+    mend: Callable
+    #: The preset that asks for it, and fields with which it does not; none: no preset does.
+    preset: Optional[str] = None
+    loosened: dict = field(default_factory=dict)
+    bus: bool = False
+    #: Needs a calendar that can be set.
+    calendar: bool = False
+    #: Nobody may run beside it: an answer from beyond the uplink is worth more than what NetworkManager says of it.
+    alone: bool = False
+
+
+def around_now():
+    """Quiet hours in which it is now."""
+    now, hour = datetime.now(timezone.utc), timedelta(hours=1)
+    return f"{now - hour:%H:%M}-{now + hour:%H:%M}"
+
+
+def on_battery(percent):
+    def spoil(world):
+        world.machine.laptop()
+        world.machine.unplug(percent)
+    return spoil
+
+
+def network(name, kind, metered):
+    def connect(world):
+        if not hasattr(world, "manager"):
+            world.manager = world.bus.network_manager()
+        world.manager.connect(name, kind, metered)
+    return connect
+
+
+def portal(world):
+    network("Hotel", "802-11-wireless", NO)(world)
+    world.manager.set_connectivity(PORTAL)
+
+
+ROWS = [
+    Row("pressure", Reason.PRESSURE, lambda world: world.machine.pressure(cpu=40),
+        {"maximum_cpu_pressure_percent": 20}, lambda world: world.machine.pressure(cpu=14)),
+    Row("heat", Reason.HEAT, lambda world: world.machine.heat(92), {"maximum_thermal_state": "fair"},
+        lambda world: world.machine.heat(40), "discretionary", {"maximum_thermal_state": "serious"}),
+    Row("external_power", Reason.POWER, on_battery(80), {"requires_external_power": True},
+        lambda world: world.machine.plug(), "discretionary", {"requires_external_power": False}),
+    Row("battery", Reason.BATTERY, on_battery(40), {"minimum_battery_percent": 50},
+        lambda world: world.machine.battery(60)),
+    Row("metered", Reason.METERED, network("Ann's phone", "802-11-wireless", YES), {"requires_unmetered": True},
+        network("Home", "802-11-wireless", NO), "discretionary", {"requires_unmetered": False}, bus=True),
+    Row("kind_of_network", Reason.NETWORK, network("Modem", "gsm", NO),
+        {"networks": NetworkKind.ETHERNET | NetworkKind.WIFI}, network("Home", "802-3-ethernet", NO), bus=True),
+    Row("portal", Reason.PORTAL, portal, {"requires_unmetered": True},
+        lambda world: world.manager.set_connectivity(FULL), "discretionary", bus=True, alone=True),
+    Row("quiet_hours", Reason.QUIET_HOURS, lambda world: world.calendar.set("2026-11-19 12:00"),
+        {"quiet_hours": "11:30-13:00"}, lambda world: world.calendar.set("2026-11-19 23:30"), "overnight",
+        {"quiet_hours": "04:00-05:00"}, calendar=True),
+]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one task: what it waited for while the condition was bad, and what became of it after."""
+
+    waited_for: Optional[Reason]
+    ended: Optional[TaskState]
+
+
+def levels(row):
+    """What sessions and tasks ask for, by the level's name."""
+    made = {"session": (row.asks, {}), "task": ({}, row.asks)}
+    if row.preset:
+        made["preset"] = ({"preset": row.preset}, {})
+        made["task_with_preset"] = ({}, {"preset": row.preset})
+    if row.loosened:
+        made["loosened_preset"] = ({"preset": row.preset, **row.loosened}, {})
+    return made if row.alone else {"nobody": ({}, {}), **made}
+
+
+def expected(row, level):
+    """It ends in any case."""
+    return Outcome(None if level in ("nobody", "loosened_preset") else row.reason, TaskState.SUCCEEDED)
+
+
+def perform(row):
+    """Returns the outcome for each level."""
+    with World(row.name, bus=row.bus, library=CALENDAR.get("library") if row.calendar else None) as world:
+        row.spoil(world)
+        host = world.host()
+        downloads = {}
+        for level, (session, task) in levels(row).items():
+            host.session(level, **session, **QUICK)
+            downloads[level] = Download(world, host, f"/{level}", 1_000, policy=Policy(**task))
+
+        def look(level):
+            host.turn_to(level)
+            return downloads[level].info()
+
+        def stands(level):
+            wanted = expected(row, level).waited_for
+            return until(lambda: look(level), lambda task: task.ended_ms or task.reason is wanted)
+
+        waited = {level: None if (seen := stands(level)).ended_ms else seen.reason for level in downloads}
+        row.mend(world)
+        ended = {level: until(lambda: look(level), lambda task: task.ended_ms, 90).state for level in downloads}
+        return {level: Outcome(waited[level], ended[level]) for level in downloads}
+
+
+WITH_CALENDAR.update(row.name for row in ROWS if row.calendar)
+for one in ROWS:
+    PLAYS[one.name] = lambda row=one: perform(row)

@@ -1,0 +1,231 @@
+"""What is changed while something waits: by administrators, by hosts, by whoever sets the calendar."""
+
+from datetime import datetime, timezone
+
+import pytest
+
+from backhaul import ConditionKind, Network, Policy, Reason, Status, TaskState
+from conditions.buses import NO
+from conditions.stage import CALENDAR, WITH_CALENDAR, play
+from conditions.world import Download, World
+from testbed.host import until
+
+QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
+WITH_CALENDAR.update({"latest_start_of_a_sessions_task", "earliest_start", "calendar_set_back", "rescheduled"})
+
+
+def at(text):
+    return datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
+
+
+@play
+def administrator():
+    """Nobody manages the network; he says that it is metered, and later that it is not."""
+    with World("administrator") as world:
+        host = world.host(requires_unmetered=True, **QUICK)
+        download = Download(world, host)
+        download.receives(1_000_000)
+        host.set_network(Network("cable", metered=True))
+        stopped = download.waits_for(Reason.METERED)
+        [hold] = host.holds()
+        host.set_network(Network("cable", metered=False))
+        download.succeeds()
+        return [asked.offset for asked in download.requests()] == [0, stopped.offset], hold
+
+
+@play
+def loosened_configuration():
+    """Held on battery, the session asks for it no more."""
+    with World("loosened") as world:
+        world.machine.laptop()
+        world.machine.unplug(63)
+        host = world.host(requires_external_power=True, **QUICK)
+        download = Download(world, host, size=100_000)
+        download.waits_for(Reason.POWER)
+        host.reconfigure(requires_external_power=None)
+        download.succeeds()
+        return host.waits(download.id)
+
+
+@play
+def control_while_held():
+    """Of three held tasks one is suspended, one cancelled, one runs out of time. Then there is power."""
+    with World("control") as world:
+        world.machine.laptop()
+        world.machine.unplug(63)
+        host = world.host(requires_external_power=True, **QUICK)
+        suspended, cancelled = (Download(world, host, f"/{name}", 1_000) for name in "ab")
+        late = Download(world, host, "/c", 1_000, policy=Policy(resource_timeout_ms=4_000))
+        for one in (suspended, cancelled, late):
+            one.waits_for(Reason.POWER)
+        host.suspend([suspended.id])
+        host.cancel([cancelled.id])
+        ends = {one: until(one.info, lambda task: task.ended_ms) for one in (cancelled, late)}
+        world.machine.plug()
+        assert until(suspended.info, lambda task: task.state is TaskState.SUSPENDED).reason is Reason.SUSPENDED
+        host.resume([suspended.id])
+        suspended.succeeds()
+        return ends[cancelled].state, ends[late].status, len(world.server.log())
+
+
+@play
+def network_changes_while_slow():
+    """A pause that would last for hours ends with another network. (That of a transfer is known when it has run for
+    5 s.)"""
+    with World("other-network", bus=True) as world:
+        manager = world.bus.network_manager()
+        manager.connect("Train", "802-11-wireless", NO)
+        host = world.host(minimum_bytes_per_second=10_000, slow_after_ms=4_000, slow_pause_ms=3_600_000, **QUICK)
+        download = Download(world, host)
+        download.receives(500_000)
+        world.link.rate = 2_000
+        stopped = download.waits_for(Reason.THROUGHPUT)
+        world.link.rate = 1_000_000
+        manager.connect("Home", "802-11-wireless", NO)
+        download.succeeds()
+        return [asked.offset for asked in download.requests()] == [0, stopped.offset]
+
+
+@play
+def latest_start_of_a_sessions_task():
+    """The preset is the session's: it is a wish all the same. A field of the session is none."""
+    with World("latest", library=CALENDAR["library"]) as world:
+        world.calendar.set("2026-11-19 21:04")
+        world.machine.laptop()
+        world.machine.unplug(63)
+        host = world.host(preset="discretionary", **QUICK)
+        wished = Download(world, host, "/wished", 1_000, latest_start=at("2026-11-20 06:30"))
+        wished.waits_for(Reason.POWER)
+        host.session("strict", requires_external_power=True, **QUICK)
+        strict = Download(world, host, "/strict", 1_000, latest_start=at("2026-11-20 06:30"))
+        strict.waits_for(Reason.POWER)
+        world.calendar.set("2026-11-20 06:30")
+        host.turn_to("gallery")
+        wished.succeeds()
+        host.turn_to("strict")
+        return strict.waits_for(Reason.POWER).state
+
+
+@play
+def earliest_start():
+    with World("earliest", library=CALENDAR["library"]) as world:
+        world.calendar.set("2026-11-19 21:04")
+        host = world.host(**QUICK)
+        download = Download(world, host, size=1_000, earliest_start=at("2026-11-20 06:30"))
+        waiting = download.waits_for(Reason.EARLIEST_START)
+        world.calendar.set("2026-11-20 06:30")
+        download.succeeds()
+        return waiting
+
+
+@play
+def rescheduled():
+    """One that is to start tomorrow is had now; one that was about to start is put off, and starts when that time has
+    come, the calendar having been set there."""
+    with World("rescheduled", library=CALENDAR["library"]) as world:
+        world.calendar.set("2026-11-19 21:04")
+        host = world.host(**QUICK)
+        sooner = Download(world, host, "/sooner", 1_000, earliest_start=at("2026-11-20 06:30"))
+        sooner.waits_for(Reason.EARLIEST_START)
+        host.reschedule([sooner.id], earliest_start=None)
+        sooner.succeeds()
+        waits = [(wait.reason, wait.ended_ms is None) for wait in host.waits(sooner.id)]
+        later = Download(world, host, "/later", 1_000, suspended=True)
+        host.reschedule([later.id], earliest_start=at("2026-11-20 06:30"))
+        host.resume([later.id])
+        waiting = later.waits_for(Reason.EARLIEST_START)
+        world.calendar.set("2026-11-20 06:30")
+        later.succeeds()
+        return waiting, waits
+
+
+@play
+def calendar_set_back():
+    """A day's budget is used up; yesterday, once more, gives none."""
+    with World("set-back", bus=True, library=CALENDAR["library"]) as world:
+        world.calendar.set("2026-11-20 15:10")
+        world.bus.network_manager().connect("Home", "802-11-wireless", NO)
+        host = world.host(daily_budget=500_000, **QUICK)
+        download = Download(world, host, size=900_000)
+        download.waits_for(Reason.BUDGET)
+        world.calendar.set("2026-11-20 09:00")
+        stopped = until(download.info, lambda task: task.next_attempt_ms <= at("2026-11-21").timestamp() * 1_000)
+        world.calendar.set("2026-11-21 00:00")
+        download.succeeds()
+        return stopped.reason, [asked.offset for asked in download.requests()] == [0, stopped.offset]
+
+
+@play
+def network_manager_restarts():
+    """A day's budget is used up; then NetworkManager goes, and comes back."""
+    with World("restarts", bus=True) as world:
+        manager = world.bus.network_manager()
+        manager.connect("Hotspot", "802-11-wireless", NO)
+        host = world.host(daily_budget=500_000, **QUICK)
+        download = Download(world, host, size=900_000)
+        stopped = download.waits_for(Reason.BUDGET)
+
+        def has_gone():
+            [network] = [one for one in host.conditions() if one.kind is ConditionKind.NETWORK]
+            return network.source != "NetworkManager" and network.text
+        manager.stop()
+        text = until(has_gone, bool)
+        manager.start()
+        manager.connect("Hotspot", "802-11-wireless", NO)
+        until(has_gone, lambda found: not found)
+        now = download.info()
+        return text, now.reason, now.offset - stopped.offset, [one.name for one in host.networks() if one.used_today]
+
+
+@pytest.mark.parametrize("play", ["administrator"], indirect=True)
+def test_what_the_administrator_says_of_a_network_counts_at_once(play):
+    goes_on, hold = play
+    assert goes_on
+    assert (hold.session, hold.reason, hold.tasks) == ("gallery", Reason.METERED, 1)
+    assert "as was said with `backhaul networks`" in hold.reason_text
+
+
+@pytest.mark.parametrize("play", ["loosened_configuration"], indirect=True)
+def test_a_session_that_asks_for_less_goes_on_at_once(play):
+    [wait] = play
+    assert wait.reason is Reason.POWER and wait.ended_ms
+
+
+@pytest.mark.parametrize("play", ["control_while_held"], indirect=True)
+def test_held_tasks_can_be_suspended_cancelled_and_run_out_of_time(play):
+    assert play == (TaskState.CANCELLED, Status.RESOURCE_TIMEOUT, 1)
+
+
+@pytest.mark.parametrize("play", ["network_changes_while_slow"], indirect=True)
+def test_another_network_ends_the_pause_of_what_was_slow(play):
+    assert play
+
+
+@pytest.mark.parametrize("play", ["latest_start_of_a_sessions_task"], indirect=True)
+def test_at_the_latest_start_wishes_are_given_up_and_demands_are_not(play):
+    assert play is TaskState.WAITING
+
+
+@pytest.mark.parametrize("play", ["earliest_start"], indirect=True)
+def test_an_earliest_start_is_a_time_on_the_wall(play):
+    assert "06:30" in play.reason_text
+    assert play.next_attempt == at("2026-11-20 06:30")
+
+
+@pytest.mark.parametrize("play", ["rescheduled"], indirect=True)
+def test_a_task_can_be_had_sooner_and_later(play):
+    waiting, waits = play
+    assert waiting.next_attempt == at("2026-11-20 06:30")
+    assert waits == [(Reason.EARLIEST_START, False)]
+
+
+@pytest.mark.parametrize("play", ["calendar_set_back"], indirect=True)
+def test_a_calendar_that_is_set_back_gives_no_budget_twice(play):
+    assert play == (Reason.BUDGET, True)
+
+
+@pytest.mark.parametrize("play", ["network_manager_restarts"], indirect=True)
+def test_a_network_manager_that_restarts_gives_no_budget_twice(play):
+    text, *rest = play
+    assert text.startswith("Hotspot")
+    assert rest == [Reason.BUDGET, 0, ["Hotspot"]]

@@ -1,0 +1,69 @@
+"""Engines that are killed while they hold something back, and many transfers that have to stop at once."""
+
+import time
+
+import pytest
+
+from backhaul import ConditionKind, Hosting, Reason
+from conditions.stage import PLAYS, play
+from conditions.world import Download, World
+from testbed.host import until
+
+QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
+MANY = 40
+
+
+def killed(hosting):
+    """Held back in mid-download, its engine is killed, and the next one comes. Returns the offsets of all requests,
+    where it had stopped, and its waits."""
+    with World("killed") as world:
+        world.machine.laptop()
+        one = world.host(hosting=hosting, preset="discretionary", **QUICK)
+        download = Download(world, one)
+        download.receives(1_000_000)
+        world.machine.unplug(63)
+        stopped = download.waits_for(Reason.POWER)
+        one.kill_with_engine()
+        download.host = world.host(hosting=hosting)
+        download.waits_for(Reason.POWER)
+        # Another reading: still on battery.
+        world.machine.battery(60)
+        until(download.host.conditions, lambda seen: any(
+            one.kind is ConditionKind.BATTERY and one.value == 60 for one in seen))
+        world.machine.plug()
+        download.succeeds()
+        return [asked.offset for asked in download.requests()], stopped.offset, download.host.waits(download.id)
+
+
+PLAYS["killed_embedded"] = lambda: killed(Hosting.EMBEDDED)
+PLAYS["killed_daemon"] = lambda: killed(Hosting.DAEMON)
+
+
+@play
+def many():
+    """Seconds from the change to the last byte of them all, and how many there were."""
+    with World("many", rate=8_000_000) as world:
+        world.machine.laptop()
+        host = world.host(preset="discretionary", connections_per_origin=MANY, **QUICK)
+        downloads = [Download(world, host, f"/{number}", 4_000_000) for number in range(MANY)]
+        world.link.wait_until(lambda link: link.connections == MANY and link.passed > 5_000_000)
+        changed = time.monotonic()
+        world.machine.unplug(63)
+        world.link.wait_until(lambda link: link.connections == 0)
+        seconds = max(0.0, world.link.last_byte - changed)
+        for download in downloads:
+            assert download.waits_for(Reason.POWER).offset < download.content.size
+        return seconds
+
+
+@pytest.mark.parametrize("play", ["killed_embedded", "killed_daemon"], indirect=True)
+def test_the_next_engine_goes_on_holding_it_back_and_starts_nothing_for_a_moment(play):
+    offsets, stopped, waits = play
+    assert offsets == [0, stopped]
+    assert [wait.reason for wait in waits] == [Reason.POWER]
+
+
+@pytest.mark.parametrize("play", ["many"], indirect=True)
+def test_many_stop_within_a_second(play):
+    print(f"the last of their bytes came {play * 1000:.0f} ms after the change")
+    assert play < 1

@@ -1,0 +1,154 @@
+"""A machine, a network, a link, a server and a host: what a scenario is played in. Several may be played at once."""
+
+import functools
+import os
+import shutil
+import struct
+import tempfile
+import time
+from contextlib import ExitStack
+from datetime import datetime, timezone
+from pathlib import Path
+
+from backhaul import Hosting, TaskState
+from conditions.buses import Bus
+from conditions.buses import Unavailable as NoBus
+from conditions.machine import Machine
+from daemons import end_daemons
+from servers.content import Content, sha256_of
+from servers.misbehaving import MisbehavingServer
+from servers.shaping import Link
+from testbed.host import Host, until
+from testbed.network import Network
+from testbed.network import Unavailable as NoNetwork
+
+ROOT = Path(__file__).resolve().parents[3]
+#: What can lie in buffers of kernels between the link and the engine.
+IN_FLIGHT = 262_144
+
+Unavailable = (NoBus, NoNetwork)
+
+
+#: One for each size: they are made only once.
+content_of = functools.cache(Content)
+
+
+class Calendar:
+    """The calendar of hosts in debug builds (BACKHAUL_CLOCK), which somebody sets."""
+
+    def __init__(self, path):
+        self._path = path
+        self._write(0)
+
+    def _write(self, milliseconds):
+        with open(self._path, "r+b" if self._path.exists() else "wb") as file:
+            file.write(struct.pack("<q", int(milliseconds)))
+
+    def set(self, text):
+        """To "2026-11-19 21:04", UTC."""
+        moment = datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
+        self.moved = round((moment.timestamp() - time.time()) * 1_000)
+        self._write(self.moved)
+
+
+class World:
+    """``with World("laptop", bus=True) as world: …``; `library`: another than the one under test."""
+
+    def __init__(self, name, *, bus=False, library=None, rate=1_000_000):
+        self._name, self._has_bus, self._library, self._rate = name, bus, library, rate
+
+    def __enter__(self):
+        with ExitStack() as stack:
+            places = ROOT / "build" / "places"
+            places.mkdir(parents=True, exist_ok=True)
+            self.place = Path(tempfile.mkdtemp(prefix=f"{self._name}-", dir=places))
+            stack.callback(shutil.rmtree, self.place, ignore_errors=True)
+            self.network = Network()
+            stack.callback(self.network.end)
+            self.network.plug()
+            self.network.lead_everywhere()
+            self.machine = Machine(self.place / "machine", self.network)
+            self.environment = dict(self.machine.environment)
+            if self._has_bus:
+                self.bus = stack.enter_context(Bus())
+                self.environment |= self.bus.environment
+            self.calendar = Calendar(self.place / "calendar")
+            if self._library:
+                self.environment |= {
+                    "BACKHAUL_LIBRARY": str(self._library), "BACKHAUL_CLOCK": str(self.place / "calendar")}
+            self.server = MisbehavingServer(address=self.network.address)
+            self.network.there(self.server.__enter__)
+            stack.callback(self.server.__exit__)
+            self.link = Link(self.server.port, self.network.address, self._rate)
+            self.network.there(self.link.__enter__)
+            stack.callback(self.link.__exit__)
+            self.store = self.place / "store"
+            self.downloads = self.place / "downloads"
+            self.downloads.mkdir()
+            stack.callback(end_daemons, self.place)
+            self._hosts = []
+            stack.callback(lambda: [host.end() for host in self._hosts])
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *reason):
+        self._stack.__exit__(*reason)
+
+    def host(self, *, hosting=Hosting.EMBEDDED, **session):
+        """One with a session of this configuration, or attached to the one that is there; in its process is the engine,
+        unless the hosting is another."""
+        host = Host(self.store, environment=self.environment, prefix=self.network.prefix, hosting=hosting)
+        self._hosts.append(host)
+        host.open()
+        host.session(**session)
+        return host
+
+    def serve(self, path, size, **options):
+        """A file behind the link: its URL and its content."""
+        content = content_of(size)
+        url = self.server.serve(path, content, **options)
+        return url.replace(f":{self.server.port}", f":{self.link.port}"), content
+
+    def command(self, *words):
+        """Words of the command line, about this store."""
+        command = os.environ.get("BACKHAUL_COMMAND", str(ROOT / "build" / "bin" / "backhaul"))
+        return [command, *words, "--store", str(self.store), "--application", "org.example.hosts",
+                "--session", "gallery"]
+
+
+class Download:
+    """One file, and what became of its bytes on the way."""
+
+    def __init__(self, world, host, path="/file", size=4_000_000, **options):
+        self.world, self.host, self.path = world, host, path
+        self.url, self.content = world.serve(path, size)
+        self.destination = world.downloads / path.strip("/")
+        self.id = host.download(self.url, self.destination, **options)
+
+    def info(self):
+        return self.host.task(self.id)
+
+    def waits_for(self, reason, timeout=180):
+        """How it stands once it waits for this, with all its bytes counted."""
+        return until(self.info, lambda task: task.reason is reason and task.state is TaskState.WAITING, timeout)
+
+    def receives(self, more=200_000, timeout=180):
+        """Until so many more bytes have come."""
+        begin = self.info().offset
+        until(self.info, lambda task: task.state is TaskState.SUCCEEDED or task.offset >= begin + more, timeout)
+
+    def succeeds(self, timeout=180):
+        found = until(self.info, lambda task: task.ended_ms, timeout)
+        assert found.state is TaskState.SUCCEEDED, found
+        assert sha256_of(self.destination) == self.content.sha256
+        return found
+
+    def requests(self):
+        return self.world.server.log(self.path)
+
+    def is_whole_and_nothing_was_fetched_twice(self, *offsets):
+        """It was asked for from these offsets on, one after the other, which are all that was there each time; what the
+        link has passed on is the file, the heads and what was in flight at each stop."""
+        assert [asked.offset for asked in self.requests()] == [0, *offsets]
+        most = self.content.size + (len(offsets) + 1) * 1_000 + len(offsets) * IN_FLIGHT
+        assert self.content.size < self.world.link.passed <= most

@@ -1,0 +1,1 @@
+"""What docs/contract.md promises beyond the other tests."""

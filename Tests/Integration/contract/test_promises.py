@@ -1,0 +1,116 @@
+"""Sentences of the contract (docs/contract.md) that no other suite shows by itself."""
+
+import re
+from pathlib import Path
+
+from backhaul import Attention, EventKind, Role, TaskState
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from testbed.host import until
+from testbed.rounds import finish_round
+
+PROJECT = Path(__file__).resolve().parents[3]
+QUICK = {"first_retry_delay_ms": 20, "longest_retry_delay_ms": 50}
+
+
+def test_a_round_is_finished_whatever_became_of_its_tasks_and_launches_for_it(
+        stage, hosts, misbehaving, downloads):
+    host = hosts.start(launch=stage.command())
+    host.session(role=Role.PRODUCE, **QUICK)
+    # First, so that the others are of its round, however soon they end.
+    given_up = host.download("http://127.0.0.1:9/never", downloads / "never", suspended=True)
+    host.download(misbehaving.serve("/good", Content(5_000)), downloads / "good")
+    host.download(misbehaving.serve("/bad", Content(5), otherwise=Behaviour(status=404, body=b"no")), downloads / "bad")
+    host.kill()
+    assert stage.nobody_comes(0.5), "a task is left"
+    tool = hosts.start(observes=True)
+    tool.attach(role=Role.PRODUCE)
+    tool.cancel([given_up])
+    launched = stage.next()
+    launched.open()
+    *ends, last = launched.finish_session("gallery")
+    assert sorted(event.state.name for event in ends) == ["CANCELLED", "FAILED", "SUCCEEDED"]
+    assert last.is_session_finished
+
+
+def test_a_poll_says_when_everything_that_was_committed_has_been_handed_out(hosts, nginx, served, downloads):
+    host = hosts.start()
+    host.session(asks_for_credentials=True, **QUICK)
+    # First: it keeps the round open, which would otherwise finish between two of these.
+    host.download(f"{nginx.url}/private/{served.names[3]}", downloads / "private")
+    for name in served.names[:3]:
+        host.download(f"{nginx.url}/{name}", downloads / name)
+    until(host.all_sessions, lambda sessions: sessions[0].events == 4)
+    handed_out, more = [], True
+    while more:
+        events, more = host.page(handed_out[-1].id if handed_out else 0, 2)
+        handed_out += events
+    assert len(handed_out) == 4, "and not before"
+    assert sum(event.kind is EventKind.CHALLENGE for event in handed_out) == 1
+
+
+def test_who_attaches_sees_at_once_what_is_in_progress_and_then_each_step_of_it(hosts, misbehaving, downloads):
+    content = Content(4_000_000)
+    host = hosts.start()
+    host.session(role=Role.PRODUCE, **QUICK)
+    host.download(misbehaving.serve("/a", content, otherwise=Behaviour(pace=2_000_000)), downloads / "a",
+                  user_data=b"which picture this is")
+    misbehaving.wait_until(lambda log: log and log[0].sent > 500_000)
+    host.kill()
+    again = hosts.start()
+    again.attach()
+    task, = again.tasks()
+    assert (task.state, task.size, task.user_data) == (TaskState.RUNNING, content.size, b"which picture this is")
+    first = until(again.tasks, lambda tasks: not tasks or tasks[0].offset > task.offset)
+    assert first[0].offset > task.offset > 0
+    assert again.wait_for()[0].state is TaskState.SUCCEEDED
+    assert sha256_of(downloads / "a") == content.sha256
+
+
+def test_an_attached_host_is_given_the_events_as_they_come(hosts, misbehaving, downloads):
+    host = hosts.start()
+    host.session(**QUICK)
+    host.begin("wait_for")
+    other = hosts.start()
+    other.attach(role=Role.PRODUCE)
+    other.download(misbehaving.serve("/a", Content(5_000)), downloads / "a")
+    ended, finished = host.finish()
+    assert ended.path == str(downloads / "a")
+    assert finished.is_session_finished
+
+
+def test_an_open_challenge_launches_the_host_and_its_answer_lets_the_round_end(
+        stage, hosts, nginx, served, downloads):
+    name = served.names[0]
+    host = hosts.start(launch=stage.command())
+    host.session(role=Role.PRODUCE, asks_for_credentials=True, **QUICK)
+    host.download(f"{nginx.url}/private/{name}", downloads / name)
+    host.kill()
+    launched = stage.next()
+    launched.open()
+    assert launched.current_launch().reasons & Attention.CHALLENGE
+    launched.attach()
+    asked, = launched.challenges()
+    launched.respond(asked.id, user="user", password="password")
+    events = [event for event in launched.wait_for() if event.kind is not EventKind.CHALLENGE]
+    launched.acknowledge(events)
+    launched.complete()
+    assert sha256_of(downloads / name) == served.digests[name]
+
+
+def test_completing_twice_and_without_a_launch_is_harmless(hosts):
+    host = hosts.start()
+    finish_round(host)
+    consumer = hosts.start()
+    consumer.attach()
+    consumer.complete()
+    events = consumer.wait_for()
+    consumer.acknowledge(events)
+    consumer.complete()
+    consumer.complete()
+
+
+def test_no_function_of_the_api_takes_a_callback():
+    header = (PROJECT / "include" / "backhaul.h").read_text()
+    code = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
+    assert not re.search(r"\(\s*\*\s*\w*\s*\)\s*\(", code)

@@ -1,0 +1,161 @@
+"""Answers that are kept, that expire, and that are none."""
+
+import time
+
+import pytest
+
+import backhaul
+from backhaul import Status, TaskState
+from credentials.digests import DigestServer
+from credentials.tokens import TokenServer
+from servers.content import Content
+from testbed.challenges import ASKS, challenge, ends
+from testbed.host import until
+
+RIGHT = {"user": "user", "password": "password"}
+
+
+@pytest.fixture
+def server():
+    with TokenServer() as running:
+        running.refusal = (401, {"WWW-Authenticate": 'Bearer realm="api"'})
+        yield running
+
+
+def bearer(token):
+    return {"Authorization": f"Bearer {token}"}
+
+
+def opened(host, **options):
+    one = host()
+    one.session(**{**ASKS, **options})
+    return one
+
+
+def reopened(host, one):
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    return again
+
+
+def stored(store):
+    return b"".join(path.read_bytes() for path in store.rglob("*") if path.is_file())
+
+
+@pytest.mark.both_hostings
+def test_an_answer_that_is_kept_serves_the_next_engine(host, server, downloads):
+    url = server.serve("/a", Content(100))
+    server.allow("good")
+    one = opened(host)
+    one.download(url, downloads / "a")
+    one.respond(challenge(one).id, headers=bearer("good"), keep=True)
+    until((downloads / "a").exists, bool)
+    again = reopened(host, one)
+    before = len(server.log)
+    again.download(url, downloads / "b")
+    until((downloads / "b").exists, bool)
+    assert [asked.token for asked in server.log[before:]] == ["good"]
+
+
+def test_a_kept_password_is_given_by_the_scheme_that_was_offered_for_it(host, downloads):
+    with DigestServer("user", "password", offers_basic=True) as server:
+        one = opened(host)
+        one.download(f"{server.url}/a", downloads / "a")
+        one.respond(challenge(one).id, keep=True, **RIGHT)
+        until((downloads / "a").exists, bool)
+        again = reopened(host, one)
+        again.download(f"{server.url}/b", downloads / "b")
+        until((downloads / "b").exists, bool)
+        assert {scheme for scheme, *_ in server.log} == {"", "Digest"}
+
+
+def test_a_kept_answer_that_does_not_serve_any_more_is_forgotten(host, server, store, downloads):
+    url = server.serve("/a", Content(100))
+    server.allow("kept-secret")
+    one = opened(host)
+    one.download(url, downloads / "a")
+    one.respond(challenge(one).id, headers=bearer("kept-secret"), keep=True)
+    until((downloads / "a").exists, bool)
+    server.forbid("kept-secret")
+    one.download(url, downloads / "b")
+    challenge(one, failures=1)
+    again = reopened(host, one)
+    asked = challenge(again, failures=1)
+    server.allow("new")
+    again.respond(asked.id, headers=bearer("new"))
+    until((downloads / "b").exists, bool)
+    # Nor was the next answer kept, as nobody wanted that.
+    last = reopened(host, again)
+    last.download(url, downloads / "c")
+    challenge(last)
+    assert [asked.token for asked in server.log[-2:]] == ["new", None]
+
+
+def test_an_answer_of_which_nobody_has_said_so_is_not_kept(host, server, store, downloads):
+    url = server.serve("/a", Content(100))
+    server.allow("memory-only")
+    one = opened(host)
+    one.download(url, downloads / "a")
+    one.respond(challenge(one).id, headers=bearer("memory-only"))
+    until((downloads / "a").exists, bool)
+    assert b"memory-only" not in stored(store)
+
+
+def test_an_answer_that_is_too_old_is_asked_for_before_a_request_is_made(host, server, downloads):
+    url = server.serve("/a", Content(100))
+    server.allow("short")
+    one = opened(host)
+    one.download(url, downloads / "a")
+    expires = time.time() + 1
+    one.respond(challenge(one).id, headers=bearer("short"), expires=expires)
+    until((downloads / "a").exists, bool)
+    until(time.time, lambda now: now > expires)
+    before = len(server.log)
+    for name in "bcd":
+        one.download(url, downloads / name)
+    asked = challenge(one, 3)
+    assert len(server.log) == before
+    server.allow("next")
+    one.respond(asked.id, headers=bearer("next"))
+    until(lambda: [(downloads / name).exists() for name in "bcd"], all)
+    assert {asked.token for asked in server.log[before:]} == {"next"}
+
+
+def test_going_on_without_an_answer_ends_tasks_as_their_status_says(host, server, downloads):
+    private = server.serve("/files/private", Content(100))
+    one = opened(host)
+    for name in "ab":
+        one.download(private, downloads / name)
+    one.respond(challenge(one, 2).id, default=True)
+    events = ends(one.wait_for())
+    assert [(event.status, event.http_status) for event in events] == [(Status.HTTP_STATUS, 401)] * 2
+    assert [event.error_body for event in events] == [b"no\n"] * 2
+    # It was an answer for those that waited. Who comes later asks again.
+    one.download(private, downloads / "c")
+    one.respond(challenge(one).id, headers=bearer("x"))
+
+
+def test_who_waits_untried_and_needs_no_answer_succeeds_without_one(host, downloads):
+    with TokenServer() as server:
+        server.refusal = (401, {"WWW-Authenticate": 'Bearer realm="api"'})
+        private = server.serve("/files/private", Content(100))
+        public = server.serve("/files/public", Content(100))
+        one = opened(host)
+        one.download(private, downloads / "a")
+        challenge(one)
+        one.download(f"{public}?token=open", downloads / "b")
+        server.allow("open")
+        one.respond(challenge(one, 2).id, default=True)
+        events = ends(one.wait_for())
+        assert {event.state for event in events} == {TaskState.SUCCEEDED, TaskState.FAILED}
+
+
+def test_what_is_no_secret_is_not_kept(host, server, downloads):
+    one = opened(host)
+    one.download(server.serve("/a", Content(100)), downloads / "a")
+    asked = challenge(one)
+    for wrong in ({"refuse": True}, {"default": True}, {"url": server.url}):
+        with pytest.raises(backhaul.InvalidArgument):
+            one.respond(asked.id, keep=True, **wrong)
+    assert challenge(one).id == asked.id

@@ -1,0 +1,119 @@
+"""Digest, by Apache and by a server that counts its nonces."""
+
+import base64
+
+import pytest
+
+from backhaul import ChallengeKind, Scheme, Status, TaskState
+from credentials.apache import Apache
+from credentials.digests import DigestServer
+from servers.content import Content
+from testbed.challenges import ASKS, challenge, ends
+
+RIGHT = {"user": "user", "password": "password"}
+
+
+@pytest.fixture
+def one(host):
+    started = host()
+    started.session(**ASKS)
+    return started
+
+
+def succeed(one, count):
+    events = ends(one.wait_for())
+    assert [event.state for event in events] == [TaskState.SUCCEEDED] * count
+
+
+@pytest.fixture(scope="module")
+def apache():
+    with Apache({str(number): Content(2_000, number).data for number in range(50)}) as running:
+        yield running
+
+
+def test_apache_lets_fifty_tasks_in_with_one_answer(one, apache, downloads):
+    for number in range(50):
+        one.download(f"{apache.url}/private/{number}", downloads / str(number))
+    asked = challenge(one, 50)
+    assert (asked.kind, asked.schemes, asked.realm, asked.origin) == (
+        ChallengeKind.SERVER, Scheme.DIGEST, "staff only", apache.url)
+    one.respond(asked.id, user="user", password="wrong")
+    one.respond(challenge(one, 50, failures=1).id, **RIGHT)
+    succeed(one, 50)
+    assert all((downloads / str(number)).read_bytes() == Content(2_000, number).data for number in range(50))
+    log = apache.log()
+    assert [status for status, user in log if user == "user"].count("200") == 50
+    # A file costs two requests at most, a wrong answer two in all, and six tasks may have run at first.
+    assert len(log) <= 50 * 2 + 2 + 6
+
+
+@pytest.mark.parametrize("algorithm", ["MD5", "SHA-256"])
+def test_the_password_is_proven_and_not_sent(one, downloads, algorithm):
+    with DigestServer("user", "open-sesame", algorithm=algorithm, offers_basic=True) as server:
+        for number in range(20):
+            one.download(f"{server.url}/{number}", downloads / str(number))
+        asked = challenge(one, 20)
+        assert asked.schemes == Scheme.DIGEST | Scheme.BASIC
+        one.respond(asked.id, user="user", password="open-sesame")
+        succeed(one, 20)
+        assert (downloads / "7").read_bytes() == server.body("/7")
+        sent = [field for scheme, _, _, field, _ in server.log if scheme]
+        assert all(field.startswith("Digest ") for field in sent)
+        encoded = base64.b64encode(b"user:open-sesame").decode()
+        assert not any("open-sesame" in field or encoded in field for field in sent)
+
+
+def test_a_stale_nonce_is_no_failed_answer(one, downloads):
+    with DigestServer("user", "password", uses=2) as server:
+        for number in range(12):
+            one.download(f"{server.url}/{number}", downloads / str(number))
+        one.respond(challenge(one, 12).id, **RIGHT)
+        succeed(one, 12)
+        assert one.challenges() == []
+
+
+def test_a_server_whose_nonces_are_all_stale_is_not_asked_for_ever(one, downloads):
+    with DigestServer("user", "password", uses=0) as server:
+        one.download(f"{server.url}/a", downloads / "a")
+        one.respond(challenge(one).id, **RIGHT)
+        again = challenge(one, failures=1)
+        assert len(server.log) <= 8
+        one.respond(again.id, refuse=True)
+        assert ends(one.wait_for())[0].status is Status.AUTHENTICATION_REQUIRED
+
+
+def test_who_takes_digest_off_the_list_does_not_get_the_password(one, downloads):
+    with DigestServer("user", "open-sesame", offers_basic=True) as server:
+        one.download(f"{server.url}/a", downloads / "a")
+        asked = challenge(one)
+        server.offers_digest = False
+        one.respond(asked.id, user="user", password="open-sesame")
+        again = challenge(one, failures=1)
+        assert again.schemes == Scheme.BASIC
+        assert all(scheme == "" for scheme, *_ in server.log)
+        one.respond(again.id, refuse=True)
+
+
+def test_a_wrong_password_costs_one_task_its_try_and_no_other(one, downloads):
+    with DigestServer("user", "right") as server:
+        for number in range(30):
+            one.download(f"{server.url}/{number}", downloads / str(number))
+        asked = challenge(one, 30)
+        before = len(server.log)
+        one.respond(asked.id, user="user", password="guess")
+        again = challenge(one, 30, failures=1)
+        # Once without, to get a nonce, and once with it.
+        assert len(server.log) - before == 2
+        one.respond(again.id, user="user", password="right")
+        succeed(one, 30)
+
+
+def test_nobody_elses_handle_sends_the_users_name(host, one, downloads):
+    with DigestServer("user", "password") as server:
+        one.download(f"{server.url}/a", downloads / "a")
+        one.respond(challenge(one).id, **RIGHT)
+        succeed(one, 1)
+        one.session("other", **ASKS)
+        one.download(f"{server.url}/b", downloads / "b")
+        one.respond(challenge(one).id, refuse=True)
+        assert server.log[-1][0] == ""

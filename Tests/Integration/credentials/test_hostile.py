@@ -1,0 +1,160 @@
+"""Servers and proxies that ask in bad faith, and what of an answer stays in the store."""
+
+import base64
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from backhaul import BackhaulError, ChallengeKind, Status, TaskState
+from servers.proxy import Proxy
+from testbed.challenges import ASKS, challenge, ends
+from testbed.host import until
+
+PASSWORD = "open-sesame-4711"
+
+
+def basic(user, password):
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+@contextmanager
+def serving(answer, tls=None):
+    """A server whose `answer` makes a status, header fields and a body of the path and the request's fields."""
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            status, fields, body = answer(self.path, self.headers)
+            self.send_response(status)
+            for name, value in {**fields, "Content-Length": len(body)}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def asking(realm):
+    return 401, {"WWW-Authenticate": f'Basic realm="{realm}"'}, b""
+
+
+def asking_as_a_proxy(*_):
+    return 407, {"Proxy-Authenticate": 'Basic realm="the way out"'}, b""
+
+
+@pytest.fixture
+def proxy():
+    with Proxy("porter", "key") as running:
+        yield running
+
+
+def behind(host, proxy, exempt=""):
+    one = host(environment={"http_proxy": proxy.url, "no_proxy": exempt, "NO_PROXY": exempt})
+    one.session(**ASKS)
+    return one
+
+
+def stored(store):
+    return b"".join(path.read_bytes() for path in store.rglob("*") if path.is_file())
+
+
+def test_a_credential_that_a_server_repeats_is_not_stored(host, store, downloads):
+    wanted = basic("user", PASSWORD)
+
+    def answer(_, fields):
+        if fields["Authorization"] != wanted:
+            return asking("r")
+        return 404, {"Link": f"<{wanted}>", "Content-Type": PASSWORD}, f"you sent {wanted}: {PASSWORD}".encode()
+
+    with serving(answer) as url:
+        one = host()
+        one.session(**ASKS)
+        one.download(f"{url}/a", downloads / "a")
+        one.respond(challenge(one).id, user="user", password=PASSWORD)
+        [event] = ends(one.wait_for())
+    encoded = wanted.removeprefix("Basic ")
+    assert event.http_status == 404
+    assert event.error_body == f"you sent Basic {'*' * len(encoded)}: {'*' * len(PASSWORD)}".encode()
+    kept = stored(store)
+    assert b"you sent Basic **" in kept
+    assert PASSWORD.encode() not in kept and encoded.encode() not in kept
+
+
+def test_authorization_is_no_answer_to_a_proxy(host, proxy, nginx, served, downloads):
+    one = behind(host, proxy)
+    one.download(f"{nginx.url}/{served.names[0]}", downloads / "a")
+    asked = challenge(one)
+    with pytest.raises(BackhaulError, match="Proxy-Authorization") as refused:
+        one.respond(asked.id, headers={"Authorization": "Bearer secret"})
+    assert refused.value.status is Status.INVALID_ARGUMENT
+    assert challenge(one).id == asked.id
+
+
+def test_a_server_that_asks_in_its_proxys_name_stops_no_other(host, proxy, nginx, served, downloads):
+    one = behind(host, proxy)
+    one.download(f"{nginx.url}/{served.names[0]}", downloads / "a")
+    one.respond(challenge(one).id, user="porter", password="key")
+    assert ends(one.wait_for(2))[0].state is TaskState.SUCCEEDED
+    with serving(asking_as_a_proxy) as url:
+        one.download(f"{url}/evil", downloads / "evil")
+        asked = challenge(one, failures=1)
+        assert asked.kind is ChallengeKind.PROXY
+        for name in served.names[1:6]:
+            one.download(f"{nginx.url}/{name}", downloads / name)
+        until(lambda: [(downloads / name).exists() for name in served.names[1:6]], all)
+        one.respond(asked.id, user="porter", password="key")
+        again = challenge(one, failures=2)
+        one.download(f"{nginx.url}/{served.names[6]}", downloads / "after")
+        until((downloads / "after").exists, bool)
+        one.respond(again.id, refuse=True)
+        states = until(lambda: [task.state for task in one.tasks()], lambda seen: min(seen) >= TaskState.SUCCEEDED)
+    assert states.count(TaskState.FAILED) == 1 and states.count(TaskState.SUCCEEDED) == 7
+
+
+def test_a_server_that_the_environment_excludes_cannot_ask_as_a_proxy(host, proxy, downloads):
+    one = behind(host, proxy, exempt="127.0.0.1")
+    with serving(asking_as_a_proxy) as url:
+        one.download(f"{url}/a", downloads / "a")
+        [event] = ends(one.wait_for())
+    assert (event.status, event.http_status) == (Status.HTTP_STATUS, 407)
+    assert not proxy.log
+
+
+def test_a_407_through_a_tunnel_is_not_the_proxys(host, proxy, certificates, downloads):
+    one = host(environment={"https_proxy": proxy.url, "no_proxy": "", "NO_PROXY": ""})
+    one.session(**ASKS, ca_file=str(certificates.authority))
+    with serving(asking_as_a_proxy, certificates.server_context()) as url:
+        one.download(f"{url}/a", downloads / "a")
+        one.respond(challenge(one).id, user="porter", password="key")
+        [event] = ends(one.wait_for())
+    assert (event.status, event.http_status) == (Status.HTTP_STATUS, 407)
+    assert [method for method, *_ in proxy.let_through] == ["CONNECT"]
+
+
+def test_realms_that_alternate_are_asked_for_again(host, downloads):
+    first = basic("a", "first")
+    with serving(lambda _, fields: asking("B" if fields["Authorization"] == first else "A")) as url:
+        one = host()
+        one.session(**ASKS)
+        one.download(f"{url}/a", downloads / "a")
+        one.respond(challenge(one).id, user="a", password="first")
+        asked = challenge(one)
+        assert asked.realm == "B"
+        one.respond(asked.id, user="b", password="second")
+        asked = challenge(one, failures=1)
+        one.respond(asked.id, refuse=True)
+        assert ends(one.wait_for())[0].status is Status.AUTHENTICATION_REQUIRED

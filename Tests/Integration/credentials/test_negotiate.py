@@ -1,0 +1,73 @@
+"""Negotiate with the user's own Kerberos tickets."""
+
+import pytest
+
+from backhaul import BackhaulError, Scheme, Status, TaskState
+from credentials.apache import Apache
+from credentials.kerberos import REALM, Kerberos, is_installed
+from credentials.test_hostile import serving
+from servers.content import Content
+from testbed.challenges import ASKS, challenge, ends
+
+TICKET = {"user": "", "password": ""}
+_GUARD = """
+    AuthType GSSAPI
+    AuthName "kerberos"
+    GssapiCredStore keytab:{keytab}
+"""
+
+
+@pytest.fixture(scope="module")
+def realm():
+    if not is_installed():
+        pytest.skip("krb5-kdc, krb5-user and libapache2-mod-auth-gssapi are not installed")
+    with Kerberos() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def apache(realm):
+    files = {str(number): Content(2_000, number).data for number in range(10)}
+    with Apache(files, guard=_GUARD.replace("{keytab}", str(realm.keytab)), modules=("auth_gssapi",),
+                environment=realm.server_environment) as running:
+        yield running
+
+
+def with_tickets(host, realm):
+    one = host(environment=realm.environment)
+    one.session(**ASKS)
+    return one
+
+
+def test_a_ticket_lets_all_tasks_in(host, realm, apache, downloads):
+    realm.log_in()
+    one = with_tickets(host, realm)
+    for number in range(10):
+        one.download(f"http://localhost:{apache.port}/private/{number}", downloads / str(number))
+    asked = challenge(one, 10)
+    assert asked.schemes == Scheme.NEGOTIATE
+    with pytest.raises(BackhaulError, match="Negotiate"):
+        one.respond(asked.id, user="ada", password="secret")
+    one.respond(asked.id, **TICKET)
+    assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 10
+    assert apache.log().count(("200", f"ada@{REALM}")) == 10
+
+
+def test_without_a_ticket_the_failure_says_so(host, realm, apache, downloads):
+    realm.log_out()
+    one = with_tickets(host, realm)
+    one.download(f"http://localhost:{apache.port}/private/1", downloads / "a")
+    one.respond(challenge(one).id, **TICKET)
+    [event] = ends(one.wait_for())
+    assert event.status is Status.AUTHENTICATION_REQUIRED
+    assert "kinit" in event.error_message and "localhost" in event.error_message
+
+
+def test_a_machine_without_kerberos_fails_as_clearly(host, downloads, tmp_path):
+    one = host(environment={"KRB5_CONFIG": "/dev/null", "KRB5CCNAME": f"FILE:{tmp_path}/none"})
+    one.session(**ASKS)
+    with serving(lambda *_: (401, {"WWW-Authenticate": "Negotiate"}, b"")) as url:
+        one.download(f"{url}/a", downloads / "a")
+        one.respond(challenge(one).id, **TICKET)
+        [event] = ends(one.wait_for())
+    assert event.status is Status.AUTHENTICATION_REQUIRED and "Kerberos" in event.error_message

@@ -1,0 +1,192 @@
+"""Servers that want a credential: nginx with Basic, and one that takes a token."""
+
+import os
+
+import pytest
+
+import backhaul
+from backhaul import ChallengeKind, EventKind, Reason, Scheme, Status, TaskState
+from servers.behaviour import Behaviour, redirect
+from servers.content import Content, sha256_of
+from testbed.challenges import ASKS, challenge, ends
+from testbed.host import until
+
+pytestmark = pytest.mark.both_hostings
+
+RIGHT = {"user": "user", "password": "password"}
+
+
+def private(nginx, served, downloads, count):
+    return [(f"{nginx.url}/private/{name}", downloads / name) for name in served.names[:count]]
+
+
+def waiting_for(host, nginx, served, downloads, count, **options):
+    """A host whose tasks all wait for the one challenge."""
+    one = host()
+    one.session(**{**ASKS, **options})
+    for url, destination in private(nginx, served, downloads, count):
+        one.download(url, destination)
+    return one, challenge(one, count)
+
+
+def test_fifty_tasks_make_one_challenge_and_one_answer_lets_them_in(host, nginx, served, downloads):
+    before = len(list(nginx.log()))
+    one, asked = waiting_for(host, nginx, served, downloads, 50)
+    assert (asked.kind, asked.schemes, asked.realm, asked.origin) == (
+        ChallengeKind.SERVER, Scheme.BASIC, "staff only", nginx.url)
+    assert len(list(nginx.log())) - before <= 50
+    [event] = one.wait_for(1)
+    assert event.kind is EventKind.CHALLENGE and event.challenge == asked
+    one.respond(asked.id, **RIGHT)
+    events = one.wait_for()
+    assert [event.state for event in ends(events)] == [TaskState.SUCCEEDED] * 50
+    assert {name: sha256_of(downloads / name) for name in os.listdir(downloads)} == {
+        name: served.digests[name] for name in served.names[:50]}
+
+
+def test_tasks_say_what_they_wait_for(host, nginx, served, downloads):
+    one, _ = waiting_for(host, nginx, served, downloads, 2)
+    for task in one.tasks():
+        assert task.reason is Reason.CREDENTIAL
+        assert nginx.url in task.reason_text and "staff only" in task.reason_text
+
+
+def test_a_wrong_answer_is_asked_for_again_and_costs_one_request(host, nginx, served, downloads):
+    one, asked = waiting_for(host, nginx, served, downloads, 50)
+    before = len(list(nginx.log()))
+    one.respond(asked.id, user="user", password="guess")
+    again = challenge(one, 50, failures=1)
+    assert again.id > asked.id
+    assert len(list(nginx.log())) - before == 1
+    with pytest.raises(backhaul.NotFound):
+        one.respond(asked.id, **RIGHT)
+    one.respond(again.id, **RIGHT)
+    assert all(event.state is TaskState.SUCCEEDED for event in ends(one.wait_for()))
+
+
+def test_a_refusal_fails_the_tasks(host, nginx, served, downloads):
+    one, asked = waiting_for(host, nginx, served, downloads, 10)
+    one.respond(asked.id, refuse=True)
+    events = one.wait_for()
+    assert [event.status for event in ends(events)] == [Status.AUTHENTICATION_REQUIRED] * 10
+    assert not os.listdir(downloads)
+    assert one.challenges() == []
+
+
+def test_a_producer_in_another_process_answers(host, nginx, served, downloads):
+    one, asked = waiting_for(host, nginx, served, downloads, 5)
+    other = host()
+    other.attach(role=backhaul.Role.PRODUCE)
+    assert [item.id for item in other.challenges()] == [asked.id]
+    other.respond(asked.id, **RIGHT)
+    assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 5
+
+
+def test_an_observer_may_look_only(host, nginx, served, downloads):
+    _, asked = waiting_for(host, nginx, served, downloads, 1)
+    other = host()
+    other.attach(role=backhaul.Role.OBSERVE)
+    assert [item.id for item in other.challenges()] == [asked.id]
+    with pytest.raises(backhaul.BackhaulError) as refusal:
+        other.respond(asked.id, **RIGHT)
+    assert refusal.value.status is Status.WRONG_ROLE
+
+
+def test_a_challenge_that_is_left_open_shows_in_every_listing(host, nginx, served, downloads):
+    one, asked = waiting_for(host, nginx, served, downloads, 3)
+    [event] = one.wait_for(1)
+    one.acknowledge_through(event.id)
+    [info] = one.all_sessions()
+    assert (info.events, info.open_challenges) == (0, 1)
+    assert backhaul.Attention.CHALLENGE in info.attention
+    assert [item.id for item in one.challenges()] == [asked.id]
+
+
+def test_a_challenge_survives_a_kill_of_its_engine(host, nginx, served, downloads):
+    one, asked = waiting_for(host, nginx, served, downloads, 20)
+    before = len(list(nginx.log()))
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    assert challenge(again, 20).id == asked.id
+    assert len(list(nginx.log())) == before
+    again.respond(asked.id, **RIGHT)
+    assert all(event.state is TaskState.SUCCEEDED for event in ends(again.wait_for()))
+
+
+def test_without_the_option_a_401_is_a_failure(host, nginx, served, downloads):
+    one = host()
+    one.session()
+    one.download(*private(nginx, served, downloads, 1)[0])
+    [event] = ends(one.wait_for())
+    assert (event.status, event.http_status) == (Status.HTTP_STATUS, 401)
+
+
+def test_a_token_is_sent_to_its_own_server_only(host, misbehaving, nginx, served, downloads):
+    content = Content(10_000)
+    url = misbehaving.serve("/api", content, authorization="Bearer token", challenge='Bearer realm="api"')
+    away = misbehaving.serve("/away", content, [redirect(f"{nginx.url}/{served.names[7]}")] * 2)
+    one = host()
+    one.session(**ASKS)
+    one.download(url, downloads / "api")
+    asked = challenge(one)
+    assert asked.schemes == Scheme.BEARER
+    with pytest.raises(backhaul.InvalidArgument, match="Bearer"):
+        one.respond(asked.id, **RIGHT)
+    one.respond(asked.id, headers={"Authorization": "Bearer token"})
+    assert one.wait_for()[0].state is TaskState.SUCCEEDED
+    one.download(away, downloads / "away")
+    until(lambda: (downloads / "away").exists(), bool)
+    # Sent unasked to the origin that it is for.
+    assert misbehaving.log("/away")[0].headers["authorization"] == "Bearer token"
+
+
+def test_after_an_answer_the_rest_of_a_file_is_fetched(host, misbehaving, downloads):
+    content = Content(6_000_000)
+    url = misbehaving.serve("/a", content, [Behaviour(stall_after=4_000_000)],
+                            authorization="Basic dXNlcjpwYXNzd29yZA==")
+    one = host()
+    one.session(**ASKS)
+    task = one.download(url, downloads / "a")
+    one.respond(challenge(one).id, **RIGHT)
+    until(lambda: one.task(task), lambda info: info.offset >= 4_000_000)
+    until(lambda: _checkpoints(one), bool)
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    # The answer was in the memory of the engine that is dead.
+    again.respond(challenge(again).id, **RIGHT)
+    event = ends(again.wait_for())[0]
+    assert event.state is TaskState.SUCCEEDED
+    assert sha256_of(downloads / "a") == content.sha256
+    assert misbehaving.log()[-1].offset > 0
+    assert event.attempts == 4
+
+
+def _checkpoints(one):
+    """After two seconds without a byte the last checkpoint is durable: one is made each second."""
+    [task] = one.tasks()
+    return task.reason is Reason.STALLED
+
+
+def test_no_file_of_the_store_has_an_answer_in_it(host, nginx, served, downloads, store):
+    one, asked = waiting_for(host, nginx, served, downloads, 10)
+    one.respond(asked.id, user="user", password="a wrong password")
+    again = challenge(one, 10, failures=1)
+    assert _secrets(store, "a wrong password") == []
+    one.respond(again.id, **RIGHT)
+    one.wait_for()
+    assert _secrets(store, "dXNlcjpwYXNzd29yZA", "a wrong password") == []
+    one.kill_with_engine()
+    assert _secrets(store, "dXNlcjpwYXNzd29yZA", "a wrong password") == []
+
+
+def _secrets(store, *secrets):
+    found = []
+    for folder, _, names in os.walk(store):
+        for name in names:
+            path = os.path.join(folder, name)
+            if os.path.isfile(path):
+                text = open(path, "rb").read()
+                found += [(path, secret) for secret in secrets if secret.encode() in text]
+    return found

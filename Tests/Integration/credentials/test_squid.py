@@ -1,0 +1,58 @@
+"""squid asks for Digest, for plain requests and for tunnels."""
+
+import pytest
+
+from backhaul import ChallengeKind, Scheme, Status, TaskState
+from credentials.squid import Squid
+from servers.content import sha256_of
+from testbed.challenges import ASKS, challenge, ends
+
+
+@pytest.fixture(scope="module")
+def squid():
+    with Squid() as running:
+        yield running
+
+
+@pytest.fixture(params=["plain", "tunnel"])
+def address(request, nginx):
+    return nginx.url if request.param == "plain" else nginx.tls_url
+
+
+def through(host, squid, certificates, **options):
+    one = host()
+    one.session(**{**ASKS, "ca_file": str(certificates.authority), "proxy": squid.url, **options})
+    return one
+
+
+def test_an_answer_serves_all_tasks(host, squid, address, certificates, served, downloads):
+    one = through(host, squid, certificates)
+    for name in served.names[:20]:
+        one.download(f"{address}/{name}", downloads / name)
+    asked = challenge(one, 20)
+    assert (asked.kind, asked.schemes, asked.realm, asked.origin) == (
+        ChallengeKind.PROXY, Scheme.DIGEST, "the way out", squid.url)
+    one.respond(asked.id, user="porter", password="wrong")
+    one.respond(challenge(one, 20, failures=1).id, user="porter", password="key")
+    assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 20
+    assert all(sha256_of(downloads / name) == served.digests[name] for name in served.names[:20])
+
+
+def test_the_configuration_may_have_the_answer(host, squid, address, certificates, served, downloads):
+    one = through(host, squid, certificates, asks_for_credentials=False, proxy_user="porter", proxy_password="key")
+    name = served.names[0]
+    one.download(f"{address}/{name}", downloads / name)
+    assert ends(one.wait_for())[0].state is TaskState.SUCCEEDED
+
+
+def test_a_refusal_fails_the_tasks_and_going_on_without_tells_the_status(
+        host, squid, address, certificates, served, downloads):
+    one = through(host, squid, certificates)
+    one.download(f"{address}/{served.names[0]}", downloads / "a")
+    one.respond(challenge(one).id, refuse=True)
+    assert ends(one.wait_for())[0].status is Status.AUTHENTICATION_REQUIRED
+    one.acknowledge_through(one.wait_for()[-1].id)
+    one.download(f"{address}/{served.names[0]}", downloads / "b")
+    one.respond(challenge(one).id, default=True)
+    event = ends(one.wait_for())[0]
+    assert (event.status, event.http_status) == (Status.HTTP_STATUS, 407)

@@ -1,0 +1,1 @@
+"""The daemon: it outlives hosts, is killed itself, is idle."""

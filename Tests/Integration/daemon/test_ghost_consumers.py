@@ -1,0 +1,43 @@
+"""Claims of handles that were closed while no engine was there to hear it."""
+
+import pytest
+
+import backhaul
+
+from testbed.host import until
+
+
+@pytest.fixture
+def one(host):
+    one = host()
+    one.session()
+    return one
+
+
+def test_a_session_that_was_closed_while_the_daemon_was_dead_is_free_for_the_same_process(one):
+    one.kill_engine()
+    one.close()
+    one.open()
+    one.attach()
+
+
+def test_it_is_free_for_another_process_when_its_own_does_not_come_back(one, host):
+    one.kill_engine()
+    one.close()
+    other = host()
+
+    def attached():
+        try:
+            other.attach()
+        except backhaul.InUse:
+            return False
+        return True
+
+    until(attached, lambda is_attached: is_attached)
+
+
+def test_a_consumer_that_comes_back_keeps_its_claim(one, host):
+    one.kill_engine()
+    assert one.tasks() == []
+    with pytest.raises(backhaul.InUse):
+        host().attach()

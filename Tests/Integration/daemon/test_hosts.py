@@ -1,0 +1,113 @@
+"""The library starts the daemon from any host: with children and handlers of its own, under filters, with little."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from daemons import daemons_of, end_daemons
+from testbed.host import until
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture
+def peculiar(store, place):
+    """Runs a host of programs.py to its end and returns what it saw."""
+    def run(name, **environment):
+        ended = subprocess.run([sys.executable, HERE / "programs.py", name, store], capture_output=True, text=True,
+                               timeout=60, env={**os.environ, **environment})
+        assert ended.returncode == 0, ended.stderr
+        return json.loads(ended.stdout)
+
+    yield run
+    end_daemons(place)
+
+
+@pytest.fixture
+def lasting(program, place):
+    """A daemon that stays to be looked at: its path."""
+    path = place / "backhauld"
+    path.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 60000\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_host_with_a_handler_for_its_children_hears_of_its_own_alone(peculiar):
+    assert peculiar("own_handler") == {"error": None, "signals": 1, "reaped": True}
+
+
+def test_a_host_whose_thread_waits_for_any_child_finds_none_of_ours(peculiar):
+    assert peculiar("waiting_thread") == {"error": None, "reaped": []}
+
+
+def test_a_host_that_ignores_its_children_starts_a_daemon_too(peculiar):
+    assert peculiar("ignored_children") == {"error": None}
+
+
+def test_thousands_of_descriptors_are_not_inherited(peculiar, lasting, place):
+    assert peculiar("many_descriptors", BACKHAUL_DAEMON=lasting) == {"error": None}
+    process = until(lambda: daemons_of(place), bool)[0]
+    names = [os.readlink(f"/proc/{process}/fd/{number}") for number in os.listdir(f"/proc/{process}/fd")]
+    assert len(names) < 40
+    assert names.count("/dev/null") == 3
+
+
+def test_small_limits_of_a_host_are_not_the_daemons(peculiar, lasting, place):
+    assert peculiar("small_limits", BACKHAUL_DAEMON=lasting) == {"error": None}
+    process = until(lambda: daemons_of(place), bool)[0]
+    limits = Path(f"/proc/{process}/limits").read_text()
+    assert re.search(r"Max open files +(\d+)", limits)[1] not in ("64", "1024")
+    assert re.search(r"Max file size +unlimited", limits)
+
+
+def test_blocked_and_ignored_signals_are_not_inherited(peculiar, lasting, place):
+    assert peculiar("blocked_signals", BACKHAUL_DAEMON=lasting) == {"error": None}
+    process = until(lambda: daemons_of(place), bool)[0]
+    status = Path(f"/proc/{process}/status").read_text()
+    assert "SigIgn:\t0000000000000000" in status
+    # It has them delivered as a descriptor.
+    os.kill(process, 15)
+    until(lambda: daemons_of(place), lambda found: found == [])
+
+
+def test_the_environment_is_clean(peculiar, lasting, place):
+    given = {"API_TOKEN": "secret", "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
+             "http_proxy": "http://p:1", "SSL_CERT_DIR": "/certificates", "LC_TIME": "C"}
+    assert peculiar("plain", BACKHAUL_DAEMON=lasting, **given) == {"error": None}
+    process = until(lambda: daemons_of(place), bool)[0]
+    found = dict(entry.split("=", 1) for entry in Path(f"/proc/{process}/environ").read_text().split("\0") if entry)
+    assert {"http_proxy", "SSL_CERT_DIR", "LC_TIME", "PATH"} <= set(found)
+    assert {"API_TOKEN", "LD_LIBRARY_PATH", "PYTHONPATH", "BACKHAUL_LIBRARY"}.isdisjoint(found)
+
+
+@pytest.mark.parametrize("habit", ["no_exec", "deadly_exec", "no_processes"])
+def test_a_filter_that_forbids_to_start_programs_is_an_error_that_says_so(peculiar, habit):
+    name, sentence = peculiar(habit)["error"]
+    assert name == "DaemonUnavailable"
+    assert "Operation not permitted" in sentence and "embedded" in sentence
+
+
+def test_a_daemon_that_is_nowhere_is_an_error_that_names_the_places(peculiar):
+    name, sentence = peculiar("plain", BACKHAUL_DAEMON="/no/such/backhauld")["error"]
+    assert name == "DaemonUnavailable"
+    assert "/no/such/backhauld" in sentence
+
+
+def test_a_program_that_is_no_daemon_is_an_error_within_seconds(peculiar):
+    name, sentence = peculiar("plain", BACKHAUL_DAEMON="/bin/true")["error"]
+    assert name == "DaemonUnavailable"
+    assert "/bin/true ended at once" in sentence
+
+
+def test_a_store_that_the_daemon_cannot_serve_is_reported_with_what_it_says(peculiar, store):
+    store.mkdir(mode=0o700)
+    (store / "backhaul.sqlite3").write_text("no database, but long enough to be looked at as if it were one\n" * 20)
+    (store / "backhaul.sqlite3").chmod(0o600)
+    name, sentence = peculiar("plain")["error"]
+    assert name == "StoreError"
+    assert "ended at once" in sentence and "database" in sentence

@@ -1,0 +1,87 @@
+"""A daemon that waits costs next to nothing."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from backhaul import Request
+from testbed.host import until
+
+WAITING = 10_000
+#: A look; BACKHAUL_IDLE_SECONDS=60 is the promise.
+SECONDS = float(os.environ.get("BACKHAUL_IDLE_SECONDS", "4"))
+IS_LONG = SECONDS > 4
+#: Longer than the engine waits before it gives memory back.
+QUIET_SECONDS = 3
+
+
+def memory(process):
+    """Resident and private kilobytes."""
+    sizes = dict(re.findall(r"^(\w+):\s+(\d+) kB$", Path(f"/proc/{process}/smaps_rollup").read_text(), re.M))
+    return int(sizes["Rss"]), int(sizes["Private_Clean"]) + int(sizes["Private_Dirty"])
+
+
+def switches(process):
+    """How often each thread has waited."""
+    found = {}
+    for status in Path(f"/proc/{process}/task").glob("*/status"):
+        with contextlib.suppress(OSError):
+            found[status] = re.search(r"^voluntary_ctxt_switches:\s+(\d+)$", status.read_text(), re.M).group(1)
+    return found
+
+
+def until_quiet(process):
+    """On a busy machine the work that a client's end makes may still be ahead."""
+    before = switches(process)
+    while True:
+        time.sleep(QUIET_SECONDS)
+        now = switches(process)
+        if now == before:
+            return
+        before = now
+
+
+def system_calls(process, folder, seconds):
+    """Those that strace sees after it has attached, which itself ends and resumes waits."""
+    strace = subprocess.Popen(["strace", "-f", "-tt", "-o", folder / "calls", "-p", str(process)],
+                              stderr=subprocess.PIPE, text=True)
+    first = strace.stderr.readline()
+    if "attached" not in first:
+        strace.wait()
+        pytest.skip(f"strace may not look here: {first.strip()}")
+    time.sleep(1)
+    before = (folder / "calls").read_text().splitlines()
+    time.sleep(seconds)
+    after = (folder / "calls").read_text().splitlines()
+    strace.send_signal(signal.SIGINT)
+    strace.communicate()
+    return after[len(before):]
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+@pytest.mark.parametrize("attached", [False, True] if IS_LONG else [False])
+def test_with_ten_thousand_waiting_tasks_it_needs_little_memory_and_makes_no_system_call(
+        host, downloads, daemon, place, attached):
+    one = host()
+    one.session(first_retry_delay_ms=3_600_000, longest_retry_delay_ms=3_600_000)
+    one.enqueue([Request(f"http://127.0.0.1:9/{i}", downloads / str(i), key=str(i)) for i in range(WAITING)])
+    until(one.tasks, lambda tasks: all(task.reason.name == "RETRY" for task in tasks))
+    process = daemon()
+    before = memory(process)
+    if not attached:
+        one.kill()
+    until(lambda: memory(process), lambda sizes: sizes[0] < before[0] / 2)
+    resident, private = memory(process)
+    assert private < 8 << 10 and resident < 20 << 10, (resident, private)
+    until_quiet(process)
+    if IS_LONG:
+        # Until the transport has closed its idle connections, which it does once.
+        time.sleep(40)
+    assert system_calls(process, place, SECONDS) == []

@@ -1,0 +1,226 @@
+"""Transfers go on whatever happens to the host, and whatever happens to the daemon."""
+
+import os
+import random
+import signal
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from backhaul import Hosting, Request, TaskState
+from daemons import daemons_of
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from testbed.host import Host, until
+
+
+def small(served, limit=150_000):
+    """Names of files that come in quickly."""
+    return [name for name in served.names if (served.folder / name).stat().st_size <= limit]
+
+
+def kill_daemons(place):
+    for process in daemons_of(place):
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+def fields(process):
+    """State, parent, process group and session (proc(5))."""
+    return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[:4]
+
+
+def test_a_host_is_killed_and_its_transfers_end_all_the_same(host, misbehaving, downloads, daemon):
+    contents = {str(i): Content(400_000, i) for i in range(8)}
+    slow = [Behaviour(pace=400_000)]
+    one = host()
+    one.session(connections_per_origin=8)
+    one.enqueue([Request(misbehaving.serve(f"/{name}", content, slow), downloads / name, key=name)
+                 for name, content in contents.items()])
+    misbehaving.wait_until(lambda log: len(log) == 8)
+    process = daemon()
+    one.kill()
+    until(lambda: sorted(os.listdir(downloads)), lambda names: names == sorted(contents))
+    assert daemon() == process
+    again = host()
+    again.attach()
+    events = again.wait_for()
+    assert [event.state for event in events[:-1]] == [TaskState.SUCCEEDED] * 8 and events[-1].is_session_finished
+    assert {name: sha256_of(downloads / name) for name in contents} == {
+        name: content.sha256 for name, content in contents.items()}
+
+
+def test_a_host_that_is_itself_the_engine_is_used_and_followed_by_the_daemon(
+        host, store, place, misbehaving, downloads, daemon):
+    engine = Host(store, hosting=Hosting.EMBEDDED)
+    try:
+        engine.open()
+        one = host()
+        one.session(first_retry_delay_ms=10)
+        one.download(misbehaving.serve("/a", Content(600_000), [Behaviour(stall_after=300_000)]), downloads / "a")
+        misbehaving.wait_until(lambda log: log and log[0].sent == 300_000)
+        assert daemons_of(place) == []
+        engine.kill()
+        assert one.wait_for()[0].state is TaskState.SUCCEEDED
+        daemon()
+    finally:
+        engine.end()
+
+
+def test_the_daemon_that_dies_is_followed_by_a_host_that_may_be_the_engine(host, store, daemon, misbehaving, downloads):
+    one = host()
+    one.session()
+    other = Host(store, "org.example.other", hosting=Hosting.EMBEDDED)
+    try:
+        other.open()
+        other.session()
+        os.kill(daemon(), signal.SIGKILL)
+        for number, each in enumerate((one, other)):
+            each.download(misbehaving.serve(f"/{number}", Content(1_000, number)), downloads / str(number))
+            assert each.wait_for()[0].state is TaskState.SUCCEEDED
+    finally:
+        other.end()
+
+
+def test_a_stopped_host_stops_nothing(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    one.download(misbehaving.serve("/a", Content(300_000), [Behaviour(pace=600_000)]), downloads / "a", key="a")
+    one.stop()
+    until(lambda: os.listdir(downloads), lambda names: names == ["a"])
+    one.signal(signal.SIGCONT)
+    assert one.wait_for()[0].state is TaskState.SUCCEEDED
+
+
+def test_the_daemon_is_nobodys_child_and_in_nobodys_session(host, daemon):
+    one = host()
+    _, parent, group, session = fields(daemon())
+    assert int(parent) not in (one.pid, os.getpid())
+    assert {group, session}.isdisjoint(fields(one.pid)[2:]) and {group, session}.isdisjoint(fields(os.getpid())[2:])
+
+
+def test_it_leaves_when_nothing_is_left_and_is_there_again_when_it_is_needed(host, place, daemon):
+    one = host()
+    one.session()
+    first = daemon()
+    one.close()
+    until(lambda: daemons_of(place), lambda found: found == [])
+    one.open()
+    one.attach()
+    assert daemon() != first
+
+
+def test_it_stays_while_a_task_waits_for_its_time(host, place, daemon, downloads):
+    one = host()
+    one.session(first_retry_delay_ms=3_600_000, longest_retry_delay_ms=3_600_000)
+    one.download("http://127.0.0.1:9/", downloads / "a", key="a")
+    until(one.tasks, lambda tasks: tasks[0].reason.name == "RETRY")
+    process = daemon()
+    one.kill()
+    # A daemon without a task, of another store, lingers from now on; when it has left, the time is over for both.
+    other = Host(place / "other", hosting=Hosting.DAEMON)
+    try:
+        other.open()
+    finally:
+        other.end()
+    until(lambda: daemons_of(place / "other"), lambda found: found == [])
+    assert daemons_of(place) == [process]
+
+
+def test_suspended_tasks_keep_nobody(host, place, downloads):
+    one = host()
+    one.session()
+    one.enqueue([Request("http://127.0.0.1:9/", downloads / "a", suspended=True)])
+    one.kill()
+    until(lambda: daemons_of(place), lambda found: found == [])
+
+
+def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_doubles_nothing(
+        host, place, nginx, served, downloads):
+    generator = random.Random(7)
+    sources = small(served)
+    names = {str(i): sources[i % len(sources)] for i in range(2_000)}
+    one = host()
+    # Two at a time, so that a fast machine does not end before it is killed a few times.
+    one.session(first_retry_delay_ms=10, longest_retry_delay_ms=50, connections_per_origin=2)
+    one.enqueue([Request(f"{nginx.url}/{name}", downloads / key, key=key) for key, name in names.items()])
+    done = threading.Event()
+    kills = []
+
+    def kill_again_and_again():
+        while not done.wait(generator.uniform(0.1, 0.3)):
+            # On a busy machine a daemon may need longer than that to begin: each gets something done.
+            patience = time.monotonic() + 3
+            while kills and len(os.listdir(downloads)) == kills[-1] and time.monotonic() < patience:
+                if done.wait(0.02):
+                    return
+            kills.append(len(os.listdir(downloads)))
+            kill_daemons(place)
+
+    killer = threading.Thread(target=kill_again_and_again)
+    killer.start()
+    try:
+        events = one.wait_for(timeout=60)
+    finally:
+        done.set()
+        killer.join()
+    ends = [event for event in events if not event.is_session_finished]
+    assert [event.error_message for event in ends if event.state is not TaskState.SUCCEEDED] == []
+    assert sorted(event.key for event in ends) == sorted(names)
+    assert {key: sha256_of(downloads / key) for key in names} == {key: served.digests[name]
+                                                                  for key, name in names.items()}
+    assert sorted(os.listdir(downloads)) == sorted(names)
+    assert len(kills) >= 3
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_host_and_daemon_are_both_killed_again_and_again(host, place, nginx, served, downloads, seed):
+    generator = random.Random(seed)
+    sources = small(served)
+    names = {str(i): sources[i % len(sources)] for i in range(300)}
+    requests = [Request(f"{nginx.url}/{name}", downloads / key, key=key) for key, name in names.items()]
+    seen = {}
+    for life in range(8):
+        one = host()
+        one.session(first_retry_delay_ms=10, longest_retry_delay_ms=50)
+        one.enqueue([request for request in requests if request.key not in seen])
+        if life == 7:
+            break
+        time.sleep(generator.uniform(0.02, 0.3))
+        for event in one.poll(timeout=0):
+            assert seen.setdefault(event.key, event.id) == event.id
+        for victim in generator.sample(("host", "daemon"), 2):
+            if victim == "daemon":
+                kill_daemons(place)
+            else:
+                one.kill()
+    for event in one.wait_for(timeout=60):
+        assert seen.setdefault(event.key, event.id) == event.id
+    assert set(seen) - {None} == set(names)
+    assert {key: sha256_of(downloads / key) for key in names} == {key: served.digests[name]
+                                                                  for key, name in names.items()}
+
+
+def test_twenty_hosts_attach_at_once_to_twenty_sessions_of_one_store(host, misbehaving, downloads, daemon):
+    maker = host()
+    for number in range(20):
+        maker.session(f"s{number}")
+        maker.close_session()
+    maker.close()
+    many = [host(opened=False) for _ in range(20)]
+    for one in many:
+        one.begin("open", one._store, "org.example.hosts", hosting=one._hosting)
+    for one in many:
+        one.finish()
+    for number, one in enumerate(many):
+        one.begin("attach", f"s{number}")
+    for one in many:
+        one.finish()
+    for number, one in enumerate(many):
+        one.download(misbehaving.serve(f"/{number}", Content(2_000, number)), downloads / str(number), key=str(number))
+    for number, one in enumerate(many):
+        assert [event.key for event in one.wait_for()[:-1]] == [str(number)]
+    daemon()

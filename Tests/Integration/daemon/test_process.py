@@ -1,0 +1,233 @@
+"""backhauld itself: its command line, its signals, its log, its store."""
+
+import os
+import shutil
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import time
+from contextlib import suppress
+
+import pytest
+
+from backhaul import Application, BackhaulError, Hosting, Request, Role, TaskState
+from daemons import daemons_of, end_daemons
+from servers import child
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from testbed.host import until
+
+
+#: With a journal only errors are in the file.
+without_journal = pytest.mark.skipif(os.path.exists("/run/systemd/journal/socket"), reason="the journal has the log")
+
+
+def run(program, *words):
+    return subprocess.run([program, *words], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
+
+
+def test_the_command_line(program, tmp_path):
+    assert run(program, "--version").stdout.startswith("backhauld ")
+    assert "--linger" in run(program, "--help").stdout
+    for words in (["--no-such"], ["--store", "relative"], ["--linger", "soon"], ["operand"]):
+        ended = run(program, *words)
+        assert ended.returncode == 2 and "backhauld" in ended.stderr, words
+    missing = run(program, "--store", tmp_path / "no" / "store")
+    assert missing.returncode == 1 and "parent directory does not exist" in missing.stderr
+
+
+def test_of_many_that_start_at_the_same_instant_one_stays_and_the_others_leave_in_peace(program, store, place):
+    many = [child.start([program, "--store", store, "--linger", "60000"]) for _ in range(10)]
+    try:
+        until(lambda: [one.poll() for one in many], lambda codes: codes.count(0) == 9)
+        assert len(daemons_of(place)) == 1
+    finally:
+        for one in many:
+            child.end(one)
+    assert [one.returncode for one in many] == [0] * 10
+
+
+def test_without_a_store_it_serves_the_users_own(program, place):
+    environment = {**os.environ, "XDG_STATE_HOME": str(place / "state")}
+    (place / "state").mkdir(mode=0o700)
+    one = child.start([program, "--linger", "60000"], env=environment)
+    until(lambda: (place / "state" / "backhaul" / "engine.socket").exists(), bool)
+    child.end(one)
+    assert one.returncode == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_has_it_write_down_what_it_received_and_leave(host, misbehaving, downloads, daemon, number):
+    content = Content(3_000_000)
+    url = misbehaving.serve("/a", content, [Behaviour(stall_after=1_500_000)])
+    one = host()
+    one.session(first_retry_delay_ms=10)
+    one.download(url, downloads / "a", key="a")
+    misbehaving.wait_until(lambda log: log and log[0].sent == 1_500_000)
+    part = until(lambda: [entry for entry in os.scandir(downloads)], lambda entries: len(entries) == 1)[0]
+    process, start = daemon(), time.monotonic()
+    os.kill(process, number)
+    until(lambda: os.path.exists(f"/proc/{process}/exe"), lambda there: not there)
+    assert time.monotonic() - start < 2.5
+    # The next one continues, and the host has noticed nothing.
+    assert one.wait_for()[0].state is TaskState.SUCCEEDED
+    assert sha256_of(downloads / "a") == content.sha256
+    assert any(asked.range for asked in misbehaving.log()), part.name
+
+
+def test_hosts_that_come_while_the_daemon_leaves_are_not_lost(host, program, place, monkeypatch):
+    """With no patience at all it leaves at each close, and each open meets it in another moment of that."""
+    hasty = place / "backhauld"
+    hasty.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 0\n")
+    hasty.chmod(0o755)
+    monkeypatch.setenv("BACKHAUL_DAEMON", str(hasty))
+    one, two = host(opened=False), host(opened=False)
+    for number in range(60):
+        one.open()
+        one.begin("session", f"{number}")
+        if number % 3 == 0:
+            time.sleep(0.001 * (number % 7))
+        two.open()
+        assert one.finish() is True
+        two.attach(f"{number}", role=Role.PRODUCE)
+        one.close()
+        two.close()
+
+
+def test_a_stopped_daemon_is_named(host, daemon):
+    one = host()
+    one.session()
+    process = daemon()
+    os.kill(process, signal.SIGSTOP)
+    try:
+        two = host(opened=False)
+        with pytest.raises(BackhaulError, match=f"process {process} .*is stopped"):
+            two.open(timeout=8)
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+@without_journal
+def test_the_log_is_for_the_user_alone_and_tells_no_secrets(host, store, daemon, downloads):
+    one = host()
+    one.session(first_retry_delay_ms=10)
+    one.download("http://127.0.0.1:9/a?token=secret", downloads / "a", key="secret")
+    process = daemon()
+    os.kill(process, signal.SIGTERM)
+    until(lambda: os.path.exists(f"/proc/{process}/exe"), lambda there: not there)
+    log = store / "daemon.log"
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    lines = log.read_text().splitlines()
+    assert any(f" {process} notice: serves {store}" in line for line in lines)
+    assert any(f" {process} notice: leaves on signal 15" in line for line in lines)
+    assert "secret" not in log.read_text()
+
+
+@without_journal
+def test_a_log_that_has_become_long_makes_room(program, store):
+    store.mkdir(mode=0o700)
+    (store / "daemon.log").write_bytes(b"x" * (1 << 20))
+    run(program, "--store", store, "--linger", "0")
+    run(program, "--store", store, "--linger", "0")
+    assert (store / "daemon.log.1").stat().st_size > 1 << 20
+    assert (store / "daemon.log").stat().st_size < 10_000
+
+
+def test_a_socket_that_a_killed_daemon_left_behind_is_in_nobodys_way(host, daemon, store):
+    one = host()
+    one.session()
+    os.kill(daemon(), signal.SIGKILL)
+    one.kill()
+    assert (store / "engine.socket").exists()
+    host().attach()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a socket of another user")
+def test_a_socket_of_another_user_is_not_spoken_to(host, store):
+    host().close()
+    until(lambda: (store / "engine.socket").exists(), lambda there: not there)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(store / "engine.socket"))
+        reader, writer = os.pipe()
+        foreigner = os.fork()
+        if foreigner == 0:
+            os.setresuid(65_534, 65_534, 65_534)
+            listener.listen()
+            os.write(writer, b"x")
+            signal.pause()
+        try:
+            os.read(reader, 1)
+            with pytest.raises(BackhaulError, match=f"process {foreigner}, belongs to another user"):
+                host(opened=False).open(timeout=8)
+        finally:
+            os.kill(foreigner, signal.SIGKILL)
+            os.waitpid(foreigner, 0)
+            (store / "engine.socket").unlink(missing_ok=True)
+
+
+def hostile(store, payload):
+    """A connection that says this and stays."""
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect(str(store / "engine.socket"))
+    with suppress(OSError):
+        peer.sendall(payload)
+    return peer
+
+
+def test_garbage_half_sent_frames_and_floods_cost_their_peer_alone(host, store, daemon, misbehaving, downloads):
+    one = host()
+    one.session()
+    process = daemon()
+    peers = [hostile(store, struct.pack("<I", 1_000) + b"\x01bhul")]
+    peers += [hostile(store, os.urandom(70_000)) for _ in range(50)]
+    peers += [hostile(store, struct.pack("<I", 0xFFFF_FFFF) + b"x" * 1_000)]
+    one.download(misbehaving.serve("/a", Content(1_000)), downloads / "a", key="a")
+    assert one.wait_for()[0].state is TaskState.SUCCEEDED
+    for peer in peers:
+        peer.close()
+    assert daemon() == process
+
+
+def test_a_deleted_store_is_a_clear_error_and_a_fresh_store_at_its_path(host, store, place, daemon):
+    one = host()
+    one.session()
+    first = daemon()
+    while store.exists():
+        # The daemon takes its socket away at the same time.
+        shutil.rmtree(store, ignore_errors=True)
+    until(lambda: os.path.exists(f"/proc/{first}/exe"), lambda there: not there)
+    with pytest.raises(BackhaulError):
+        one.configuration()
+    two = host()
+    assert two.session() is True
+    assert daemon() != first
+
+
+def test_a_moved_store_goes_on_at_its_new_path(host, store, place, downloads, daemon):
+    one = host()
+    one.session()
+    one.enqueue([Request("http://127.0.0.1:9/", downloads / "a", key="a", suspended=True)])
+    first = daemon()
+    store.rename(place / "elsewhere")
+    until(lambda: os.path.exists(f"/proc/{first}/exe"), lambda there: not there)
+    assert "moved away" in (place / "elsewhere" / "daemon.log").read_text()
+    one.kill()
+    again = host(opened=False)
+    again._store = str(place / "elsewhere")
+    again.open()
+    again.attach()
+    assert [task.key for task in again.tasks()] == ["a"]
+
+
+def test_a_session_that_is_closed_while_the_daemon_is_dead_is_free_with_the_next(store, place):
+    with Application("org.example.closing", store=store, hosting=Hosting.DAEMON) as application:
+        for delay in (0, 0.0005, 0.002, 0.01):
+            session = application.session("s")
+            (process,) = daemons_of(store)
+            os.kill(process, signal.SIGKILL)
+            time.sleep(delay)
+            session.close()
+            application.attach("s", timeout=20).close()
+    end_daemons(place)

@@ -1,0 +1,149 @@
+"""What others do to the store's directory under a daemon and its hosts: remove, replace, move, fill."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from backhaul import Application, BackhaulError, Hosting, Request, Role, Status
+from testbed.host import until
+
+
+def removed(place):
+    place.unlink()
+
+
+def a_file(place):
+    place.unlink()
+    place.write_text("no socket")
+
+
+def a_link(place):
+    place.unlink()
+    place.symlink_to("/etc/passwd")
+
+
+def moved_over(place):
+    other = place.parent.parent / "other"
+    other.write_text("no socket")
+    other.rename(place)
+
+
+@pytest.mark.parametrize("hosting", [Hosting.DAEMON, Hosting.EMBEDDED])
+@pytest.mark.parametrize("act", [removed, a_file, a_link, moved_over])
+def test_a_removed_socket_is_made_anew(host, store, act, hosting):
+    one = host(opened=False).open(hosting=hosting)
+    one.session()
+    act(store / "engine.socket")
+    two = host(opened=False).open(hosting=hosting, timeout=8)
+    two.attach(role=Role.PRODUCE)
+    assert two.engine().process_id == one.engine().process_id
+
+
+def test_a_directory_in_the_sockets_place_is_told_and_when_it_is_gone_the_socket_is_back(host, store):
+    one = host()
+    one.session()
+    (store / "engine.socket").unlink()
+    (store / "engine.socket").mkdir()
+    until(lambda: (store / "daemon.log").read_text(), lambda text: "has a directory engine.socket; remove it" in text)
+    (store / "engine.socket").rmdir()
+    assert host().engine().process_id == one.engine().process_id
+
+
+def swapped(store):
+    store.rename(store.parent / "elsewhere")
+    store.mkdir(mode=0o700)
+
+
+@pytest.mark.parametrize("act", [
+    lambda store: store.rename(store.parent / "elsewhere"), lambda store: shutil.rmtree(store, ignore_errors=True),
+    swapped])
+def test_an_idle_host_is_told_that_its_store_is_gone_and_gets_no_other(host, store, daemon, act):
+    one = host()
+    one.session()
+    first = daemon()
+    while store.exists() and not (store.parent / "elsewhere").exists():
+        act(store)
+    until(lambda: os.path.exists(f"/proc/{first}/exe"), lambda there: not there)
+    for _ in range(2):
+        for verb in ("all_sessions", "configuration", "tasks"):
+            with pytest.raises(BackhaulError, match="open") as told:
+                getattr(one, verb)()
+            assert told.value.status is Status.STORE_UNAVAILABLE, verb
+    assert not (store / "lock").exists()
+    # Somebody else's fresh store has a session of this name: it is another one.
+    two = host()
+    assert two.session() is True
+    with pytest.raises(BackhaulError) as told:
+        one.enqueue([Request("http://127.0.0.1:9/", suspended=True)])
+    assert told.value.status is Status.STORE_UNAVAILABLE
+    assert two.tasks() == []
+
+
+def test_a_store_that_is_moved_back_goes_on(host, store, daemon):
+    one = host()
+    one.session()
+    first = daemon()
+    store.rename(store.parent / "elsewhere")
+    until(lambda: os.path.exists(f"/proc/{first}/exe"), lambda there: not there)
+    (store.parent / "elsewhere").rename(store)
+    assert one.tasks() == []
+
+
+OPENING = """
+import sys
+from backhaul import Application, BackhaulError
+try:
+    Application("org.example.full", sys.argv[1], timeout=20)
+except BackhaulError as error:
+    print(error.status.name, error)
+"""
+
+
+def opened_with(store, limit, value):
+    def limited():
+        resource.setrlimit(limit, (value, value))
+
+    return subprocess.run([sys.executable, "-c", OPENING, store], preexec_fn=limited, capture_output=True, text=True,
+                          timeout=60).stdout
+
+
+def test_a_daemon_that_cannot_write_its_complaint_is_explained(store, place):
+    assert opened_with(store, resource.RLIMIT_FSIZE, 0).startswith("STORE_FULL ")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file system")
+def test_a_new_store_on_a_full_disk_is_a_full_store(store, place):
+    full = place / "full"
+    full.mkdir()
+    script = ('mount -t tmpfs -o size=1m none "$1" && { cat /dev/zero > "$1/fill"; '
+              'exec "$2" -c "$3" "$1/store"; } 2> /dev/null')
+    said = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", full, sys.executable, OPENING],
+                          capture_output=True, text=True, timeout=60)
+    if not said.stdout and said.returncode:
+        pytest.skip("no file system can be mounted here")
+    assert said.stdout.startswith("STORE_FULL ") and "free some space" in said.stdout
+
+
+@pytest.mark.parametrize("descriptors", range(6, 32))
+def test_too_few_descriptors_are_a_sentence(store, place, descriptors):
+    said = opened_with(store, resource.RLIMIT_NOFILE, descriptors)
+    assert "SystemError" not in said
+    assert said == "" or said.startswith("OUT_OF_RESOURCES ")
+
+
+def test_a_daemon_without_a_descriptor_for_another_client_says_so(store, place):
+    assert opened_with(store, resource.RLIMIT_NOFILE, 40) == ""
+    clients = []
+    try:
+        with pytest.raises(BackhaulError) as refused:
+            for number in range(60):
+                clients.append(Application(f"org.example.client{number}", store, timeout=20))
+        assert refused.value.status is Status.OUT_OF_RESOURCES
+        assert "no descriptor left" in str(refused.value) and "RLIMIT_NOFILE" in str(refused.value)
+    finally:
+        for client in clients:
+            client.close()

@@ -1,0 +1,89 @@
+"""What each thread of an engine touches, against the list in docs/waiting.md."""
+
+import re
+import shutil
+import signal
+import ssl
+import subprocess
+from collections import defaultdict
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import trustme
+
+from backhaul import BodySource, Request, TaskState
+from servers.content import Content
+from servers.misbehaving import MisbehavingServer
+
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "waiting.md"
+CALL = re.compile(r'^\d+<(?P<thread>[^>]+)> (?P<call>\w+)\((?P<arguments>.*)')
+#: Names that are looked up in a directory that is open.
+PATH = re.compile(r'"(/[^"]*)"')
+
+
+def documented():
+    """Thread to the words of its files."""
+    rows = re.findall(r"^\| `([\w-]+)` \| [^|]+ \| ([^|]+) \|$", DOCUMENT.read_text(), re.MULTILINE)
+    return {name: files.strip() for name, files in rows}
+
+
+@contextmanager
+def traced(process, file):
+    """Writes the calls that name a file, with the names of the threads that make them."""
+    strace = subprocess.Popen(["strace", "-f", "-Y", "-s", "300", "-e", "trace=%file", "-o", file, "-p", str(process)],
+                              stderr=subprocess.PIPE, text=True)
+    first = strace.stderr.readline()
+    if "attached" not in first:
+        strace.wait()
+        pytest.skip(f"strace may not look here: {first.strip()}")
+    yield
+    strace.send_signal(signal.SIGINT)
+    strace.communicate()
+
+
+def touched(trace):
+    """Thread, without the number of its kind, to the absolute paths that it named."""
+    found = defaultdict(set)
+    for line in trace.read_text().splitlines():
+        if match := CALL.match(line):
+            found[match["thread"].rstrip("0123456789")].update(PATH.findall(match["arguments"]))
+    return found
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+def test_each_thread_touches_only_what_the_list_says(host, daemon, store, place, downloads, tmp_path):
+    authority = trustme.CA()
+    certificates = tmp_path / "certificates"
+    certificates.mkdir()
+    authority.cert_pem.write_to_path(certificates / "authority.pem")
+    bodies = tmp_path / "bodies"
+    bodies.mkdir()
+    (bodies / "consumed").write_bytes(b"consumed")
+    (bodies / "copied").write_bytes(b"copied")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    one = host()
+    one.session(ca_file=certificates / "authority.pem")
+    with MisbehavingServer(context) as server, traced(daemon(), tmp_path / "trace"):
+        server.serve("/a", Content(300_000))
+        one.enqueue([
+            Request(server.url + "/a", downloads / "a"), Request(server.url + "/a"),
+            Request(server.url + "/a", body_file=bodies / "consumed", body_source=BodySource.CONSUME, method="PUT"),
+            Request(server.url + "/a", body_file=bodies / "copied", body_source=BodySource.SNAPSHOT, method="PUT"),
+        ])
+        events = [event for event in one.wait_for() if event.task_id]
+        one.acknowledge(events)
+        one.tasks()
+    assert TaskState.SUCCEEDED in {event.state for event in events}
+    places = {"the store's own": [store], "destinations": [downloads], "bodies": [bodies],
+              "certificates": [certificates], "OpenSSL's configuration": ["/usr/lib/ssl", "/etc/ssl"]}
+    list_of = documented()
+    found = touched(tmp_path / "trace")
+    assert {"bh-loop", "backhaul-disk", "backhaul-pem"} <= set(found)
+    for thread, paths in found.items():
+        allowed = [str(root) for words, roots in places.items() if words in list_of[thread] for root in roots]
+        # /proc is the kernel's own and always answers.
+        strangers = {path for path in paths
+                     if not any(path == root or path.startswith(f"{root}/") for root in [*allowed, "/proc", "/sys"])}
+        assert strangers == set(), f"{thread} touches what docs/waiting.md does not say"

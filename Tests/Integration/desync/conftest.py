@@ -1,0 +1,26 @@
+"""What the tests of desynchronisation share: one engine in this process, and how many runs are drawn."""
+
+import secrets
+
+import pytest
+
+from desync.fuzz import Stage
+
+
+def pytest_addoption(parser):
+    parser.addoption("--desync-runs", type=int, default=300, help="how many runs are drawn from the seed")
+    parser.addoption("--desync-seed", type=int, default=1, help="of the runs; 0: one is drawn")
+
+
+@pytest.fixture(scope="session")
+def stage(certificates, library):
+    assert library.exists(), f"{library} is not built: run make"
+    with Stage(certificates) as made:
+        yield made
+
+
+@pytest.fixture
+def drawn(request):
+    """The seed and the numbers of the runs."""
+    seed = request.config.getoption("--desync-seed") or secrets.randbits(32)
+    return seed, range(request.config.getoption("--desync-runs"))

@@ -1,0 +1,1 @@
+"""Files: verified, left as they are, named by the server."""

@@ -1,0 +1,84 @@
+"""Destinations on a disk that does not answer: they hold up nobody who uses another, and nothing of them is mixed up
+when the disk comes back."""
+
+import os
+
+import pytest
+
+from backhaul import TaskState
+
+from servers.content import Content, sha256_of
+from servers.hung import FreezingDisk
+from servers.paced import PacedServer
+from testbed.host import until
+
+TASKS = 24
+CONTENT = Content(300_000)
+
+
+@pytest.fixture
+def disk(tmp_path):
+    with FreezingDisk(tmp_path / "disk") as disk:
+        yield disk
+
+
+@pytest.fixture
+def server():
+    with PacedServer(CONTENT, 3_000_000, lambda _: False) as server:
+        yield server
+
+
+def ended(one):
+    return next(event for event in one.wait_for() if event.task_id)
+
+
+def fill(one, server, folder):
+    """So many downloads to the frozen disk that each of its threads waits."""
+    one.session("stuck", connections_per_origin=TASKS)
+    tasks = [one.download(server.url, folder / f"{number}") for number in range(TASKS)]
+    until(one.tasks, lambda found: sum(task.state is TaskState.RUNNING for task in found) >= TASKS // 2)
+    return tasks
+
+
+@pytest.mark.both_hostings
+def test_a_frozen_disk_holds_up_nobody_else(host, hosting, disk, server, downloads):
+    one = host(hosting=hosting)
+    disk.freeze()
+    tasks = fill(one, server, disk.folder)
+    one.session("free")
+    for number in range(8):
+        one.download(server.url, downloads / f"{number}")
+    for event in one.wait_for():
+        assert not event.task_id or event.state is TaskState.SUCCEEDED
+    assert {sha256_of(downloads / name) for name in os.listdir(downloads)} == {CONTENT.sha256}
+    # Verbs that concern the frozen disk are answered, too.
+    one.turn_to("stuck")
+    assert len(one.tasks()) == TASKS
+    one.download(server.url, disk.folder / "one more")
+    one.cancel(tasks[1:])
+    disk.thaw()
+    events = [event for event in one.wait_for() if event.task_id]
+    assert [event.state for event in events].count(TaskState.SUCCEEDED) >= 2
+    left = [path for path in disk.folder.iterdir() if path.is_file()]
+    assert left and {sha256_of(path) for path in left} == {CONTENT.sha256}
+
+
+def test_an_engine_closes_beside_a_frozen_disk_and_the_next_one_starts_with_files_of_its_own(
+        host, disk, server, downloads):
+    one = host()
+    disk.freeze()
+    fill(one, server, disk.folder)
+    one.close()
+    one.open()
+    one.attach("stuck")
+    assert len(one.tasks()) == TASKS
+    one.session("free")
+    one.download(server.url, downloads / "free")
+    assert ended(one).state is TaskState.SUCCEEDED
+    disk.thaw()
+    one.turn_to("stuck")
+    events = [event for event in one.wait_for(timeout=60) if event.task_id]
+    assert [event.state for event in events] == [TaskState.SUCCEEDED] * TASKS
+    assert {sha256_of(disk.folder / f"{number}") for number in range(TASKS)} == {CONTENT.sha256}
+    # What the first engine was writing is removed.
+    until(lambda: [name for name in os.listdir(disk.folder) if name.startswith(".backhaul")], lambda left: not left)

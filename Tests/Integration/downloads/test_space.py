@@ -1,0 +1,97 @@
+"""A full disk is a reason to wait, no failure and no attempt."""
+
+import subprocess
+
+import pytest
+
+from backhaul import Reason, TaskState
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from testbed.host import until
+
+
+@pytest.fixture
+def disk(place):
+    """A file system of 8 MiB."""
+    mounted = place / "disk"
+    mounted.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=0700", "tmpfs", mounted], check=False,
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"mounting needs more rights: {done.stderr.strip()}")
+    yield mounted
+    subprocess.run(["umount", "-l", mounted], check=False)
+
+
+@pytest.fixture
+def one(host):
+    made = host()
+    made.session(first_retry_delay_ms=50, longest_retry_delay_ms=100, maximum_attempts=1)
+    return made
+
+
+def waiting(one):
+    return until(one.tasks, lambda tasks: tasks and tasks[0].reason is Reason.DISK_FULL)[0]
+
+
+def test_a_file_that_cannot_fit_is_not_begun_and_waits_without_asking_again(one, misbehaving, disk):
+    (disk / "ballast").write_bytes(b"x" * 5_000_000)
+    content = Content(6_000_000, seed=1)
+    one.download(misbehaving.serve("/a", content), disk / "a")
+    task = waiting(one)
+    assert task.state is TaskState.WAITING and "free some space" in task.error_message
+    assert task.reason_text and task.next_attempt is not None
+    # Whatever it asks from now on, it asks the disk.
+    for _ in range(3):
+        one.resume()
+        until(one.tasks, lambda tasks: tasks[0].reason is Reason.DISK_FULL)
+    assert len(misbehaving.log("/a")) == 1 and one.tasks()[0].attempts == 1
+    (disk / "ballast").unlink()
+    one.resume()
+    event = one.wait_for()[-2]
+    assert event.state is TaskState.SUCCEEDED and event.attempts == 2
+    assert sha256_of(disk / "a") == content.sha256
+
+
+def test_it_goes_on_by_itself_when_there_is_space(one, misbehaving, disk):
+    (disk / "ballast").write_bytes(b"x" * 5_000_000)
+    content = Content(6_000_000, seed=2)
+    one.download(misbehaving.serve("/a", content), disk / "a")
+    waiting(one)
+    (disk / "ballast").unlink()
+    assert one.wait_for()[-2].state is TaskState.SUCCEEDED
+
+
+def test_a_disk_that_fills_up_meanwhile_keeps_what_is_there(one, misbehaving, disk):
+    content = Content(6_000_000, seed=3)
+    url = misbehaving.serve("/a", content, [Behaviour(pace=3_000_000)])
+    one.download(url, disk / "a")
+    until(one.tasks, lambda tasks: tasks[0].offset > 1_500_000)
+    (disk / "ballast").write_bytes(b"x" * 4_000_000)
+    task = waiting(one)
+    assert 0 < task.offset < content.size
+    (disk / "ballast").unlink()
+    one.resume()
+    event = one.wait_for()[-2]
+    assert event.state is TaskState.SUCCEEDED and sha256_of(disk / "a") == content.sha256
+    assert misbehaving.log("/a")[1].offset > 0
+
+
+def test_a_file_without_a_length_waits_too(one, misbehaving, disk):
+    (disk / "ballast").write_bytes(b"x" * 5_000_000)
+    content = Content(6_000_000, seed=4)
+    one.download(misbehaving.serve("/a", content, otherwise=Behaviour(chunked=True)), disk / "a")
+    waiting(one)
+    (disk / "ballast").unlink()
+    one.resume()
+    assert one.wait_for()[-2].state is TaskState.SUCCEEDED
+    assert sha256_of(disk / "a") == content.sha256
+
+
+def test_small_files_leave_the_reserve_to_others(one, misbehaving, disk):
+    for number in range(100):
+        one.download(misbehaving.serve(f"/{number}", Content(100_000, seed=number)), disk / str(number))
+    until(one.tasks, lambda tasks: all(task.state is TaskState.SUCCEEDED or task.reason is Reason.DISK_FULL
+                                       for task in tasks))
+    free = int(subprocess.run(["stat", "-f", "-c", "%a", disk], check=True, capture_output=True, text=True).stdout)
+    assert free * 4_096 >= 8 * 1_048_576 // 100

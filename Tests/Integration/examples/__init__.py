@@ -1,0 +1,1 @@
+"""Each example, killed in the middle."""

@@ -1,0 +1,114 @@
+"""Apple's guide to background networking as a program: it ends at once, and is launched when its file is there."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from daemons import daemons_of, end, end_daemons
+from examples.at_home import processes_at
+from held import HeldServer
+from story import digest
+from testbed.host import until
+
+PROJECT = Path(__file__).resolve().parents[3]
+BUILD = PROJECT / "build"
+
+
+@pytest.fixture(scope="module")
+def program():
+    scratch = BUILD / "swift" / "package"
+    package = PROJECT / "examples" / "swift" / "background-guide"
+    built = subprocess.run(["swift", "build", "--package-path", package, "--scratch-path", scratch],
+                           capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return scratch / "debug" / "background-guide"
+
+
+class Home:
+    """Where the program lives, and what runs of it: all of that knows its home."""
+
+    def __init__(self, path):
+        self.path, self.data = path, path / "data"
+        self.environment = {**os.environ, "HOME": str(path), "XDG_STATE_HOME": str(path / "state"),
+                            "XDG_DATA_HOME": str(self.data)}
+        self.data.mkdir(parents=True)
+
+    def processes(self):
+        return processes_at(self.path)
+
+    def files(self):
+        return sorted(path.name for path in self.data.iterdir())
+
+
+@pytest.fixture
+def home(tmp_path):
+    home = Home(tmp_path / "home")
+    yield home
+    end_daemons(home.path)
+    for process in home.processes():
+        end(process, signal.SIGKILL, time.monotonic() + 5)
+
+
+@pytest.fixture
+def server(tmp_path):
+    report = tmp_path / "report.pdf"
+    report.write_bytes(os.urandom(2_000_000))
+    server = HeldServer({"/report.pdf": report}, held_at=1_500_000)
+    yield server
+    server.close()
+
+
+def test_the_program_ends_at_once_and_is_launched_when_its_file_is_there(program, home, server):
+    started = subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, capture_output=True,
+                             text=True, timeout=300, check=False)
+    assert (started.returncode, started.stdout, started.stderr) == (0, "", "")
+    assert home.files() == [], "it was there before the program had ended"
+    server.release()
+    until(home.files, lambda files: files == ["report.pdf"])
+    assert digest(home.data / "report.pdf") == digest(server.files["/report.pdf"])
+    # The daemon leaves when nothing is outstanding: all was acknowledged, and the launch completed.
+    until(home.processes, lambda processes: processes == [])
+    assert [request.status for request in server.requests()] == [200]
+
+
+def test_started_again_and_again_it_has_the_file_that_the_server_has(program, home, server):
+    server.release()
+    report = server.files["/report.pdf"]
+    for size in (2_000_000, 1_000_000, 2_000_000):
+        report.write_bytes(os.urandom(size))
+        subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, check=True)
+        until(home.processes, lambda processes: processes == [])
+        assert digest(home.data / "report.pdf") == digest(report)
+
+
+def test_three_starts_with_a_daemon_that_is_killed_in_the_middle_each_end_with_the_file(program, home, server):
+    def start():
+        subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, timeout=300, check=True)
+
+    start()
+    until(server.is_holding, bool)
+    for daemon in daemons_of(home.path):
+        end(daemon, signal.SIGKILL, time.monotonic() + 5)
+    start()
+    server.release()
+    until(home.processes, lambda processes: processes == [])
+    assert digest(home.data / "report.pdf") == digest(server.files["/report.pdf"])
+    start()
+    until(home.processes, lambda processes: processes == [])
+    assert home.files() == ["report.pdf"]
+    assert digest(home.data / "report.pdf") == digest(server.files["/report.pdf"])
+
+
+def test_what_the_server_does_not_have_is_no_file(program, home, server):
+    subprocess.run([program, f"{server.url}/absent.pdf"], env=home.environment, timeout=300, check=True)
+    # Launched, told of the error, completed and gone.
+    until(home.processes, lambda processes: processes == [])
+    assert home.files() == []
+
+
+def test_it_says_how_it_is_used(program, home):
+    asked = subprocess.run([program], env=home.environment, capture_output=True, text=True, timeout=300, check=False)
+    assert (asked.returncode, asked.stderr) == (2, "usage: background-guide URL\n")

@@ -1,0 +1,71 @@
+"""The program of the demo, started three times in a row and killed once: each start ends as its text says."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from daemons import end_daemons
+from held import HeldServer
+from servers import child
+from story import digest
+from testbed.host import until
+
+PROGRAM = Path(__file__).resolve().parents[3] / "build" / "examples" / "collection"
+SIZES = {"moon.jpg": 2_000_000, "sun.jpg": 1_000}
+
+
+class Collection:
+    def __init__(self, folder):
+        self.store, self.log, self.list = folder / "store", folder / "log", folder / "list"
+        self.target = folder / "files"
+        self.target.mkdir()
+
+    def start(self):
+        return child.start([PROGRAM, self.store, self.log, self.list], stderr=subprocess.PIPE, text=True)
+
+    def lines(self):
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+
+@pytest.fixture
+def server(tmp_path):
+    files = {}
+    for name, size in SIZES.items():
+        (tmp_path / name).write_bytes(os.urandom(size))
+        files[f"/{name}"] = tmp_path / name
+    server = HeldServer(files, held_at=1_500_000)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def collection(tmp_path, server):
+    collection = Collection(tmp_path)
+    collection.list.write_text("".join(f"{server.url}{url}\t{collection.target}{url}\n" for url in server.files))
+    yield collection
+    end_daemons(tmp_path)
+
+
+def test_three_starts_of_the_collection_of_which_one_is_killed_bring_its_files_each_time(collection, server):
+    killed = collection.start()
+    until(server.is_holding, bool)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    server.release()
+    # The daemon starts the program when the files are there.
+    until(collection.lines, lambda lines: lines[-1:] == ["completed"])
+    for number in (2, 3):
+        again = collection.start()
+        _, errors = again.communicate(timeout=300)
+        assert (again.returncode, errors) == (0, "")
+        lines = collection.lines()
+        assert lines.count("handed over 2 files") == number
+        assert lines[-2:] == [f"round {number} finished", "completed"]
+    done = [line for line in collection.lines() if line.startswith("done")]
+    assert len(done) == 6 and all(re.fullmatch(r"done \d+ \d+ /.*", line) for line in done)
+    for url, path in server.files.items():
+        assert digest(Path(f"{collection.target}{url}")) == digest(path)

@@ -1,0 +1,171 @@
+"""Press download, leave, come back, the picture is there: the image downloader in each language."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from daemons import daemons_of, end
+from examples.at_home import Images
+from held import HeldServer
+from story import digest
+from testbed import checkpoints
+from testbed.host import until
+
+PROJECT = Path(__file__).resolve().parents[3]
+BUILD = PROJECT / "build"
+SUNSET = 3_000_000
+USED = ["launched: sunset.jpg is there, 3000000 bytes", "launched: round 1 finished",
+        "launched: nothing is outstanding"]
+
+
+def c_program():
+    return [BUILD / "examples" / "images"]
+
+
+def python_program():
+    return [sys.executable, "-W", "error", PROJECT / "examples" / "python" / "images.py"]
+
+
+def swift_program():
+    # One folder for what is built of the Swift package and all that stands on it: it is compiled once.
+    scratch = BUILD / "swift" / "package"
+    built = subprocess.run(["swift", "build", "--package-path", PROJECT / "examples" / "swift" / "images",
+                            "--scratch-path", scratch], capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return [scratch / "debug" / "images"]
+
+
+@pytest.fixture(scope="module", params=[c_program, python_program, swift_program])
+def command(request):
+    return request.param()
+
+
+@pytest.fixture
+def images(command, tmp_path):
+    program = Images(command, tmp_path / "home")
+    yield program
+    program.end()
+
+
+@pytest.fixture
+def server(tmp_path):
+    sunset = tmp_path / "sunset.jpg"
+    sunset.write_bytes(os.urandom(SUNSET))
+    server = HeldServer({"/sunset.jpg": sunset}, held_at=2_500_000)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def sunset(server):
+    return f"{server.url}/sunset.jpg"
+
+
+def end_of(opened):
+    """The last two lines of a program that ends as it should."""
+    shown, errors = opened.communicate(timeout=300)
+    assert (opened.returncode, errors) == (0, "")
+    return shown.splitlines()[-2:]
+
+
+def test_the_picture_comes_when_the_program_is_gone_and_nobody_touches_it(images, server, sunset):
+    assert images("get", sunset) == ["handed over sunset.jpg"]
+    assert "sunset.jpg" not in images.files(), "it was there before the program had ended"
+    server.release()
+    until(images.log, lambda log: log[-1:] == USED[-1:])
+    assert images.log() == ["handed over sunset.jpg", *USED]
+    assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
+    # Nothing is left over: no part file, no program, no daemon, and nothing on its way for who comes back.
+    assert images.files() == ["images.log", "sunset.jpg"]
+    until(images.processes, lambda processes: processes == [])
+    assert images() == ["there: sunset.jpg"]
+    assert len(images.log()) == 4
+
+
+def test_killed_in_the_middle_it_is_launched_when_the_picture_is_there(images, server, sunset):
+    images("get", sunset)
+    opened = images.open()
+    assert opened.stdout.readline().startswith("on its way: sunset.jpg")
+    until(server.is_holding, bool)
+    opened.kill()
+    opened.communicate()
+    server.release()
+    until(images.log, lambda log: log[-1:] == USED[-1:])
+    assert images.log() == ["handed over sunset.jpg", *USED]
+    assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
+    for _ in range(2):
+        assert images("get", sunset) == ["sunset.jpg is there already"]
+        assert end_of(images.open()) == ["there: sunset.jpg"]
+    assert [request.status for request in server.requests()] == [200], "it was asked for twice"
+
+
+def test_when_the_daemon_is_killed_too_the_next_start_goes_on(images, server, sunset):
+    images("get", sunset)
+    until(server.is_holding, bool)
+    (database,) = images.home.rglob(checkpoints.DATABASE)
+    checkpoints.wait_for_checkpoint(database.parent)
+    (daemon,) = daemons_of(images.home)
+    end(daemon, signal.SIGKILL, time.monotonic() + 5)
+    opened = images.open()
+    assert opened.stdout.readline().startswith("on its way: sunset.jpg")
+    server.release()
+    assert end_of(opened) == ["sunset.jpg is there, 3000000 bytes", "round 1 finished"]
+    assert [request.status for request in server.requests()] == [200, 206]
+    assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
+
+
+def test_while_it_is_open_it_is_told_and_nothing_is_launched(images, server, sunset):
+    images("get", sunset)
+    opened = images.open()
+    assert opened.stdout.readline().startswith("on its way: sunset.jpg")
+    lines = iter(opened.stdout.readline, "")
+    assert any(re.fullmatch(r"on its way: sunset.jpg \d+ %.*\n", line) for line in lines), "no progress was seen"
+    server.release()
+    assert end_of(opened) == ["sunset.jpg is there, 3000000 bytes", "round 1 finished"]
+    assert not [line for line in images.log() if line.startswith("launched")]
+    until(images.processes, lambda processes: processes == [])
+
+
+def test_pressed_twice_it_is_one_download(images, server, sunset):
+    assert images("get", sunset, sunset) == ["handed over sunset.jpg", "sunset.jpg was handed over before"]
+    server.release()
+    until(images.log, lambda log: log[-1:] == USED[-1:])
+    assert len(server.requests()) == 1
+
+
+def test_pressed_again_and_again_when_the_picture_is_there_it_stays(images, server, sunset):
+    images("get", sunset)
+    server.release()
+    until(images.log, lambda log: log[-1:] == USED[-1:])
+    for _ in range(2):
+        assert images("get", sunset) == ["sunset.jpg is there already"]
+        assert images() == ["there: sunset.jpg"]
+    assert len(server.requests()) == 1
+    assert images.log()[4:] == ["sunset.jpg is there already"] * 2
+
+
+def test_a_picture_that_does_not_come_is_told_and_the_others_come(images, server, sunset):
+    assert images("get", f"{server.url}/nowhere.png", sunset) == ["handed over nowhere.png", "handed over sunset.jpg"]
+    server.release()
+    # The one may have ended, and been told in a round of its own, before the other was handed over.
+    log = until(images.log, lambda log: USED[0] in log and log[-1] == USED[-1])
+    (lost,) = [line for line in log if "nowhere" in line and line.startswith("launched")]
+    assert re.fullmatch(r"launched: nowhere\.png does not come: .*404.*", lost)
+
+
+@pytest.mark.parametrize(("url", "name"), [
+    ("/a%2F..%2Fb.jpg?x=/y.png#/z", "a_2F.._2Fb.jpg"), ("/..", "_."), ("/.hidden", "_hidden"), ("/", "picture"),
+    ("", "picture"), ("/images.log", "picture"), ("/dir/" + "n" * 200 + ".jpg", "n" * 95 + ".jpg"),
+])
+def test_a_name_leads_nowhere_else(images, url, name):
+    assert images("get", f"http://127.0.0.1:9{url}") == [f"handed over {name}"]
+
+
+def test_it_says_how_it_is_used(images):
+    (usage,) = images("nonsense", code=2)
+    assert usage.startswith("usage: images")

@@ -1,0 +1,158 @@
+"""The gallery page: it shows what is there and starts downloads, for its own user and for nobody else."""
+
+import http.client
+import json
+import re
+import sys
+import threading
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(PROJECT / "examples" / "python"))
+
+from backhaul import InvalidArgument, Status  # noqa: E402
+from images_page import LONGEST_FORM, make_server  # noqa: E402
+
+HOSTILE = '"><script>alert(1)</script>.jpg'
+
+
+class Button:
+    """What the page asks of the program."""
+
+    def __init__(self):
+        self.pressed = []
+
+    def hand_over(self, url):
+        if url.startswith("ftp:"):
+            raise InvalidArgument(Status.INVALID_ARGUMENT, f"the URL <{url}> is not http or https")
+        self.pressed.append(url)
+
+    def tasks(self):
+        yield "moon.jpg", 40, None
+        yield "<b>.jpg", None, "the server has not answered yet"
+
+
+class Page:
+    def __init__(self, folder):
+        self.button = Button()
+        self.server = make_server(self.button, lambda: sorted(path.name for path in folder.iterdir()), folder, 0)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def ask(self, method, path, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        return answer, content
+
+    def press(self, token, url, **headers):
+        headers.setdefault("Content-Type", "application/x-www-form-urlencoded")
+        return self.ask("POST", "/download", urlencode({"token": token, "url": url}), **headers)
+
+    def token(self):
+        return re.search(rb'name="token" value="([^"]+)"', self.ask("GET", "/")[1])[1].decode()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    (tmp_path / "secret.jpg").write_bytes(b"secret")
+    (folder / "sunset.jpg").write_bytes(b"sunset")
+    (folder / HOSTILE.replace("/", "_")).write_bytes(b"hostile")
+    (folder / "page.html").write_bytes(b"<script>")
+    (folder / "drawing.svg").write_bytes(b"<svg/>")
+    return folder
+
+
+@pytest.fixture
+def page(folder):
+    page = Page(folder)
+    yield page
+    page.server.shutdown()
+    page.server.server_close()
+
+
+def test_it_shows_the_pictures_and_nothing_else_of_its_folder(page):
+    answer, content = page.ask("GET", "/")
+    assert answer.status == 200
+    assert b'src="/pictures/sunset.jpg"' in content
+    assert b"page.html" not in content and b"drawing.svg" not in content
+    answer, content = page.ask("GET", "/pictures/sunset.jpg")
+    assert (answer.status, answer.getheader("Content-Type"), content) == (200, "image/jpeg", b"sunset")
+
+
+def test_names_are_text_and_never_markup(page):
+    content = page.ask("GET", "/")[1]
+    assert b"<script>alert" not in content
+    assert b"&lt;script&gt;alert" in content
+    (link,) = re.findall(rb'src="/pictures/([^"]*alert[^"]*)"', content)
+    assert page.ask("GET", f"/pictures/{link.decode()}")[1] == b"hostile"
+
+
+@pytest.mark.parametrize("path", [
+    "/pictures/../secret.jpg", "/pictures/%2e%2e/secret.jpg", "/pictures/..%2fsecret.jpg", "/../secret.jpg",
+    "//etc/passwd", "/pictures//etc/passwd", "/pictures/page.html", "/pictures/drawing.svg", "/pictures/",
+    "/pictures/sunset.jpg%00", "/pictures/.", "/nowhere",
+])
+def test_no_path_leads_anywhere_else(page, path):
+    answer, content = page.ask("GET", path)
+    assert (answer.status, content) == (404, b"Not Found\n")
+
+
+def test_an_absolute_path_in_a_request_leads_nowhere(page, folder):
+    assert page.ask("GET", f"/pictures/{quote(str(folder.parent / 'secret.jpg'))}")[0].status == 404
+
+
+def test_the_button_starts_a_download_and_a_reload_does_not_press_it_again(page):
+    answer, _ = page.press(page.token(), " https://example.org/moon.jpg ")
+    assert (answer.status, answer.getheader("Location")) == (303, "/")
+    assert page.button.pressed == ["https://example.org/moon.jpg"]
+
+
+def test_an_address_that_is_refused_is_told_as_text(page):
+    answer, content = page.press(page.token(), "ftp://example.org/")
+    assert answer.status == 400
+    assert b"the URL &lt;ftp://example.org/&gt; is not http or https" in content
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "ü"])
+def test_another_page_cannot_press_the_button(page, token):
+    assert page.press(token, "https://example.org/moon.jpg")[0].status == 403
+    assert page.button.pressed == []
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1", ""])
+def test_a_foreign_name_that_leads_here_is_not_answered(page, host):
+    answer, content = page.ask("GET", "/", Host=host)
+    assert (answer.status, content) == (421, b"Misdirected Request\n")
+    assert page.press(page.token(), "https://example.org/moon.jpg", Host=host)[0].status == 421
+    assert page.button.pressed == []
+
+
+@pytest.mark.parametrize("length", ["", "-1", "1e3", str(LONGEST_FORM + 1)])
+def test_a_form_without_a_good_length_is_not_read(page, length):
+    headers = {"Content-Length": length} if length else {"Transfer-Encoding": "chunked"}
+    assert page.ask("POST", "/download", None, **headers)[0].status == 400
+
+
+def test_progress_is_told_while_it_moves(page):
+    answer, content = page.ask("GET", "/state")
+    assert answer.getheader("Content-Type") == "application/json"
+    assert json.loads(content) == {
+        "tasks": [["moon.jpg", 40, None], ["<b>.jpg", None, "the server has not answered yet"]], "pictures": 2}
+
+
+def test_the_browser_is_told_to_run_and_show_nothing_foreign(page):
+    answer, content = page.ask("GET", "/")
+    policy = answer.getheader("Content-Security-Policy")
+    (nonce,) = set(re.findall(r"nonce-([^']+)'", policy))
+    assert f'<script nonce="{nonce}">'.encode() in content
+    assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
+    assert answer.getheader("X-Content-Type-Options") == "nosniff"
+    assert page.ask("GET", "/")[0].getheader("Content-Security-Policy") != policy, "each page has a nonce of its own"

@@ -1,0 +1,1 @@
+"""Hosts that return from main in mid-transfer."""

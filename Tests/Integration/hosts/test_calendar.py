@@ -1,0 +1,78 @@
+"""A calendar that somebody sets: times pass by the clock that starts with the machine. Debug builds let tests move it
+(BACKHAUL_CLOCK)."""
+
+import pytest
+
+from backhaul import Status, TaskState
+from servers.behaviour import Behaviour, retry_after
+from servers.content import Content, sha256_of
+from testbed.host import until
+
+CONTENT = Content(50_000)
+HOUR = 3_600_000
+QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
+
+
+@pytest.fixture
+def start(host, debug_library, calendar):
+    def start(boot=None):
+        switches = {"BACKHAUL_LIBRARY": str(debug_library), "BACKHAUL_CLOCK": str(calendar.path)}
+        return host(environment={**switches, **({"BACKHAUL_BOOT": boot} if boot else {})})
+    return start
+
+
+def waits_for_a_retry(one):
+    return until(one.tasks, lambda tasks: tasks and all(task.attempts and task.next_attempt for task in tasks))
+
+
+def test_a_machine_that_starts_in_1970_and_is_set_right_loses_no_task_to_its_time_out(
+        start, calendar, misbehaving, downloads):
+    calendar.start_in_1970()
+    url = misbehaving.serve("/a", CONTENT, [retry_after("2")])
+    one = start()
+    one.session(resource_timeout_ms=HOUR, **QUICK)
+    one.download(url, downloads / "a")
+    waits_for_a_retry(one)
+    calendar.move(0)
+    ended = one.wait_for()[0]
+    assert ended.state is TaskState.SUCCEEDED, ended.error_message
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+
+
+@pytest.mark.parametrize("boot", [None, "another-boot"])
+def test_nor_when_another_engine_begins_after_it_was_set(start, calendar, misbehaving, downloads, boot):
+    calendar.start_in_1970()
+    url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=10)])
+    one = start()
+    one.session(resource_timeout_ms=HOUR, **QUICK)
+    one.download(url, downloads / "a")
+    misbehaving.wait_until(lambda log: log and log[0].sent == 10)
+    one.kill()
+    calendar.move(0)
+    again = start(boot)
+    again.attach()
+    ended = again.wait_for()[0]
+    assert ended.state is TaskState.SUCCEEDED, ended.error_message
+
+
+def test_a_calendar_that_is_set_back_gives_no_task_more_time(start, calendar, misbehaving, downloads):
+    url = misbehaving.serve("/a", CONTENT, [Behaviour(silent=True)])
+    one = start()
+    one.session(resource_timeout_ms=3_000, **QUICK)
+    one.download(url, downloads / "a")
+    misbehaving.wait_until(lambda log: log)
+    calendar.move(-24 * HOUR)
+    ended = one.wait_for(timeout=20)[0]
+    assert ended.status == Status.RESOURCE_TIMEOUT
+
+
+def test_a_retry_comes_in_its_time_whatever_the_calendar_does(start, calendar, misbehaving, downloads):
+    urls = [misbehaving.serve(f"/{name}", CONTENT, [retry_after("1")]) for name in "ab"]
+    one = start()
+    one.session(**QUICK)
+    for name, url in zip("ab", urls):
+        one.download(url, downloads / name)
+    waits_for_a_retry(one)
+    calendar.move(-24 * HOUR)
+    events = one.wait_for(timeout=20)
+    assert [event.state for event in events if event.task_id] == [TaskState.SUCCEEDED] * 2

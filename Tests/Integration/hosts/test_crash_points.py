@@ -1,0 +1,87 @@
+"""SIGKILL exactly between two durable steps. Debug builds of the library can be told at which (BACKHAUL_CRASH_AT)."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from backhaul import Request, TaskState
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from testbed.host import HostEnded
+
+ROOT = Path(__file__).resolve().parents[3]
+POINTS = re.findall(r"^    case (\w+)$", (ROOT / "Sources/BackhaulPlatform/CrashPoint.swift").read_text(), re.MULTILINE)
+
+#: No download passes it; Tests/Integration/activities does.
+POINTS.remove("afterActivity")
+
+#: From here on all bytes of a file are known to be here: it is not fetched again.
+AFTER_THE_TRANSFER = {"afterIntent", "afterRename", "afterPlace", "afterEnd"}
+
+
+def work(one, requests):
+    """All that a host does, until it is done or dead. Returns what was acknowledged, and all events it saw."""
+    acknowledged, seen = set(), {}
+    try:
+        one.open()
+        one.session(first_retry_delay_ms=10)
+        known = {info.key for info in one.tasks()}
+        one.enqueue([request for request in requests if request.key not in known])
+        while True:
+            for event in one.poll(timeout=60):
+                seen[event.id] = event
+                one.acknowledge([event])
+                acknowledged.add(event.id)
+                if event.is_session_finished:
+                    return acknowledged, seen, True
+    except HostEnded:
+        return acknowledged, seen, False
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("passing", [1, 4])
+@pytest.mark.parametrize("point", POINTS)
+def test_a_kill_at_this_step_loses_nothing(debug_library, host, misbehaving, downloads, point, passing):
+    contents = {str(number): Content(20_000, number) for number in range(8)}
+    # Large and slow enough to be checkpointed, each at least once.
+    contents.update({f"large-{number}": Content(5_000_000, 100 + number) for number in range(4)})
+    requests = [
+        Request(misbehaving.serve(f"/{name}", content, otherwise=Behaviour(pace=4_000_000)), downloads / name, key=name)
+        for name, content in contents.items()]
+    library = {"BACKHAUL_LIBRARY": str(debug_library)}
+    if point == "afterEnqueue" and passing > 1:
+        pytest.skip("there is one enqueue")
+
+    first = host(opened=False, environment={**library, "BACKHAUL_CRASH_AT": f"{point}:{passing}"})
+    acknowledged, seen, finished = work(first, requests)
+    assert not finished, f"{point} was not passed {passing} times"
+    ended = {event.key for event in seen.values() if event.task_id}
+
+    left = [request for request in requests if request.key not in ended]
+    again = host(opened=False, environment=library)
+    _, seen_later, finished = work(again, left)
+    assert finished
+
+    assert not acknowledged & set(seen_later), "an acknowledged event came back"
+    events = {**seen, **seen_later}
+    ends = [event for event in events.values() if event.task_id]
+    assert sorted(event.key for event in ends) == sorted(contents), "each task ends once"
+    assert {event.state for event in ends} == {TaskState.SUCCEEDED}
+    assert {name: sha256_of(downloads / name) for name in os.listdir(downloads)} == {
+        name: content.sha256 for name, content in contents.items()}
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("point", sorted(AFTER_THE_TRANSFER))
+def test_a_file_that_was_here_is_not_fetched_again(debug_library, host, misbehaving, downloads, point):
+    content = Content(20_000)
+    requests = [Request(misbehaving.serve("/a", content), downloads / "a", key="a")]
+    library = {"BACKHAUL_LIBRARY": str(debug_library)}
+    work(host(opened=False, environment={**library, "BACKHAUL_CRASH_AT": point}), requests)
+    _, seen, finished = work(host(opened=False, environment=library), requests)
+    assert finished
+    assert [event.state for event in seen.values() if event.task_id] == [TaskState.SUCCEEDED]
+    assert sha256_of(downloads / "a") == content.sha256
+    assert len(misbehaving.log()) == 1

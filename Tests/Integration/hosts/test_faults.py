@@ -1,0 +1,229 @@
+"""Each way in which a server can be bad, and how the task ends."""
+
+import os
+import socket
+import time
+from email.utils import formatdate
+
+import pytest
+
+from backhaul import Domain, Reason, Status, TaskState
+from servers.behaviour import Behaviour, redirect, retry_after
+from servers.content import Content, sha256_of
+from servers.misbehaving import MisbehavingServer
+from testbed.host import until
+
+CONTENT = Content(200_000)
+QUICK = {"first_retry_delay_ms": 20, "longest_retry_delay_ms": 50}
+
+#: What a server may do for a while: the task succeeds in the end.
+PASSING = {
+    "the connection ends early": Behaviour(drop_after=1_000),
+    "the connection ends before the answer": Behaviour(raw=b""),
+    "the connection is reset": Behaviour(drop_after=1_000, reset=True),
+    "the answer is shorter than its length": Behaviour(length_lie=10),
+    "the server stalls in the body": Behaviour(stall_after=1_000),
+    "the server stalls before the answer": Behaviour(silent=True),
+    "408": Behaviour(status=408),
+    "429": Behaviour(status=429),
+    "500": Behaviour(status=500),
+    "502": Behaviour(status=502),
+    "503": Behaviour(status=503),
+    "504": Behaviour(status=504),
+}
+
+#: What a server does whatever one tries, and the status and HTTP status that the task ends with.
+LASTING = {
+    "400": (Behaviour(status=400, body=b"bad"), Status.HTTP_STATUS, 400),
+    "401": (Behaviour(status=401), Status.HTTP_STATUS, 401),
+    "403": (Behaviour(status=403), Status.HTTP_STATUS, 403),
+    "404": (Behaviour(status=404, body=b"<h1>not here</h1>"), Status.HTTP_STATUS, 404),
+    "410": (Behaviour(status=410), Status.HTTP_STATUS, 410),
+    "501": (Behaviour(status=501), Status.HTTP_STATUS, 501),
+    "505": (Behaviour(status=505), Status.HTTP_STATUS, 505),
+    "304 without a condition": (Behaviour(status=304), Status.HTTP_STATUS, 304),
+    "a redirect to itself": (redirect("/a"), Status.REDIRECT_REFUSED, None),
+    "a redirect to a file": (redirect("file:///etc/passwd"), Status.REDIRECT_REFUSED, None),
+    "a redirect to another scheme": (redirect("ftp://127.0.0.1/a"), Status.REDIRECT_REFUSED, None),
+    "a redirect without a target": (Behaviour(status=302), None, 302),
+    "an endless header": (Behaviour(endless_header=True), Status.BAD_RESPONSE, None),
+    "no HTTP at all": (Behaviour(raw=b"220 mail.example.org ESMTP\r\n" * 10), Status.BAD_RESPONSE, None),
+    "binary noise": (Behaviour(raw=Content(5_000).data), Status.BAD_RESPONSE, None),
+}
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_a_passing_fault_is_survived(host, misbehaving, downloads, name):
+    url = misbehaving.serve("/a", CONTENT, [PASSING[name]] * 2)
+    one = host()
+    one.session(request_timeout_ms=400, **QUICK)
+    one.download(url, downloads / "a")
+    event = one.wait_for()[0]
+    assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 3), event.error_message
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+    assert os.listdir(downloads) == ["a"]
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_a_lasting_fault_ends_the_task_and_leaves_nothing(host, misbehaving, downloads, name):
+    behaviour, status, http_status = LASTING[name]
+    url = misbehaving.serve("/a", CONTENT, otherwise=behaviour)
+    one = host()
+    one.session(maximum_attempts=3, **QUICK)
+    one.download(url, downloads / "a")
+    event, finished = one.wait_for()
+    assert event.state is TaskState.FAILED
+    assert len(event.error_message) > 15
+    assert event.path is None
+    if status is not None:
+        assert event.status is status
+    if http_status is not None:
+        assert event.http_status == http_status
+    if event.status is Status.HTTP_STATUS:
+        assert (event.error_domain, event.error_detail) == (Domain.HTTP, http_status)
+        assert event.error_body == behaviour.body
+        assert event.attempts == 1
+    assert finished.is_session_finished
+    assert os.listdir(downloads) == []
+
+
+def test_a_passing_fault_that_never_passes_ends_after_the_configured_attempts(host, misbehaving, downloads):
+    url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503, body=b"overloaded"))
+    one = host()
+    one.session(maximum_attempts=3, **QUICK)
+    one.download(url, downloads / "a")
+    event = one.wait_for()[0]
+    assert (event.state, event.status, event.http_status) == (TaskState.FAILED, Status.HTTP_STATUS, 503)
+    assert event.attempts == len(misbehaving.log()) == 3
+
+
+def test_the_last_of_several_refusals_shows_the_start_of_its_body(host, misbehaving, downloads):
+    url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503, body=b"overloaded"))
+    one = host()
+    one.session(maximum_attempts=2, **QUICK)
+    one.download(url, downloads / "a")
+    assert one.wait_for()[0].error_body == b"overloaded"
+
+
+def test_more_bytes_than_the_length_are_not_taken_for_the_file(host, misbehaving, downloads):
+    url = misbehaving.serve("/a", CONTENT, [Behaviour(length_lie=-1_000)])
+    one = host()
+    one.session(maximum_attempts=3, **QUICK)
+    one.download(url, downloads / "a")
+    event = one.wait_for()[0]
+    # HTTP/1.1 cannot tell the bytes behind Content-Length from the next answer (RFC 9112, section 6.3).
+    if event.state is TaskState.SUCCEEDED:
+        assert event.size in (CONTENT.size, CONTENT.size - 1_000)
+        assert (downloads / "a").read_bytes() == CONTENT.data[:event.size]
+
+
+def test_a_silent_server_is_a_request_timeout(host, misbehaving, downloads):
+    url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(silent=True))
+    one = host()
+    one.session(maximum_attempts=1, request_timeout_ms=300, **QUICK)
+    one.download(url, downloads / "a")
+    assert one.wait_for()[0].status is Status.REQUEST_TIMEOUT
+
+
+def test_a_server_that_only_ever_drips_meets_the_resource_timeout(host, misbehaving, downloads):
+    url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=2_000))
+    one = host()
+    one.session(request_timeout_ms=1_000, resource_timeout_ms=2_500, **QUICK)
+    one.download(url, downloads / "a")
+    event = one.wait_for()[0]
+    assert (event.state, event.status) == (TaskState.FAILED, Status.RESOURCE_TIMEOUT)
+    assert os.listdir(downloads) == []
+
+
+def test_nobody_listens(host, downloads):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/a"
+        one = host()
+        one.session(maximum_attempts=2, **QUICK)
+        one.download(url, downloads / "a")
+        event = one.wait_for()[0]
+    assert (event.status, event.http_status, event.final_url) == (Status.CONNECTION_FAILED, 0, None)
+
+
+def test_a_name_that_does_not_resolve(host, downloads):
+    one = host()
+    one.session(maximum_attempts=2, **QUICK)
+    one.download("http://name.invalid/a", downloads / "a")
+    assert one.wait_for()[0].status is Status.NAME_NOT_RESOLVED
+
+
+def test_a_certificate_that_nobody_vouches_for(host, certificates, downloads):
+    with MisbehavingServer(certificates.server_context()) as server:
+        one = host()
+        one.session(**QUICK)
+        one.download(server.serve("/a", CONTENT), downloads / "a")
+        event = one.wait_for()[0]
+        assert (event.state, event.status, event.attempts) == (TaskState.FAILED, Status.TLS_FAILED, 1)
+        assert "certificate" in event.error_message.lower()
+
+
+def test_a_trusted_certificate_for_another_name(host, certificates, downloads):
+    with MisbehavingServer(certificates.server_context(), address="127.0.0.2") as server:
+        one = host()
+        one.session(ca_file=str(certificates.authority), **QUICK)
+        one.download(server.serve("/a", CONTENT), downloads / "a")
+        assert one.wait_for()[0].status is Status.TLS_FAILED
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_the_server_says_when_to_come_back(host, misbehaving, downloads, form):
+    value = "2" if form == "seconds" else formatdate(time.time() + 3, usegmt=True)
+    url = misbehaving.serve("/a", CONTENT, [retry_after(value)])
+    one = host()
+    one.session(**QUICK)
+    task = one.download(url, downloads / "a")
+    misbehaving.wait_until(lambda log: log and log[0].ended)
+    info = until(lambda: one.task(task), lambda info: info.reason is Reason.RETRY)
+    wait = info.next_attempt_ms / 1000 - time.time()
+    assert 0 < wait <= 3.5, "the promised moment"
+    assert (info.state, info.status, info.http_status) == (TaskState.WAITING, Status.HTTP_STATUS, 503)
+    assert one.wait_for()[0].state is TaskState.SUCCEEDED
+    assert len(misbehaving.log()) == 2
+
+
+def test_resuming_a_waiting_task_sends_it_at_once(host, misbehaving, downloads):
+    url = misbehaving.serve("/a", CONTENT, [retry_after("3600")])
+    one = host()
+    one.session(**QUICK)
+    task = one.download(url, downloads / "a")
+    until(lambda: one.task(task), lambda info: info.reason is Reason.RETRY)
+    assert one.resume([task]) == 1
+    assert one.wait_for()[0].state is TaskState.SUCCEEDED
+
+
+def test_redirects_are_followed_to_the_end(host, misbehaving, downloads):
+    steps = [301, 302, 303, 307, 308]
+    for number, status in enumerate(steps):
+        misbehaving.serve(f"/{number}", CONTENT, otherwise=redirect(f"/{number + 1}", status))
+    end = misbehaving.serve(f"/{len(steps)}", CONTENT)
+    one = host()
+    one.session()
+    one.download(misbehaving.url + "/0", downloads / "a")
+    event = one.wait_for()[0]
+    assert (event.state, event.final_url) == (TaskState.SUCCEEDED, end)
+
+
+def test_a_redirect_from_tls_to_plain_is_refused(host, misbehaving, certificates, downloads):
+    with MisbehavingServer(certificates.server_context()) as secure:
+        url = secure.serve("/a", CONTENT, otherwise=redirect(misbehaving.serve("/b", CONTENT)))
+        one = host()
+        one.session(ca_file=str(certificates.authority))
+        one.download(url, downloads / "a")
+        assert one.wait_for()[0].status is Status.REDIRECT_REFUSED
+        assert misbehaving.log() == []
+
+
+def test_one_bad_server_does_not_hold_up_the_others(host, misbehaving, nginx, served, downloads):
+    one = host()
+    one.session(request_timeout_ms=60_000, **QUICK)
+    for number in range(20):
+        url = misbehaving.serve(f"/{number}", CONTENT, otherwise=Behaviour(silent=True))
+        one.download(url, downloads / str(number))
+    good = one.download(f"{nginx.url}/{served.names[0]}", downloads / "good")
+    assert one.wait_for(count=1)[0].task_id == good

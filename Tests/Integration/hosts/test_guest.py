@@ -1,0 +1,253 @@
+"""The library in somebody else's process: it survives what hosts do, and leaves no trace on them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from backhaul import EngineError, Forked, NotFound, Request, Role, StoreError, TaskState
+from servers import child
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from servers.misbehaving import MisbehavingServer
+from testbed.host import state_of, until
+
+CONTENT = Content(2_000_000)
+STALLED = Behaviour(stall_after=1_200_000)
+
+
+def test_a_forked_child_is_told_to_open_afresh_and_does_no_harm(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a")
+    misbehaving.wait_until(lambda log: log and log[0].sent == 1_200_000)
+    forked, errors = one.fork()
+    try:
+        assert [type(error) for error in errors] == [Forked, Forked]
+        assert one.configuration().identifier == "gallery"
+    finally:
+        os.kill(forked, signal.SIGKILL)
+    assert [info.identifier for info in one.all_sessions()] == ["gallery"]
+
+
+def test_killing_the_parent_of_a_forked_child_leaves_the_store_to_the_next_process(host, misbehaving, downloads):
+    one = host()
+    one.session(first_retry_delay_ms=50)
+    one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a")
+    misbehaving.wait_until(lambda log: log and log[0].sent == 1_200_000)
+    forked, _ = one.fork()
+    try:
+        one.kill()
+        again = host()
+        again.attach()
+        assert again.wait_for()[0].state is TaskState.SUCCEEDED
+        assert sha256_of(downloads / "a") == CONTENT.sha256
+        os.kill(forked, 0)
+    finally:
+        os.kill(forked, signal.SIGKILL)
+
+
+def test_a_forked_child_may_open_the_application_anew(host, store):
+    one = host()
+    one.session()
+    status, (sessions, error) = one.fork_and_reopen(str(store))
+    assert error is None
+    assert [info.identifier for info in sessions] == ["gallery"]
+    assert status == 7
+    assert one.configuration().identifier == "gallery"
+
+
+def test_a_host_that_closes_every_descriptor_lives_on_and_the_next_one_finishes(host, misbehaving, downloads):
+    one = host()
+    one.session(first_retry_delay_ms=50)
+    one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a", key="a")
+    misbehaving.wait_until(lambda log: log and log[0].sent == 1_200_000)
+    one.close_descriptors()
+    try:
+        one.configuration(timeout=10)
+    except (EngineError, StoreError, TimeoutError, ValueError):
+        pass
+    assert one.processor_seconds() < 20
+    assert one.leave() == 0
+    again = host()
+    again.attach()
+    assert again.wait_for()[0].state is TaskState.SUCCEEDED
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+
+
+def test_a_host_that_returns_in_mid_transfer_ends_with_its_own_status(host, nginx, served, certificates, downloads):
+    one = host()
+    one.session(ca_file=str(certificates.authority))
+    slow = nginx.tls_url + "/slow/"
+    one.enqueue([Request(slow + name, downloads / name, key=name) for name in served.names[:20]])
+    assert one.leave() == 0
+    again = host()
+    again.attach()
+    assert len(again.wait_for()) == 21
+    assert {name: sha256_of(downloads / name) for name in served.names[:20]} == {
+        name: served.digests[name] for name in served.names[:20]}
+
+
+def test_threads_and_descriptors_are_gone_after_the_last_close(host, misbehaving, downloads):
+    one = host(opened=False)
+    threads = one.thread_names()
+    left = []
+    for _ in range(3):
+        one.open()
+        one.session()
+        one.download(misbehaving.serve("/a", CONTENT), downloads / "a", if_exists="replace")
+        one.acknowledge(one.wait_for())
+        one.close()
+        assert one.thread_names() == threads
+        left.append(one.open_descriptors())
+    # libuv opens one pipe for the whole life of a process; more than that would grow.
+    assert left[0] == left[1] == left[2]
+
+
+def test_an_idle_engine_uses_no_processor_time(host):
+    one = host()
+    one.session()
+    before = one.processor_seconds()
+    time.sleep(3)
+    assert one.processor_seconds() - before < 0.05
+
+
+def test_signals_stay_the_hosts_own(host):
+    one = host(opened=False)
+    before = one.signal_dispositions()
+    one.open()
+    one.session()
+    assert one.signal_dispositions() == before
+    one.close()
+    assert one.signal_dispositions() == before
+
+
+def test_a_stopped_and_continued_host_goes_on(host, misbehaving, downloads):
+    one = host()
+    one.session(first_retry_delay_ms=50, request_timeout_ms=1_000)
+    one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=1_000_000)), downloads / "a")
+    misbehaving.wait_until(lambda log: log and log[0].sent > 0)
+    one.stop()
+    # Longer than the request time-out.
+    time.sleep(2)
+    one.signal(signal.SIGCONT)
+    assert one.wait_for()[0].state is TaskState.SUCCEEDED
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+
+
+def test_few_descriptors_are_an_error_and_not_the_end(host, misbehaving, downloads):
+    one = host(opened=False)
+    one.limit_descriptors(6)
+    with pytest.raises(Exception) as caught:
+        one.open()
+    assert hasattr(caught.value, "status"), caught.value
+    one.limit_descriptors(4)
+    with pytest.raises(Exception) as caught:
+        one.open()
+    assert hasattr(caught.value, "status"), caught.value
+
+
+def test_a_storm_of_signals_is_handled_by_the_host_alone(host, misbehaving, downloads):
+    one = host()
+    one.session(first_retry_delay_ms=20)
+    one.ring()
+    one.download(misbehaving.serve("/a", CONTENT, [Behaviour(drop_after=900_000)], otherwise=Behaviour(pace=2_000_000)),
+                 downloads / "a")
+    assert one.wait_for()[0].state is TaskState.SUCCEEDED
+    assert one.rung() > 0  # Python runs its handlers between C calls only, the signals come all the same
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+
+
+def test_a_connection_that_breaks_is_no_signal_for_a_host_with_default_dispositions(host, certificates, downloads):
+    with MisbehavingServer(certificates.server_context()) as secure:
+        one = host()
+        one.default_signals()
+        one.session(first_retry_delay_ms=10, ca_file=str(certificates.authority))
+        faults = [Behaviour(drop_after=1_000, reset=True)] * 5
+        one.enqueue([Request(secure.serve(f"/{i}", CONTENT, list(faults)), downloads / str(i)) for i in range(8)])
+        assert {event.state for event in one.wait_for()[:-1]} == {TaskState.SUCCEEDED}
+
+
+def test_unloading_the_library_takes_nothing_away(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=4_000_000)), downloads / "a")
+    one.unload()
+    assert one.wait_for()[0].state is TaskState.SUCCEEDED
+    assert one.leave() == 0
+
+
+@pytest.mark.parametrize("curl", ["libcurl.so.4", "libcurl-gnutls.so.4"])
+def test_a_host_with_a_libcurl_of_its_own(host, nginx, served, certificates, downloads, curl):
+    one = host()
+    one.session(ca_file=str(certificates.authority))
+    slow = nginx.tls_url + "/slow/"
+    one.enqueue([Request(slow + name, downloads / name) for name in served.names[:10]])
+    for _ in range(5):
+        code = one.fetch_with(curl, f"{nginx.tls_url}/{served.names[0]}")
+        if code is None:
+            pytest.skip(f"{curl} is not installed")
+        assert code == 0
+    assert {event.state for event in one.wait_for()[:-1]} == {TaskState.SUCCEEDED}
+    assert one.leave() == 0
+
+
+def test_a_program_that_the_host_starts_inherits_neither_store_nor_connection(host, misbehaving, downloads):
+    one = host(opened=False)
+    before = one.inherited()
+    one.open()
+    one.session()
+    one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(stall_after=10)), downloads / "a")
+    misbehaving.wait_until(lambda log: len(log) == 1)
+    ours = {target for target in one.open_descriptors().values() if str(downloads.parent) in target}
+    assert ours, "the store's files are open in the host"
+    more = [target for number, target in one.inherited().items() if number not in before]
+    # libcurl 7.88 makes the two ends of the pair that wakes it inheritable, and tells nobody their numbers.
+    assert len(more) <= 2 and all(target.startswith("socket:") for target in more), more
+
+
+def test_nothing_is_printed(store, misbehaving, downloads):
+    program = (
+        "import sys, backhaul; from backhaul import Hosting\n"
+        "with backhaul.Application('org.example.quiet', sys.argv[1], hosting=Hosting.EMBEDDED) as application:\n"
+        "    with application.session('s', maximum_attempts=1) as session:\n"
+        "        session.download(sys.argv[2] + '/nowhere')\n"
+        "        session.download('http://name.invalid/')\n"
+        "        for event in session.events():\n"
+        "            if event.is_session_finished: break\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, store, misbehaving.url], capture_output=True, timeout=60,
+                          check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_ctrl_c_is_heard_while_waiting_for_events(store):
+    program = (
+        "import sys, backhaul; from backhaul import Hosting\n"
+        "application = backhaul.Application('org.example.interrupted', sys.argv[1], hosting=Hosting.EMBEDDED)\n"
+        "session = application.session('s')\n"
+        "try:\n"
+        "    print('waiting', flush=True)\n"
+        "    next(session.events())\n"
+        "except KeyboardInterrupt:\n"
+        "    session.close(); application.close(); sys.exit(42)\n"
+    )
+    process = child.start([sys.executable, "-c", program, store], stdout=subprocess.PIPE)
+    with process.stdout:
+        assert process.stdout.readline() == b"waiting\n"
+        until(lambda: state_of(process.pid), lambda state: state == "S")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 42
+
+
+def test_roles_end_with_the_handle(host):
+    one, other = host(), host()
+    one.session()
+    one.close()
+    other.attach()
+    with pytest.raises(NotFound):
+        other.attach("unknown", role=Role.OBSERVE)
+    assert until(other.all_sessions, lambda infos: infos[0].consumer == other.pid)

@@ -1,0 +1,197 @@
+"""Stores that are damaged, removed or replaced, also while an engine has them open."""
+
+import random
+import shutil
+
+import pytest
+
+from backhaul import BackhaulError, Request, Status, StoreError
+
+from servers.content import Content
+from servers.paced import PacedServer
+from testbed.host import until
+
+DATABASE = "backhaul.sqlite3"
+LOG = "backhaul.sqlite3-wal"
+PAGE = 4_096
+
+
+def request(number, downloads):
+    return Request(f"http://127.0.0.1:9/{number}", downloads / str(number), suspended=True)
+
+
+def removed(name):
+    def act(store):
+        (store / name).unlink()
+
+    return act
+
+
+def replaced(name):
+    def act(store):
+        shutil.copy(store / name, store.parent / "copy")
+        (store.parent / "copy").rename(store / name)
+
+    return act
+
+
+def emptied(store):
+    for name in (DATABASE, LOG, "lock"):
+        (store / name).unlink()
+
+
+def deleted(store):
+    # The engine makes its socket anew meanwhile.
+    while store.exists():
+        shutil.rmtree(store, ignore_errors=True)
+
+
+def exchanged(store):
+    store.rename(store.parent / "elsewhere")
+    store.mkdir(mode=0o700)
+
+
+@pytest.mark.both_hostings
+@pytest.mark.parametrize("act", [
+    pytest.param(removed(DATABASE), id="database removed"), pytest.param(replaced(DATABASE), id="database replaced"),
+    pytest.param(removed(LOG), id="log removed"), pytest.param(replaced(LOG), id="log replaced"),
+    pytest.param(deleted, id="deleted"), pytest.param(exchanged, id="exchanged")])
+def test_an_enqueue_into_a_store_that_was_removed_or_replaced_is_refused(host, store, downloads, act):
+    one = host()
+    one.session()
+    one.enqueue([request(0, downloads)])
+    act(store)
+    with pytest.raises(BackhaulError, match="removed or replaced|deleted|moved away") as refused:
+        one.enqueue([request(1, downloads)])
+    assert refused.value.status is Status.STORE_UNAVAILABLE
+    assert "open" in str(refused.value)
+    one.kill()
+    # What the path has now can be used. Only commits without their database are not thrown away.
+    two = host(opened=False)
+    try:
+        until(lambda: opened(two), lambda done: done)
+    except StoreError as error:
+        assert "has commits" in str(error)
+        (store / LOG).unlink()
+        two = host()
+    two.session()
+    two.enqueue([request(2, downloads)])
+    assert [info.url for info in two.tasks()][-1] == "http://127.0.0.1:9/2"
+
+
+@pytest.mark.both_hostings
+def test_an_enqueue_into_a_store_whose_files_were_all_removed_is_refused(host, store, downloads):
+    """A daemon notices it by itself, and the next one knows no session."""
+    one = host()
+    one.session()
+    emptied(store)
+    with pytest.raises(BackhaulError, match="removed or replaced|deleted|not attached"):
+        one.enqueue([request(1, downloads)])
+
+
+def opened(one):
+    """False while the engine of before has the store."""
+    try:
+        one.open()
+    except StoreError as error:
+        if error.status is not Status.STORE_UNAVAILABLE:
+            raise
+        return False
+    return True
+
+
+def test_a_store_that_was_moved_keeps_what_its_host_enqueues(host, store, downloads):
+    one = host()
+    one.session()
+    store.rename(store.parent / "elsewhere")
+    one.enqueue([request(1, downloads)])
+    one.kill()
+    (store.parent / "elsewhere").rename(store)
+    two = host()
+    two.attach()
+    assert len(two.tasks()) == 1
+
+
+def lose(store, *names):
+    for name in names:
+        (store / name).write_bytes(b"")
+
+
+@pytest.mark.parametrize("names", [[DATABASE], [DATABASE, LOG]], ids=["the database", "the database and its log"])
+def test_a_store_whose_database_was_emptied_after_a_kill_is_refused(host, store, downloads, names):
+    """The log of its commits, or the record of its part file, shows that there was something."""
+    with PacedServer(Content(4_000_000), 2_000_000, lambda _: False) as server:
+        one = host()
+        one.session()
+        one.download(server.url, downloads / "a")
+        until(lambda: sum(path.stat().st_size for path in downloads.iterdir()), bool)
+        one.kill_with_engine()
+    lose(store, *names)
+    two = host(opened=False)
+    with pytest.raises(StoreError, match="the database of the store is empty or gone") as refused:
+        two.open()
+    assert refused.value.status is Status.STORE_DAMAGED
+
+
+@pytest.fixture
+def filled(host, store, downloads):
+    """The bytes of a database with 260 tasks, that nobody has open."""
+    one = host()
+    one.session()
+    one.enqueue([request(number, downloads) for number in range(260)])
+    one.close()
+    one.end()
+    until(lambda: (store / LOG).exists(), lambda there: not there)
+    return (store / DATABASE).read_bytes()
+
+
+def tasks_or_damage(host, store, content):
+    """The tasks that a host finds in a database of this content, or None when it is told of damage."""
+    for path in store.iterdir():
+        if path.is_file() and path.name != "lock":
+            path.unlink()
+    (store / DATABASE).write_bytes(content)
+    (store / DATABASE).chmod(0o600)
+    one = host(opened=False)
+    try:
+        one.open()
+        one.attach()
+        return [info.url for info in one.tasks()]
+    except BackhaulError as error:
+        assert error.status is Status.STORE_DAMAGED, error
+        assert "put back a copy" in str(error)
+        return None
+    finally:
+        one.end()
+
+
+def test_64_random_bytes_in_the_database_lose_no_task_silently(host, store, filled):
+    for seed in range(12):
+        chosen = random.Random(seed)
+        content = bytearray(filled)
+        for _ in range(64):
+            content[chosen.randrange(len(content))] = chosen.randrange(256)
+        found = tasks_or_damage(host, store, content)
+        assert found is None or len(found) == 260, f"seed {seed}"
+
+
+def test_a_damaged_page_is_named(host, store, filled, hosting):
+    content = bytearray(filled)
+    for page in range(PAGE, len(content), PAGE):
+        content[page + 2_000] ^= 1
+    (store / DATABASE).write_bytes(content)
+    with pytest.raises(StoreError, match=r"its page \d+ does not match its checksum") as told:
+        host()
+    assert told.value.status is Status.STORE_DAMAGED
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+def test_the_stores_folders_are_synced_in_it(host, store, tmp_path):
+    trace = tmp_path / "trace"
+    one = host(prefix=["strace", "-f", "-y", "-e", "trace=mkdirat,fsync", "-o", trace])
+    one.session()
+    one.end()
+    calls = [line.split(maxsplit=1)[1] for line in trace.read_text().splitlines() if f"<{store}>" in line]
+    for folder in ("kept", "bodies"):
+        made = next(number for number, call in enumerate(calls) if call.startswith("mkdirat") and f'"{folder}"' in call)
+        assert any(call.startswith("fsync") and call.endswith("= 0") for call in calls[made:]), folder

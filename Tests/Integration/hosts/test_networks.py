@@ -1,0 +1,65 @@
+"""What is moved on a network, and its budgets. The server is this machine, by the address that others know it by: what
+goes to a loopback address is moved on no network."""
+
+import socket
+
+import pytest
+
+from backhaul import BUDGET_NOTHING, Network, Reason, TaskState
+from servers.content import Content
+from servers.misbehaving import MisbehavingServer
+from testbed.host import until
+
+CONTENT = Content(300_000)
+
+
+@pytest.fixture
+def outside():
+    """A server at this machine's address on the network that its default route leads to."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Sends nothing: a datagram socket only looks for the way.
+            probe.connect(("198.51.100.1", 9))
+        except OSError:
+            pytest.skip("this machine has no default route")
+        address = probe.getsockname()[0]
+    with MisbehavingServer(address=address) as server:
+        yield server
+
+
+def current(host):
+    found = [network for network in host.networks() if network.is_current]
+    return found[0] if found else None
+
+
+def test_what_is_moved_is_counted_on_the_network_and_outlives_the_engine(host, outside, misbehaving, downloads):
+    one = host()
+    one.session()
+    before = current(one)
+    if before is None:
+        pytest.skip("the network of this machine cannot be read")
+    one.download(outside.serve("/a", CONTENT), downloads / "a")
+    one.download(misbehaving.serve("/b", CONTENT), downloads / "b")
+    assert [event.state for event in one.wait_for() if event.task_id] == [TaskState.SUCCEEDED] * 2
+    after = current(one)
+    assert after.used_today == after.used_this_month == CONTENT.size
+    assert after.name == before.name and after.day_ends_ms <= after.month_ends_ms
+    one.close()
+    again = host()
+    assert current(again).used_today == CONTENT.size
+
+
+def test_a_budget_that_is_used_up_holds_tasks_until_there_is_a_larger_one(host, outside, downloads):
+    one = host()
+    one.session()
+    network = current(one)
+    if network is None:
+        pytest.skip("the network of this machine cannot be read")
+    one.set_network(Network(network.name, daily_budget=BUDGET_NOTHING))
+    one.download(outside.serve("/a", CONTENT), downloads / "a")
+    waiting, = until(one.tasks, lambda tasks: tasks[0].reason is Reason.BUDGET)
+    assert network.name in waiting.reason_text
+    one.set_network(Network(network.name, daily_budget=10**12))
+    assert one.wait_for()[0].state is TaskState.SUCCEEDED
+    one.set_network(Network(network.name))
+    assert current(one).daily_budget == 0

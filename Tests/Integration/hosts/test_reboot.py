@@ -1,0 +1,78 @@
+"""After a power loss only what was synced is trusted. A debug build plays the other boot (BACKHAUL_BOOT)."""
+
+import os
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from backhaul import TaskState
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from testbed.checkpoints import wait_for_checkpoint
+from testbed.host import until
+
+CONTENT = Content(6_000_000)
+PART = 4_500_000
+
+
+def part_file(downloads):
+    (name,) = os.listdir(downloads)
+    return downloads / name
+
+
+def synced_offset(store):
+    """What the dead engine's database says."""
+    with closing(sqlite3.connect(store / "backhaul.sqlite3")) as database:
+        return database.execute("SELECT synced_offset FROM checkpoints").fetchone()[0]
+
+
+@pytest.fixture
+def interrupted(host, debug_library, misbehaving, downloads, store):
+    """A download whose host was killed in the middle; returns how its store is opened in one boot or another."""
+    def start(boot):
+        return host(environment={"BACKHAUL_LIBRARY": str(debug_library), "BACKHAUL_BOOT": boot})
+
+    url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=PART)])
+    one = start("first-boot")
+    one.session(first_retry_delay_ms=50)
+    one.download(url, downloads / "a")
+    until(lambda: [file.stat().st_size for file in downloads.iterdir()], lambda sizes: sizes == [PART])
+    wait_for_checkpoint(store, synced=1 << 20)
+    one.kill()
+    return start
+
+
+def finish(one):
+    one.attach()
+    ended = one.wait_for()[0]
+    assert ended.state is TaskState.SUCCEEDED, ended.error_message
+
+
+def test_an_unsynced_tail_of_another_boot_is_fetched_again(interrupted, misbehaving, downloads, store):
+    synced = synced_offset(store)
+    part = part_file(downloads)
+    assert 1 << 20 <= synced <= PART
+    # What a power cut may leave: the length of what was written, and other bytes.
+    with open(part, "r+b") as file:
+        file.truncate(PART + 100_000)
+        file.seek(synced)
+        file.write(os.urandom(PART + 100_000 - synced))
+    finish(interrupted("second-boot"))
+    assert misbehaving.log()[-1].offset == synced
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+
+
+def test_a_part_file_that_lost_its_tail_with_the_power_is_fetched_from_what_is_there(
+        interrupted, misbehaving, downloads, store):
+    """The file system has forgotten more than it had promised to keep."""
+    os.truncate(part_file(downloads), 700_000)
+    finish(interrupted("second-boot"))
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+
+
+def test_in_the_same_boot_all_that_was_written_is_there(interrupted, misbehaving, downloads):
+    written = part_file(downloads).stat().st_size
+    finish(interrupted("first-boot"))
+    assert misbehaving.log()[-1].offset == written
+    assert sha256_of(downloads / "a") == CONTENT.sha256

@@ -1,0 +1,156 @@
+"""A partial download goes on only when it is provably the same resource."""
+
+import os
+
+import pytest
+
+from backhaul import TaskState
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from testbed.checkpoints import wait_for_checkpoint
+from testbed.host import until
+
+pytestmark = pytest.mark.both_hostings
+
+CONTENT = Content(6_000_000)
+OTHER = Content(6_000_000, seed=99)
+#: Beyond the first checkpoint, which is due at about 1 MiB or after a second.
+PART = 4_000_000
+QUICK = {"first_retry_delay_ms": 50, "longest_retry_delay_ms": 100}
+
+
+def interrupted_by_the_server(host, misbehaving, downloads, store, behaviours=(), **resource):
+    """The server drops the first answer in the middle; then it behaves as told."""
+    url = misbehaving.serve("/a", CONTENT, [Behaviour(drop_after=PART), *behaviours], **resource)
+    one = host()
+    one.session(**QUICK)
+    one.download(url, downloads / "a")
+    return one.wait_for()[0]
+
+
+def interrupted_by_a_kill(host, misbehaving, downloads, store, behaviours=(), **resource):
+    """The host and the engine are killed while the server holds the first answer back; the next host attaches."""
+    url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=PART), *behaviours], **resource)
+    one = host()
+    one.session(**QUICK)
+    one.download(url, downloads / "a")
+    until(lambda: [file.stat().st_size for file in downloads.iterdir()], lambda sizes: sizes == [PART])
+    if has_strong_validator(**resource):
+        wait_for_checkpoint(store)
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    return again.wait_for()[0]
+
+
+def has_strong_validator(etag="", last_modified=None, **_):
+    """Without one, no checkpoint is made."""
+    return last_modified is not None or etag is not None and not etag.startswith("W/")
+
+
+@pytest.fixture(params=[interrupted_by_the_server, interrupted_by_a_kill], ids=["dropped", "killed"])
+def interrupted(request, host, misbehaving, downloads, store):
+    def interrupt(behaviours=(), **resource):
+        event = request.param(host, misbehaving, downloads, store, behaviours, **resource)
+        assert event.state is TaskState.SUCCEEDED, event.error_message
+        assert os.listdir(downloads) == ["a"]
+        return event
+
+    return interrupt
+
+
+def test_it_goes_on_from_its_offset_under_the_entity_tag(interrupted, misbehaving, downloads):
+    event = interrupted()
+    first, second = misbehaving.log()
+    assert (first.range, first.if_range) == (None, None)
+    assert second.offset == PART
+    assert second.if_range == CONTENT.etag
+    assert second.status == 206
+    assert event.http_status == 206
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+
+
+def test_without_an_entity_tag_it_goes_on_under_the_last_modification(interrupted, misbehaving, downloads):
+    moment = "Wed, 21 Oct 2015 07:28:00 GMT"
+    interrupted(etag=None, last_modified=moment)
+    assert (misbehaving.log()[1].offset, misbehaving.log()[1].if_range) == (PART, moment)
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+
+
+@pytest.mark.parametrize("etag", [None, 'W/"weak"'], ids=["no validator", "a weak entity tag"])
+def test_without_a_strong_validator_it_starts_again(interrupted, misbehaving, downloads, etag):
+    interrupted(etag=etag)
+    assert misbehaving.log()[1].range is None
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        Behaviour(ignores_range=True),
+        Behaviour(content=OTHER),
+        Behaviour(content=OTHER, ignores_if_range=True),
+        Behaviour(headers={"Content-Range": f"bytes 0-{CONTENT.size - 1}/{CONTENT.size}"}),
+        Behaviour(headers={"Content-Range": f"bytes {PART}-{CONTENT.size - 1}/{CONTENT.size + 1}"}),
+        Behaviour(headers={"Content-Range": f"bytes {PART + 1}-{CONTENT.size - 1}/{CONTENT.size}"}, shifted=1),
+        Behaviour(headers={"Content-Range": None}),
+        Behaviour(headers={"Content-Range": "bytes nonsense"}),
+        Behaviour(headers={"ETag": '"another node"'}),
+        Behaviour(content=Content(CONTENT.size + 1_000, seed=5)),
+        Behaviour(content=Content(PART - 1_000, seed=6)),
+        Behaviour(status=416, headers={"Content-Range": f"bytes */{PART - 1}"}),
+        Behaviour(status=416),
+    ],
+    ids=[
+        "200 to a range", "another resource", "another resource under the range", "Content-Range from 0",
+        "another total", "a shifted range", "no Content-Range", "a malformed Content-Range", "another entity tag",
+        "a longer resource", "a shorter resource", "416 with another total", "416 without a total",
+    ],
+)
+def test_whatever_answers_a_range_the_file_is_never_a_mixture(host, misbehaving, downloads, store, behaviour):
+    event = interrupted_by_the_server(host, misbehaving, downloads, store, [behaviour])
+    assert event.state is TaskState.SUCCEEDED, event.error_message
+    assert os.listdir(downloads) == ["a"]
+    whole = {CONTENT.sha256, behaviour.content.sha256 if behaviour.content else CONTENT.sha256}
+    assert sha256_of(downloads / "a") in whole
+    assert misbehaving.log()[1].range == f"bytes={PART}-"
+
+
+def test_a_resource_that_changed_is_fetched_whole_and_has_the_new_content(interrupted, misbehaving, downloads):
+    interrupted(otherwise=Behaviour(content=OTHER))
+    assert sha256_of(downloads / "a") == OTHER.sha256
+
+
+def test_416_at_the_exact_end_means_whole(host, misbehaving, downloads):
+    """All bytes had come, but the first answer had promised one more."""
+    url = misbehaving.serve("/a", CONTENT, [Behaviour(length_lie=1)])
+    one = host()
+    one.session(**QUICK)
+    one.download(url, downloads / "a")
+    event = one.wait_for()[0]
+    assert event.state is TaskState.SUCCEEDED, event.error_message
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+    assert os.listdir(downloads) == ["a"]
+
+
+def test_it_goes_on_as_often_as_it_must(host, misbehaving, downloads):
+    drops = [Behaviour(drop_after=700_000, reset=reset) for reset in (True, False) * 4]
+    url = misbehaving.serve("/a", CONTENT, drops)
+    one = host()
+    one.session(maximum_attempts=2, **QUICK)
+    one.download(url, downloads / "a")
+    event = one.wait_for()[0]
+    assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 9)
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+    offsets = [asked.offset for asked in misbehaving.log()]
+    assert offsets == sorted(offsets)
+    assert offsets[-1] > 2_000_000  # a reset throws away what lay unread in the socket
+
+
+def test_headers_of_the_request_are_sent_again_when_it_goes_on(host, misbehaving, downloads):
+    url = misbehaving.serve("/a", CONTENT, [Behaviour(drop_after=PART)])
+    one = host()
+    one.session(**QUICK)
+    one.download(url, downloads / "a", headers={"Authorization": "Bearer secret"})
+    one.wait_for()
+    assert [asked.headers.get("authorization") for asked in misbehaving.log()] == ["Bearer secret"] * 2

@@ -1,0 +1,350 @@
+"""Sessions: remembered, listed, told about, finished in rounds, invalidated."""
+
+import dataclasses
+import os
+
+import pytest
+
+from backhaul import (
+    Attention,
+    Cookies,
+    EventsOutstanding,
+    Invalidated,
+    InUse,
+    InvalidArgument,
+    NotFound,
+    Reason,
+    Redirects,
+    Request,
+    RetryErrors,
+    Role,
+    SessionConfiguration,
+    TaskState,
+    TLSVersion,
+    WrongState,
+)
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from testbed.host import until
+
+pytestmark = pytest.mark.both_hostings
+
+CONTENT = Content(50_000)
+
+
+def test_the_configuration_is_remembered_and_attach_needs_the_identifier_alone(host):
+    one = host()
+    assert one.session(connections_per_origin=3, request_timeout_ms=5_000) is True
+    one.kill()
+    again = host()
+    again.attach()
+    remembered = again.configuration()
+    assert remembered == SessionConfiguration(
+        "gallery", connections_per_origin=3, maximum_running_tasks=64, maximum_attempts=0, first_retry_delay_ms=1_000,
+        longest_retry_delay_ms=600_000, request_timeout_ms=5_000, resource_timeout_ms=604_800_000, ca_file=None,
+        sends_launch_events=True, asks_for_credentials=False, launch_if_stopped_ms=0, retry_jitter_percent=50,
+        retry_errors=RetryErrors(63), retries_unsafe_methods=False, retry_statuses="408,425,429,500,502-504",
+        accepted_statuses="200-299", redirects=Redirects.FOLLOW, maximum_redirects=20, cookies=Cookies.NONE,
+        minimum_tls=TLSVersion.TLS_1_2, history_limit=1_000, slow_after_ms=60_000, slow_pause_ms=300_000,
+        discretionary_if_launched=False)
+
+
+def test_creating_a_session_that_exists_attaches_and_changes_nothing(host):
+    one = host()
+    one.session(connections_per_origin=3)
+    one.close_session()
+    assert one.session(connections_per_origin=9) is False
+    assert one.configuration().connections_per_origin == 3
+
+
+def test_the_configuration_can_be_updated(host):
+    one = host()
+    one.session()
+    one.update(dataclasses.replace(one.configuration(), connections_per_origin=12))
+    one.kill()
+    again = host()
+    again.attach()
+    assert again.configuration().connections_per_origin == 12
+
+
+def test_an_unknown_session_is_not_found(host):
+    with pytest.raises(NotFound):
+        host().attach("never made")
+
+
+def test_identifiers_are_any_text_and_belong_to_their_application(host):
+    one, other = host(), host(identifier="org.example.other")
+    name = "Galerie d'été 📷 " + "x" * 200
+    one.session(name)
+    with pytest.raises(NotFound):
+        other.attach(name)
+    assert [info.identifier for info in one.all_sessions()] == [name]
+    assert other.all_sessions() == []
+
+
+def test_a_listing_tells_what_waits_in_each_session(host, misbehaving, downloads):
+    one = host()
+    one.session("waiting")
+    one.download(misbehaving.serve("/a", CONTENT), downloads / "a", suspended=True)
+    one.session("done")
+    one.download(misbehaving.serve("/b", CONTENT), downloads / "b")
+    one.wait_for()
+    infos = {info.identifier: info for info in one.all_sessions()}
+    waiting, done = infos["waiting"], infos["done"]
+    assert (waiting.live_tasks, waiting.events, waiting.attention, waiting.round) == (1, 0, 0, 1)
+    assert (done.live_tasks, done.events, done.attention) == (0, 2, Attention.EVENTS | Attention.FINISHED)
+    assert {info.consumer for info in infos.values()} == {one.pid}
+
+
+def test_a_host_is_told_of_a_session_that_it_has_not_attached(host, misbehaving, downloads):
+    one, other = host(), host()
+    one.session()
+    one.close_session()
+    assert other.attention() == []
+    one.attach(role=Role.PRODUCE)
+    one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
+    told = other.attention(timeout=30)
+    assert [info.identifier for info in told] == ["gallery"]
+    assert told[0].attention & Attention.EVENTS
+
+
+def test_each_round_ends_with_one_event_and_its_number(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    seen = []
+    for number in (1, 2, 3):
+        names = [f"{number}-{i}" for i in range(3)]
+        one.enqueue([Request(misbehaving.serve(f"/{name}", CONTENT), downloads / name) for name in names])
+        events = one.wait_for()
+        assert [event.round for event in events] == [number] * 4
+        assert [event.is_session_finished for event in events] == [False] * 3 + [True]
+        one.acknowledge(events)
+        one.complete()
+        seen += events
+    assert [event.id for event in seen] == sorted({event.id for event in seen})
+
+
+def test_what_is_enqueued_before_a_round_is_acknowledged_begins_the_next_one(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
+    first = one.wait_for()
+    one.download(misbehaving.serve("/b", CONTENT), downloads / "b")
+    second = one.wait_for(count=4)[2:]
+    assert [event.round for event in first + second] == [1, 1, 2, 2]
+
+
+def test_polling_again_gives_the_same_events_until_they_are_acknowledged(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    one.enqueue([Request(misbehaving.serve(f"/{i}", CONTENT), downloads / str(i)) for i in range(4)])
+    events = one.wait_for()
+    assert one.poll(timeout=0) == events
+    assert one.poll(events[1].id, timeout=0) == events[2:]
+    assert one.poll(0, 2, timeout=0) == events[:2]
+    assert one.acknowledge(events[1:2]) == 1
+    assert one.acknowledge(events[1:2]) == 0
+    assert one.poll(timeout=0) == [events[0], *events[2:]]
+    assert one.acknowledge_through(events[-1]) == 4
+    assert one.poll(timeout=0) == []
+
+
+def test_unacknowledged_events_wait_for_the_next_process(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    one.download(misbehaving.serve("/a", CONTENT), downloads / "a", key="a", user_data=b"1")
+    events = one.wait_for()
+    one.kill()
+    again = host()
+    again.attach()
+    assert again.poll(timeout=0) == events
+    again.acknowledge_through(events[-1])
+    again.kill()
+    last = host()
+    last.attach()
+    assert last.poll(timeout=0) == []
+
+
+def test_events_can_be_acknowledged_from_a_kept_cursor_without_polling_again(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
+    cursor = one.wait_for()[-1].id
+    one.kill()
+    again = host()
+    again.attach()
+    assert again.acknowledge_through(cursor) == 2
+    assert again.poll(timeout=0) == []
+
+
+def test_ids_of_events_that_are_gone_are_passed_over(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
+    events = one.wait_for()
+    assert one.acknowledge(events) == 2
+    assert one.acknowledge(events) == 0
+    assert one.acknowledge_through(events[-1].id) == 0
+
+
+def test_an_id_that_no_event_has_had_yet_is_refused(host):
+    one = host()
+    one.session()
+    with pytest.raises(InvalidArgument, match="no event"):
+        one.acknowledge([1])
+    with pytest.raises(InvalidArgument, match="no event"):
+        one.acknowledge_through(2**62)
+
+
+def test_completing_with_events_outstanding_says_how_many(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    one.complete()
+    one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
+    events = one.wait_for()
+    with pytest.raises(EventsOutstanding) as caught:
+        one.complete()
+    assert caught.value.detail == 2
+    one.acknowledge(events)
+    one.complete()
+    one.complete()
+
+
+def test_one_consumer_many_producers_and_observers(host, misbehaving, downloads):
+    one, other = host(), host()
+    one.session()
+    with pytest.raises(InUse) as caught:
+        other.attach()
+    assert caught.value.process == one.pid
+    other.attach(role=Role.PRODUCE)
+    other.download(misbehaving.serve("/a", CONTENT), downloads / "a")
+    with pytest.raises(WrongState):
+        other.poll(timeout=0)
+    other.attach(role=Role.OBSERVE)
+    assert len(other.tasks()) == 1
+    with pytest.raises(WrongState):
+        other.download(misbehaving.serve("/b", CONTENT), downloads / "b")
+    with pytest.raises(WrongState):
+        other.cancel()
+    one.close_session()
+    # Closing does not wait; what the same host asks afterwards is answered after it.
+    one.all_sessions()
+    other.attach()
+    assert [event.is_session_finished for event in other.wait_for()] == [False, True]
+
+
+def test_a_listing_shows_live_progress_and_why_a_task_does_not_move(host, misbehaving, downloads):
+    one = host()
+    one.session(connections_per_origin=1)
+    slow = Behaviour(stall_after=20_000)
+    moving = one.download(misbehaving.serve("/a", CONTENT, otherwise=slow), downloads / "a", priority=1)
+    turn = one.download(misbehaving.serve("/b", CONTENT), downloads / "b")
+    held = one.download(misbehaving.serve("/c", CONTENT), downloads / "c", suspended=True)
+    misbehaving.wait_until(lambda log: log and log[0].sent == 20_000)
+    infos = {info.id: info for info in one.tasks()}
+    assert sorted(infos) == [moving, turn, held]
+    assert infos[moving].state is TaskState.RUNNING
+    assert infos[moving].size == CONTENT.size
+    assert (infos[turn].state, infos[turn].reason) == (TaskState.WAITING, Reason.TURN)
+    assert (infos[held].state, infos[held].reason) == (TaskState.SUSPENDED, Reason.SUSPENDED)
+    assert infos[turn].reason_text and infos[held].reason_text
+    assert [info.id for info in one.tasks(states=[TaskState.SUSPENDED])] == [held]
+    assert [info.id for info in one.tasks([turn, held])] == [turn, held]
+    assert one.task(held).user_data == b""
+
+
+def test_suspended_tasks_keep_what_is_there_and_resume_from_it(host, misbehaving, downloads):
+    content = Content(3_000_000)
+    url = misbehaving.serve("/a", content, [Behaviour(stall_after=2_500_000)])
+    one = host()
+    one.session()
+    task = one.download(url, downloads / "a")
+    misbehaving.wait_until(lambda log: log and log[0].sent == 2_500_000)
+    until(lambda: one.task(task), lambda info: info.offset >= 2_000_000)
+    assert one.suspend([task]) == 1
+    assert one.suspend([task]) == 0
+    assert one.task(task).state is TaskState.SUSPENDED
+    assert one.resume([task]) == 1
+    assert one.wait_for()[0].state is TaskState.SUCCEEDED
+    assert misbehaving.log()[1].offset >= 2_000_000
+    assert sha256_of(downloads / "a") == content.sha256
+
+
+def test_cancelled_tasks_end_as_cancelled_and_leave_nothing(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    tasks = [one.download(misbehaving.serve(f"/{i}", CONTENT, otherwise=Behaviour(stall_after=10_000)),
+                          downloads / str(i)) for i in range(3)]
+    misbehaving.wait_until(lambda log: len(log) == 3)
+    assert one.cancel(tasks[:1]) == 1
+    assert one.cancel(tasks[:1]) == 0
+    assert one.cancel() == 2
+    events = one.wait_for()
+    assert [(event.state, event.status.name) for event in events[:-1]] == [(TaskState.CANCELLED, "CANCELLED")] * 3
+    assert os.listdir(downloads) == []
+
+
+def test_higher_priorities_run_first(host, misbehaving, downloads):
+    one = host()
+    one.session(connections_per_origin=1, maximum_running_tasks=1)
+    blocker = Behaviour(stall_after=0)
+    first = one.download(misbehaving.serve("/blocker", CONTENT, otherwise=blocker), downloads / "blocker")
+    misbehaving.wait_until(lambda log: len(log) == 1)
+    for name, priority in {"low": -5, "normal": 0, "high": 5}.items():
+        one.download(misbehaving.serve(f"/{name}", CONTENT), downloads / name, priority=priority)
+    late = one.download(misbehaving.serve("/late", CONTENT), downloads / "late", priority=-100)
+    one.set_priority(100, [late])
+    one.cancel([first])
+    one.wait_for()
+    assert [asked.path for asked in misbehaving.log()] == ["/blocker", "/late", "/high", "/normal", "/low"]
+
+
+def test_no_more_connections_to_an_origin_than_configured(host, misbehaving, downloads):
+    one = host()
+    one.session(connections_per_origin=3)
+    gate = Behaviour(pace=500_000)
+    one.enqueue([Request(misbehaving.serve(f"/{i}", CONTENT, otherwise=gate), downloads / str(i)) for i in range(12)])
+    busy = []
+
+    def all_ended(log):
+        busy.append(sum(not asked.ended for asked in log))
+        return len(log) == 12 and busy[-1] == 0
+
+    misbehaving.wait_until(all_ended)
+    one.wait_for()
+    assert max(busy) == 3
+
+
+def test_an_invalidated_session_lets_its_tasks_end_and_is_gone_when_all_is_acknowledged(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=200_000)), downloads / "a")
+    one.invalidate()
+    with pytest.raises(Invalidated):
+        one.download(misbehaving.serve("/b", CONTENT), downloads / "b")
+    events = one.wait_for()
+    assert events[0].state is TaskState.SUCCEEDED
+    assert one.all_sessions()[0].invalidating
+    one.acknowledge(events)
+    assert one.all_sessions() == []
+    assert host().session() is True
+
+
+def test_invalidating_with_cancel_ends_the_tasks(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(stall_after=10)), downloads / "a")
+    one.invalidate(cancel=True)
+    events = one.wait_for()
+    assert events[0].state is TaskState.CANCELLED
+    assert os.listdir(downloads) == []
+
+
+def test_the_store_is_the_users_own(host, misbehaving, downloads, store):
+    one = host()
+    one.session()
+    one.download(misbehaving.serve("/a", CONTENT))
+    one.wait_for()
+    assert store.stat().st_mode & 0o777 == 0o700
+    modes = {path.relative_to(store): path.stat().st_mode & 0o777 for path in store.rglob("*")}
+    assert all(mode & 0o077 == 0 for path, mode in modes.items() if path.parts[0] != "kept"), modes

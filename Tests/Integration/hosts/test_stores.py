@@ -1,0 +1,296 @@
+"""Stores that cannot be used, or not yet, or no longer."""
+
+import os
+import sqlite3
+import subprocess
+from contextlib import closing
+
+import pytest
+
+from backhaul import Reason, Request, Status, StoreError, TaskState
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from testbed.host import Host, until
+
+NOBODY = 65534
+DATABASE = "backhaul.sqlite3"
+
+
+@pytest.fixture
+def used_store(host, store, downloads):
+    """A store with a session and a task in it, that nobody has open."""
+    one = host()
+    one.session()
+    one.download("http://127.0.0.1:9/a", downloads / "a", suspended=True)
+    one.close()
+    one.end()
+    return store
+
+
+@pytest.fixture
+def unprivileged(host, place):
+    """Starts hosts without root's rights: permissions do not hold for root."""
+    def start(**options):
+        one = host(opened=False, **options)
+        if os.geteuid() == 0:
+            for path in [place, *place.rglob("*")]:
+                os.chown(path, NOBODY, NOBODY)
+            one.become(NOBODY, NOBODY)
+        return one
+
+    return start
+
+
+def refused(one):
+    with pytest.raises(StoreError) as caught:
+        one.open()
+    return caught.value.status
+
+
+def test_a_store_that_cannot_be_written(used_store, unprivileged):
+    one = unprivileged()
+    for path in used_store.iterdir():
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    used_store.chmod(0o500)
+    try:
+        assert refused(one) is Status.STORE_READ_ONLY
+    finally:
+        used_store.chmod(0o700)
+
+
+def test_a_store_in_a_directory_that_cannot_be_written(place, unprivileged):
+    one = unprivileged()
+    place.chmod(0o500)
+    try:
+        assert refused(one) in (Status.STORE_UNAVAILABLE, Status.STORE_READ_ONLY)
+    finally:
+        place.chmod(0o700)
+
+
+def test_a_store_of_somebody_else(used_store, host):
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a directory away")
+    os.chown(used_store, NOBODY, NOBODY)
+    assert refused(host(opened=False)) is Status.STORE_UNAVAILABLE
+
+
+def test_a_store_that_others_may_enter(used_store, host):
+    used_store.chmod(0o755)
+    with pytest.raises(StoreError, match="(?i)mode|permission|0700") as caught:
+        host()
+    assert caught.value.status is Status.STORE_UNAVAILABLE
+    assert used_store.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_destination_that_the_user_cannot_write(host, unprivileged, place, store):
+    locked = place / "locked"
+    locked.mkdir()
+    one = unprivileged()
+    locked.chmod(0o500)
+    one.open()
+    one.session()
+    try:
+        with pytest.raises(Exception) as caught:
+            one.download("http://127.0.0.1:9/a", locked / "a")
+        assert caught.value.status is Status.DESTINATION_UNAVAILABLE
+    finally:
+        locked.chmod(0o700)
+
+
+@pytest.mark.parametrize("damage", ["header", "truncated", "replaced", "empty directory in its place"])
+def test_a_damaged_store_is_told_and_not_touched(used_store, host, damage):
+    database = used_store / DATABASE
+    for sidecar in (f"{DATABASE}-wal", f"{DATABASE}-shm"):
+        assert not (used_store / sidecar).exists() or (used_store / sidecar).stat().st_size >= 0
+    content = database.read_bytes()
+    if damage == "header":
+        database.write_bytes(b"\0" * 100 + content[100:])
+    elif damage == "truncated":
+        database.write_bytes(content[:len(content) // 2 // 512 * 512 + 100])
+    elif damage == "replaced":
+        database.write_bytes(b"Dear diary,\n" * 1_000)
+    else:
+        database.unlink()
+        database.mkdir()
+    before = None if database.is_dir() else database.read_bytes()
+    one = host(opened=False)
+    try:
+        one.open()
+        one.attach()
+        list(one.tasks())
+    except StoreError as error:
+        assert error.status in (Status.STORE_DAMAGED, Status.STORE_UNAVAILABLE)
+    else:
+        pytest.fail("nothing was told")
+    if before is not None and damage in ("header", "replaced"):
+        assert database.read_bytes() == before
+
+
+def test_a_store_of_a_newer_version(used_store, host):
+    database = sqlite3.connect(used_store / DATABASE)
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    database.execute(f"PRAGMA user_version = {version + 1}")
+    database.close()
+    assert refused(host(opened=False)) is Status.STORE_NEWER
+
+
+def test_a_database_of_something_else(place, store, host):
+    store.mkdir(mode=0o700)
+    database = sqlite3.connect(store / DATABASE)
+    database.execute("CREATE TABLE recipes (name TEXT)")
+    database.commit()
+    database.close()
+    (store / DATABASE).chmod(0o600)
+    assert refused(host(opened=False)) is Status.STORE_DAMAGED
+
+
+def test_two_hosts_opening_a_new_store_at_once_both_get_it(host):
+    hosts = [host(opened=False) for _ in range(6)]
+    for number, one in enumerate(hosts):
+        one.begin("open", one._store, f"org.example.n{number}")
+    for one in hosts:
+        one.finish()
+    assert all(one.session() for one in hosts)
+
+
+@pytest.fixture
+def small_disk(place):
+    """A file system of 4 MiB."""
+    mounted = place / "small"
+    mounted.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", mounted], check=False,
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"mounting needs more rights: {done.stderr.strip()}")
+    yield mounted
+    subprocess.run(["umount", "-l", mounted], check=False)
+
+
+def fill(disk):
+    filler = disk / "filler"
+    with open(filler, "wb", buffering=0) as file:
+        while True:
+            try:
+                if file.write(b"\0" * 4_096) < 4_096:
+                    break
+            except OSError:
+                break
+    return filler
+
+
+@pytest.mark.parametrize("existing", [False, True], ids=["new", "existing"])
+def test_a_full_disk_refuses_new_work_and_loses_nothing(small_disk, downloads, existing):
+    one = Host(small_disk / "store")
+    try:
+        if existing:
+            one.open()
+            one.session()
+            first = one.enqueue([Request(f"http://127.0.0.1:9/{i}", downloads / str(i), suspended=True)
+                                 for i in range(10)])
+            filler = fill(small_disk)
+            with pytest.raises(StoreError) as caught:
+                for batch in range(100):
+                    one.enqueue([Request(f"http://127.0.0.1:9/{batch}-{i}", downloads / f"{batch}-{i}", suspended=True,
+                                         user_data=b"x" * 1_000) for i in range(100)])
+            assert caught.value.status is Status.STORE_FULL
+            filler.unlink()
+            kept = {info.id for info in one.tasks()}
+            assert {result.task_id for result in first} <= kept
+            assert one.enqueue([Request("http://127.0.0.1:9/later", downloads / "later", suspended=True)])[0].is_new
+        else:
+            fill(small_disk)
+            with pytest.raises(StoreError) as caught:
+                one.open()
+            assert caught.value.status in (Status.STORE_FULL, Status.STORE_UNAVAILABLE)
+    finally:
+        one.end()
+
+
+def test_a_download_that_the_full_store_cannot_record_says_so_and_ends_when_there_is_space(
+        small_disk, downloads, misbehaving):
+    content = Content(500_000)
+    url = misbehaving.serve("/a", content, otherwise=Behaviour(stall_after=400_000))
+    one = Host(small_disk / "store").open()
+    try:
+        one.session(request_timeout_ms=1_000, first_retry_delay_ms=1, longest_retry_delay_ms=2)
+        task = one.download(url, downloads / "a")
+        until(lambda: one.task(task), lambda info: info.offset >= 400_000)
+        filler = fill(small_disk)
+        # What the database has reserved in its files is used up first.
+        with pytest.raises(StoreError):
+            for number in range(10_000):
+                one.enqueue([Request("http://127.0.0.1:9/", downloads / str(number), suspended=True,
+                                     user_data=b"x" * 1_000)])
+        misbehaving.serve("/a", content)
+        info = until(lambda: seen(one, task), lambda info: info and info.reason is Reason.DISK_FULL)
+        assert "store" in info.reason_text and "free some space" in info.reason_text
+        filler.unlink()
+        until(lambda: seen(one, task), lambda info: info and info.state is TaskState.SUCCEEDED)
+        assert sha256_of(downloads / "a") == content.sha256
+    finally:
+        one.end()
+
+
+def seen(one, task):
+    """None where the store could not commit what it read together with a write that has no space."""
+    try:
+        return one.task(task)
+    except StoreError:
+        return None
+
+
+def as_an_earlier_version_wrote_it(database, plain):
+    """The same rows without checksums of pages."""
+    with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(plain)) as target:
+        target.executescript("\n".join(source.iterdump()))
+        for pragma in ("application_id", "user_version"):
+            target.execute(f"PRAGMA {pragma} = {source.execute(f'PRAGMA {pragma}').fetchone()[0]}")
+        target.commit()
+    plain.chmod(0o600)
+    plain.replace(database)
+
+
+def reserved(database):
+    """Bytes of each page that SQLite leaves to us."""
+    return database.read_bytes()[20]
+
+
+def test_an_earlier_version_s_store_gets_checksums_when_there_is_space_for_it(small_disk, downloads):
+    store = small_disk / "store"
+    one = Host(store).open()
+    one.session()
+    for batch in range(4):
+        one.enqueue([Request(f"http://127.0.0.1:9/{batch}-{i}", downloads / f"{batch}-{i}", suspended=True,
+                             user_data=b"x" * 1_000) for i in range(100)])
+    one.close()
+    one.end()
+    as_an_earlier_version_wrote_it(store / DATABASE, small_disk / "plain")
+    filler = fill(small_disk)
+    os.truncate(filler, filler.stat().st_size - 400_000)
+    for has_space in (False, True):
+        if has_space:
+            filler.unlink()
+        one = Host(store).open()
+        one.attach()
+        assert len(one.tasks()) == 400 + has_space
+        one.enqueue([Request(f"http://127.0.0.1:9/{has_space}", downloads / str(has_space), suspended=True)])
+        one.close()
+        one.end()
+        assert reserved(store / DATABASE) == (8 if has_space else 0)
+        assert not list(store.glob("*-new*"))
+
+
+def test_a_destination_on_a_full_disk_waits_for_space(small_disk, host, misbehaving):
+    content = Content(2_000_000)
+    one = host()
+    one.session(first_retry_delay_ms=50, longest_retry_delay_ms=100)
+    task = one.download(misbehaving.serve("/a", content), small_disk / "a", suspended=True)
+    filler = fill(small_disk)
+    one.resume([task])
+    info = until(lambda: one.task(task), lambda info: info.reason is Reason.DISK_FULL)
+    assert info.state is TaskState.WAITING
+    assert info.reason_text
+    filler.unlink()
+    one.resume([task])
+    assert one.wait_for()[0].state is TaskState.SUCCEEDED
+    assert sha256_of(small_disk / "a") == content.sha256

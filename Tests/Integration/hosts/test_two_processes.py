@@ -1,0 +1,176 @@
+"""Several processes on one store: one engine, and nobody notices whose it is."""
+
+import os
+import signal
+
+import pytest
+
+from backhaul import EngineError, Request, Role, Status, TaskState
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from testbed.host import until
+
+CONTENT = Content(2_000_000)
+
+
+def engine_threads(one):
+    """A host whose process runs the engine has more threads than one that speaks to it."""
+    return [name for name in one.thread_names() if name.startswith(("bh-", "backhaul"))]
+
+
+def test_what_one_enqueues_the_other_can_watch_and_control(host, misbehaving, downloads):
+    engine, other = host(), host()
+    engine.session()
+    other.attach(role=Role.PRODUCE)
+    url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(stall_after=10_000))
+    task = other.download(url, downloads / "a", user_data=b"from the other")
+    seen = until(lambda: engine.task(task), lambda info: info.offset == 10_000)
+    assert (seen.state, seen.user_data) == (TaskState.RUNNING, b"from the other")
+    assert other.task(task).offset == 10_000
+    assert other.cancel([task]) == 1
+    assert engine.wait_for()[0].state is TaskState.CANCELLED
+
+
+def test_a_consumer_in_another_process_gets_the_events(host, misbehaving, downloads):
+    engine, consumer = host(), host()
+    consumer.session()
+    engine.attach(role=Role.PRODUCE)
+    engine.enqueue([Request(misbehaving.serve(f"/{i}", Content(1_000, i)), downloads / str(i)) for i in range(50)])
+    events = consumer.wait_for()
+    assert len(events) == 51
+    assert consumer.acknowledge(events) == 51
+    consumer.complete()
+
+
+def test_a_large_enqueue_goes_through_the_socket_too(host, downloads):
+    host()
+    other = host()
+    other.session()
+    requests = [Request(f"http://127.0.0.1:9/{i}", downloads / str(i), suspended=True, user_data=b"x" * 500)
+                for i in range(20_000)]
+    results = other.enqueue(requests)
+    assert [result.disposition.name for result in results] == ["NEW"] * 20_000
+    assert len({result.task_id for result in results}) == 20_000
+    assert len(other.tasks()) == 20_000
+
+
+@pytest.mark.parametrize("end", ["killed", "closed", "left"])
+def test_when_the_engine_goes_the_other_carries_on(host, misbehaving, downloads, end):
+    url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=1_500_000)])
+    engine, other = host(), host()
+    other.session(first_retry_delay_ms=50)
+    other.download(url, downloads / "a", key="a")
+    misbehaving.wait_until(lambda log: log and log[0].sent == 1_500_000)
+    {"killed": engine.kill, "closed": engine.close, "left": engine.leave}[end]()
+    events = other.wait_for()
+    assert [event.status for event in events] == [Status.OK, Status.OK]
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+    assert os.listdir(downloads) == ["a"]
+    other.acknowledge(events)
+    other.complete()
+    newcomer = host()
+    newcomer.attach(role=Role.OBSERVE)
+    assert newcomer.all_sessions()[0].events == 0
+
+
+def test_a_verb_in_flight_when_the_engine_dies_is_applied_once(host, misbehaving, downloads):
+    engine, other = host(), host()
+    other.session()
+    for round_ in range(3):
+        engine.stop()
+        requests = [Request(f"http://127.0.0.1:9/{round_}/{i}", downloads / f"{round_}-{i}", suspended=True)
+                    for i in range(500)]
+        other.begin("enqueue", requests)
+        engine.kill()
+        results = other.finish()
+        assert [result.disposition.name for result in results] == ["NEW"] * 500
+        assert len(other.tasks()) == 500 * (round_ + 1)
+        # The other has become the engine; the roles are exchanged for the next round.
+        engine, other = other, host()
+        engine.close_session()
+        other.attach()
+
+
+def test_a_living_consumer_keeps_its_claim_across_the_death_of_the_engine(host):
+    engine, consumer, third = host(), host(), host()
+    consumer.session()
+    engine.kill()
+    with pytest.raises(Exception) as caught:
+        third.attach()
+    assert (caught.value.status, caught.value.detail) == (Status.IN_USE, consumer.pid)
+    assert consumer.poll(timeout=0) == []
+
+
+def test_a_dead_consumer_is_no_consumer(host):
+    engine, consumer = host(), host()
+    consumer.session()
+    consumer.kill()
+    engine.attach()
+
+
+def test_an_engine_that_is_stopped_is_an_error_that_names_it(host):
+    engine, other = host(), host()
+    other.session()
+    engine.stop()
+    try:
+        with pytest.raises(EngineError) as caught:
+            other.configuration(timeout=5)
+        assert caught.value.status is Status.ENGINE_UNRESPONSIVE
+        assert caught.value.process == engine.pid
+        newcomer = host(opened=False)
+        with pytest.raises(EngineError) as caught:
+            newcomer.open(timeout=60)
+        assert (caught.value.status, caught.value.process) == (Status.ENGINE_UNRESPONSIVE, engine.pid)
+    finally:
+        engine.signal(signal.SIGCONT)
+    assert until(lambda: outcome(other.configuration), lambda got: got is not None).identifier == "gallery"
+
+
+def test_a_wait_that_ends_before_a_stopped_engine_answers_names_it(host):
+    engine, other, newcomer = host(), host(), host(opened=False)
+    other.session()
+    engine.stop()
+    try:
+        for verb in (lambda: other.poll(timeout=1), lambda: newcomer.open(timeout=1)):
+            with pytest.raises(EngineError) as caught:
+                verb()
+            assert (caught.value.status, caught.value.process) == (Status.ENGINE_UNRESPONSIVE, engine.pid)
+    finally:
+        engine.signal(signal.SIGCONT)
+    assert until(lambda: outcome(lambda: other.poll(timeout=0)), lambda got: got is not None) == []
+
+
+def outcome(verb):
+    try:
+        return verb()
+    except EngineError:
+        return None
+
+
+def test_two_applications_share_an_engine_and_see_nothing_of_each_other(host, misbehaving, downloads):
+    one, other = host(), host(identifier="org.example.other")
+    for number, each in enumerate((one, other)):
+        each.session()
+        each.download(misbehaving.serve(f"/{number}", CONTENT), downloads / str(number))
+    for number, each in enumerate((one, other)):
+        events = each.wait_for()
+        assert [event.path for event in events] == [str(downloads / str(number)), None]
+
+
+def test_many_processes_enqueue_at_once_and_nothing_is_lost(host, misbehaving, downloads):
+    consumer = host()
+    consumer.session()
+    producers = [host() for _ in range(5)]
+    for number, producer in enumerate(producers):
+        producer.attach(role=Role.PRODUCE)
+        requests = [Request(misbehaving.serve(f"/{number}-{i}", Content(500, i)), downloads / f"{number}-{i}")
+                    for i in range(40)]
+        producer.begin("enqueue", requests)
+    for producer in producers:
+        assert len(producer.finish()) == 40
+    ended = set()
+    while len(ended) < 200:
+        events = consumer.poll(timeout=30)
+        ended |= {event.path for event in events if not event.is_session_finished}
+        consumer.acknowledge_through(events[-1])
+    assert len(os.listdir(downloads)) == 200

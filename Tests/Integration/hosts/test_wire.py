@@ -1,0 +1,154 @@
+"""Between two processes: consumers that wait for one another, events that are pushed, hosts that stand still, progress,
+and large enqueues in little memory."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from backhaul import Attention, Hosting, InUse, Request, Role, TaskState
+from servers import child
+from servers.behaviour import Behaviour
+from servers.content import Content
+from testbed.host import until
+
+
+def resident(pid, field="VmRSS"):
+    """KiB."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1])
+    raise AssertionError(field)
+
+
+def cancelled(session, count):
+    """As many events at once as this."""
+    session.enqueue([Request("http://127.0.0.1:9/a", suspended=True) for _ in range(count)])
+    session.cancel()
+
+
+@pytest.mark.both_hostings
+def test_a_consumer_that_waits_has_the_session_when_the_holder_is_killed(host):
+    engine, holder, waiter = host(), host(), host()
+    engine.all_sessions()
+    holder.session()
+    waiter.started_attach("gallery", Role.CONSUME_WHEN_FREE)
+    seen = until(lambda: holder.attention(timeout=1), len)
+    assert (seen[0].attention, seen[0].waiting_consumers) == (Attention.YIELD, 1)
+    assert not waiter.is_done()
+    holder.kill()
+    waiter.take_attached()
+    with pytest.raises(InUse):
+        engine.attach()
+
+
+def test_a_consumer_goes_on_waiting_when_the_engine_changes(host):
+    engine = host()
+    engine.all_sessions()
+    holder, waiter = host(), host()
+    holder.session()
+    waiter.started_attach("gallery", Role.CONSUME_WHEN_FREE)
+    until(lambda: holder.attention(timeout=1), len)
+    engine.kill()
+    again = until(lambda: holder.attention(timeout=1), len)
+    assert again[0].waiting_consumers == 1, "the next engine asks anew"
+    assert not waiter.is_done()
+    holder.close_session()
+    waiter.take_attached()
+
+
+def test_a_holder_that_dies_together_with_the_engine_is_no_holder(host):
+    holder, waiter = host(), host()
+    holder.session()
+    waiter.started_attach("gallery", Role.CONSUME_WHEN_FREE)
+    until(lambda: holder.attention(timeout=1), len)
+    holder.kill()
+    waiter.take_attached()
+
+
+def test_a_released_wait_leaves_the_session_alone(host):
+    engine, waiter = host(), host()
+    engine.session()
+    waiter.started_attach("gallery", Role.CONSUME_WHEN_FREE)
+    until(lambda: engine.all_sessions()[0].waiting_consumers, lambda count: count == 1)
+    waiter.forget_ticket()
+    until(lambda: engine.all_sessions()[0].waiting_consumers, lambda count: count == 0)
+    engine.close_session()
+    engine.attach()
+
+
+@pytest.mark.both_hostings
+def test_a_stopped_host_costs_the_engine_little_and_reads_on_when_it_continues(host):
+    engine, consumer = host(), host()
+    engine.session("other")
+    consumer.session("gallery")
+    engine.attach("gallery", role=Role.PRODUCE)
+    consumer.stop()
+    before = resident(engine.engine_pid())
+    for _ in range(20):
+        engine.enqueue([Request("http://127.0.0.1:9/a", suspended=True, user_data=bytes(4_000)) for _ in range(200)])
+        engine.cancel()
+    assert resident(engine.engine_pid()) - before < 40_000
+    consumer.go_on()
+    events = consumer.wait_for(4_000)
+    ids = [event.id for event in events]
+    assert ids == sorted(set(ids))
+    assert consumer.acknowledge(ids) == 4_000
+
+
+@pytest.mark.both_hostings
+def test_events_come_once_and_in_order_while_engines_die(host, misbehaving, downloads):
+    """Acknowledged in small steps while others take the engine over."""
+    hosts = [host() for _ in range(3)]
+    consumer = host()
+    hosts[0].all_sessions()
+    consumer.session(first_retry_delay_ms=1)
+    consumer.enqueue([Request(misbehaving.serve(f"/{i}", Content(2_000, i)), downloads / str(i)) for i in range(300)])
+    ended, last = [], 0
+    while len(ended) < 300:
+        events = consumer.poll(maximum=20, timeout=20)
+        assert all(last < event.id for event in events), "nothing that was acknowledged comes again"
+        assert len(events) > 0
+        ended += [event.task_id for event in events if event.task_id]
+        last = events[-1].id
+        consumer.acknowledge([event.id for event in events])
+        if hosts and len(ended) > 60 * (4 - len(hosts)):
+            hosts.pop(0).kill()
+    assert len(set(ended)) == 300
+
+
+@pytest.mark.both_hostings
+def test_progress_reaches_another_process_and_goes_on_with_the_next_engine(host, misbehaving, downloads):
+    engine, watcher = host(), host()
+    engine.session(first_retry_delay_ms=1)
+    watcher.attach(role=Role.OBSERVE)
+    watcher.watch_progress(0.1)
+    url = misbehaving.serve("/a", Content(3_000_000), otherwise=Behaviour(stall_after=1_000_000))
+    task = engine.download(url, downloads / "a")
+    until(lambda: watcher.poll_progress(timeout=1), lambda seen: any(one.offset == 1_000_000 for one in seen))
+    engine.kill()
+    # It goes on from where the first had come.
+    seen = until(lambda: watcher.poll_progress(timeout=1), lambda seen: any(one.offset >= 1_000_000 for one in seen))
+    assert {one.task_id for one in seen} == {task}
+    producer = host()
+    producer.attach(role=Role.PRODUCE)
+    producer.cancel()
+    until(lambda: watcher.poll_progress(timeout=1), lambda seen: any(one.state is TaskState.CANCELLED for one in seen))
+
+
+@pytest.mark.parametrize("count", [100_000, pytest.param(1_000_000, marks=pytest.mark.skipif(
+    "BACKHAUL_MILLION" not in os.environ, reason="takes minutes: set BACKHAUL_MILLION"))])
+def test_a_large_enqueue_takes_little_memory_on_both_sides(host, store, count):
+    engine = host(identifier="org.example.engine")
+    engine.all_sessions()
+    before = resident(engine.pid)
+    with child.start([sys.executable, "-m", "testbed.programs.enqueue_many", str(store), str(count)],
+                     stdout=subprocess.PIPE, env=os.environ, text=True) as process:
+        said = process.communicate(timeout=550)[0]
+    assert process.returncode == 0
+    own, most, seconds = said.split()
+    growth = int(most) - int(own), resident(engine.pid, "VmHWM") - before
+    print(f"{count} requests in {seconds} s: the host grew by {growth[0]} KiB, the engine by {growth[1]} KiB")
+    assert max(growth) < 64 * 1024

@@ -1,0 +1,168 @@
+"""A launch from end to end."""
+
+import os
+import signal
+import time
+
+from backhaul import Attention, LaunchState, Role
+from testbed.host import until
+from testbed.rounds import finish_round
+
+
+def test_a_finished_round_launches_the_application_when_its_host_is_gone(stage, hosts):
+    host = hosts.start(launch=stage.command(environment={"COLOUR": "blue green"}))
+    finish_round(host)
+    assert stage.nobody_comes(1.5), "its host is connected"
+    host.kill()
+    launched = stage.next()
+    launched.open()
+    launch = launched.current_launch()
+    assert (launch.launches, launch.reasons) == (1, Attention.FINISHED)
+    assert [session.identifier for session in launch.sessions] == ["gallery"]
+    assert launch.sessions[0].launch_state is LaunchState.RUNNING
+    events = launched.finish_session("gallery")
+    assert [event.is_session_finished for event in events] == [False, True]
+    assert launched.current_launch() is None
+    launched.close()
+    launched.leave()
+    assert stage.nobody_comes(1)
+    looker = hosts.start(observes=True)
+    info, = looker.launches()
+    assert (info.state, info.launches, info.error_message) == (LaunchState.NONE, 0, None)
+
+
+def test_a_launched_host_has_a_clean_environment(stage, hosts):
+    host = hosts.start(launch=stage.command(environment={"COLOUR": "blue green"}))
+    finish_round(host)
+    host.kill()
+    launched = stage.next()
+    environment = launched.environment
+    assert environment["COLOUR"] == "blue green"
+    assert environment["BACKHAUL_STORE"] == str(hosts.store)
+    assert environment["HOME"] == os.environ["HOME"]
+    assert environment["PATH"] == os.environ["PATH"]
+    assert environment["BACKHAUL_LAUNCH"].startswith("1-")
+    known = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "COLOUR", "PYTHONPATH", "LC_CTYPE",
+             *(f"BACKHAUL_{name}" for name in ("APPLICATION", "DAEMON", "LAUNCH", "LIBRARY", "STORE"))}
+    others = {name for name in environment if not name.startswith(("LC_", "XDG_"))} - known
+    assert others == set()
+    assert launched.about["directory"] == os.environ["HOME"]
+    assert launched.about["session"] != os.getsid(0)
+    assert launched.about["descriptors"] == [0, 1, 2]
+
+
+def test_a_connected_host_is_told_instead_also_of_a_session_that_it_has_not_attached(stage, hosts):
+    host = hosts.start(launch=stage.command())
+    other = hosts.start()
+    finish_round(host)
+    assert [info.identifier for info in until(other.attention, bool)] == ["gallery"]
+    host.kill()
+    assert stage.nobody_comes(1.5)
+    other.kill()
+    stage.next()
+
+
+def test_progress_alone_launches_nobody(stage, hosts):
+    host = hosts.start(launch=stage.command())
+    host.session()
+    host.download("http://127.0.0.1:9/file", suspended=True)
+    first = host.download("http://127.0.0.1:9/other", suspended=True)
+    host.cancel([first])
+    host.kill()
+    assert stage.nobody_comes(2)
+    looker = hosts.start(observes=True)
+    assert looker.all_sessions()[0].launch_state is LaunchState.NONE
+
+
+def test_a_session_without_launch_events_waits_for_its_host(stage, hosts):
+    host = hosts.start(launch=stage.command())
+    finish_round(host, sends_launch_events=False)
+    host.kill()
+    assert stage.nobody_comes(2)
+
+
+def test_an_observer_is_no_host(stage, hosts):
+    host = hosts.start(launch=stage.command())
+    observer = hosts.start(observes=True)
+    finish_round(host)
+    host.kill()
+    launched = stage.next()
+    session, = observer.all_sessions()
+    assert session.launch_state is LaunchState.RUNNING
+    info, = observer.launches()
+    assert (info.process_id, info.launches) == (launched.pid, 1)
+    assert abs(info.started_ms / 1000 - time.time()) < 60
+
+
+def test_one_launch_lists_all_sessions_and_those_that_come_to_need_it_while_it_lives(stage, hosts):
+    host = hosts.start(launch=stage.command())
+    finish_round(host, "first")
+    finish_round(host, "second")
+    host.session("third", role=Role.PRODUCE)
+    late = host.download("http://127.0.0.1:9/file", suspended=True)
+    host.kill()
+    launched = stage.next()
+    launched.open()
+    assert [session.identifier for session in launched.current_launch().sessions] == ["first", "second"]
+    launched.finish_session("first")
+    launched.attach("third", role=Role.PRODUCE)
+    launched.cancel([late])
+    until(lambda: [session.identifier for session in launched.current_launch().sessions],
+          lambda names: names == ["second", "third"])
+    launched.finish_session("second")
+    launched.finish_session("third")
+    assert launched.current_launch() is None
+    launched.leave()
+    assert stage.nobody_comes(1)
+
+
+def test_two_applications_are_launched_each_by_itself(stage, hosts):
+    for name in ("org.example.hosts", "org.example.other"):
+        host = hosts.start(name, launch=stage.command(environment={"WHO": name}))
+        finish_round(host, name)
+        host.kill()
+    launched = {one.environment["WHO"]: one for one in (stage.next(), stage.next())}
+    assert set(launched) == {"org.example.hosts", "org.example.other"}
+    for name, one in launched.items():
+        one.open(name)
+        assert [session.identifier for session in one.current_launch().sessions] == [name]
+        one.finish_session(name)
+    assert [info.state for info in hosts.start(observes=True).launches()] == [LaunchState.NONE] * 2
+
+
+def test_a_pending_launch_survives_the_engine(stage, hosts):
+    host = hosts.start(launch=stage.command(first_delay_ms=3_000, longest_delay_ms=3_000))
+    finish_round(host)
+    engine = hosts.engine_process(host)
+    host.kill()
+    stage.next().kill()
+    looker = hosts.start(observes=True)
+    until(lambda: looker.launches()[0].state, lambda state: state is LaunchState.DUE)
+    due = looker.launches()[0].next_launch_ms
+    os.kill(engine, signal.SIGKILL)
+    after = hosts.start("org.example.engine")
+    until(lambda: hosts.engine_process(after), lambda process: process != engine)
+    info, = after.launches()
+    assert (info.state, info.launches) == (LaunchState.DUE, 1)
+    assert abs(info.next_launch_ms - due) < 1_500
+    launched = stage.next()
+    assert launched.open().current_launch().launches == 2
+    launched.finish_session("gallery")
+
+
+def test_an_engine_that_is_started_anew_goes_on_watching_the_launched_host(stage, hosts):
+    host = hosts.start(launch=stage.command())
+    finish_round(host)
+    engine = hosts.engine_process(host)
+    host.kill()
+    launched = stage.next()
+    launched.open()
+    launched.attach("gallery")
+    os.kill(engine, signal.SIGKILL)
+    looker = hosts.start("org.example.engine")
+    until(lambda: hosts.engine_process(looker), lambda process: process != engine)
+    assert stage.nobody_comes(2), "the launched host lives"
+    assert [(info.state, info.process_id) for info in looker.launches()] == [(LaunchState.RUNNING, launched.pid)]
+    launched.kill()
+    again = stage.next()
+    assert again.open().current_launch().launches == 2

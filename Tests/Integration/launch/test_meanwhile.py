@@ -1,0 +1,172 @@
+"""What else goes on while an application is launched: the user starts it too, and hosts are stopped."""
+
+import signal
+import time
+
+import pytest
+
+from backhaul import Attention, Hosting, InUse, LaunchState, Role
+from testbed.host import until
+from testbed.rounds import finish_round, hand_over, the_launch
+
+
+@pytest.fixture
+def hosting():
+    return Hosting.DAEMON
+
+
+# MARK: the user starts the program
+
+
+def test_the_users_program_finds_the_session_in_use_while_a_launched_one_works_and_gets_it_after(stage, hosts):
+    hand_over(hosts, stage.command())
+    launched = stage.next().open()
+    launched.attach("gallery")
+    user = hosts.start()
+    assert user.current_launch() is None
+    with pytest.raises(InUse) as raised:
+        user.attach("gallery")
+    assert raised.value.detail == launched.pid
+    user.begin("attach", "gallery", role=Role.CONSUME_WHEN_FREE)
+    asked = until(launched.attention, lambda infos: infos and Attention.YIELD in infos[0].attention)
+    assert asked[0].waiting_consumers == 1
+    launched.acknowledge(launched.wait_for())
+    launched.complete()
+    user.finish()
+    user.close()
+    user.leave()
+    launched.leave()
+    assert stage.nobody_comes(1.2)
+
+
+def test_a_launched_program_that_comes_second_is_left_in_peace(stage, hosts):
+    hand_over(hosts, stage.command(attach_timeout_ms=3_000))
+    launched = stage.next()
+    user = hosts.start()
+    user.attach("gallery")
+    launched.open()
+    with pytest.raises(InUse) as raised:
+        launched.attach("gallery")
+    assert raised.value.detail == user.pid
+    assert stage.nobody_comes(4)
+    assert not launched.has_ended(), "it is not to blame"
+    user.acknowledge(user.wait_for())
+    user.complete()
+    user.close()
+    assert launched.current_launch() is None
+    launched.leave()
+    assert stage.nobody_comes(1.2)
+
+
+def test_a_launched_program_that_waited_for_the_session_has_attached_and_may_close_its_connection(stage, hosts):
+    hand_over(hosts, stage.command(attach_timeout_ms=2_000))
+    launched = stage.next()
+    user = hosts.start()
+    user.attach("gallery")
+    launched.open()
+    launched.begin("attach", "gallery", role=Role.CONSUME_WHEN_FREE)
+    until(user.attention, lambda infos: infos and Attention.YIELD in infos[0].attention)
+    user.kill()
+    launched.finish()
+    launched.close()
+    assert stage.nobody_comes(3)
+    assert not launched.has_ended(), "it has attached, and may take its time"
+
+
+def test_the_users_program_may_leave_the_work_to_the_launched_one(stage, hosts):
+    hand_over(hosts, stage.command())
+    launched = stage.next()
+    user = hosts.start()
+    user.kill()
+    launched.open().finish_session("gallery")
+    launched.leave()
+    assert stage.nobody_comes(1.2)
+
+
+def test_a_command_that_is_removed_launches_nobody(stage, hosts):
+    host = hosts.start(launch=stage.command())
+    finish_round(host)
+    host.set_launch(None)
+    assert host.launches() == []
+    host.kill()
+    assert stage.nobody_comes(2)
+    late = hosts.start(launch=stage.command())
+    late.kill()
+    stage.next()
+
+
+def test_registering_again_changes_the_command_and_nothing_else(stage, hosts):
+    hand_over(hosts, stage.command(environment={"WHO": "first"}))
+    launched = stage.next()
+    launched.open(launch=stage.command(environment={"WHO": "second"}))
+    info = the_launch(launched)
+    assert (info.environment["WHO"], info.state, info.launches) == ("second", LaunchState.RUNNING, 1)
+    launched.kill()
+    assert stage.next().environment["WHO"] == "second"
+
+
+# MARK: stopped hosts
+
+
+def test_listings_say_since_when_a_consumer_has_been_stopped(stage, hosts):
+    host, looker = hosts.start(launch=stage.command()), hosts.start(observes=True)
+    host.session()
+    assert looker.all_sessions()[0].consumer_stopped_ms == 0
+    host.stop()
+    first = looker.all_sessions()[0].consumer_stopped_ms
+    assert abs(first - time.time() * 1_000) < 10_000
+    time.sleep(0.05)
+    assert looker.all_sessions()[0].consumer_stopped_ms == first
+    host.signal(signal.SIGCONT)
+    until(lambda: looker.all_sessions()[0].consumer_stopped_ms, lambda moment: moment == 0)
+
+
+def test_a_stop_counts_from_when_an_event_came(stage, hosts):
+    host, other = hosts.start(), hosts.start()
+    host.session()
+    other.attach(role=Role.PRODUCE)
+    host.stop()
+    other.cancel([other.download("http://127.0.0.1:9/file", suspended=True)])
+    came = time.time() * 1_000
+    time.sleep(1)
+    assert abs(hosts.start(observes=True).all_sessions()[0].consumer_stopped_ms - came) < 700
+
+
+def test_a_stopped_consumer_is_a_host_unless_its_session_says_otherwise(stage, hosts):
+    host = hosts.start(launch=stage.command())
+    host.session()
+    task = host.download("http://127.0.0.1:9/file", suspended=True)
+    other = hosts.start()
+    other.attach(role=Role.PRODUCE)
+    host.stop()
+    other.cancel([task])
+    other.kill()
+    assert stage.nobody_comes(2)
+
+
+def test_a_consumer_that_is_stopped_for_too_long_does_not_keep_a_launch_away(stage, hosts):
+    host = hosts.start(launch=stage.command())
+    host.session(launch_if_stopped_ms=2_000)
+    task = host.download("http://127.0.0.1:9/file", suspended=True)
+    other = hosts.start()
+    other.attach(role=Role.PRODUCE)
+    host.stop()
+    other.cancel([task])
+    other.kill()
+    assert stage.nobody_comes(1)
+    launched = stage.next()
+    launched.open()
+    with pytest.raises(InUse) as raised:
+        launched.attach("gallery")
+    assert raised.value.detail == host.pid
+    session, = launched.current_launch().sessions
+    assert session.consumer_stopped_ms > 0
+
+
+def test_a_consumer_that_is_stopped_after_its_round_is_noticed_without_any_event(stage, hosts):
+    host = hosts.start(launch=stage.command())
+    host.session(launch_if_stopped_ms=1_000)
+    host.cancel([host.download("http://127.0.0.1:9/file", suspended=True)])
+    assert stage.nobody_comes(2.5), "it runs"
+    host.stop()
+    stage.next()

@@ -1,0 +1,71 @@
+"""The whole story with real transfers: handed over, killed in the middle, finished by the engine, launched, read."""
+
+import os
+import signal
+
+import pytest
+
+from backhaul import Hosting, Role, Status
+from daemons import daemons_of
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from testbed.host import until
+from testbed.rounds import finish_round, the_launch
+
+CONTENT = Content(2_000_000)
+
+
+def test_a_host_that_is_killed_in_mid_transfer_is_launched_when_its_files_are_there(
+        stage, hosts, misbehaving, downloads):
+    host = hosts.start(launch=stage.command())
+    host.session()
+    for name in "abc":
+        url = misbehaving.serve(f"/{name}", CONTENT, otherwise=Behaviour(pace=1_500_000))
+        host.download(url, downloads / name, user_data=name.encode())
+    misbehaving.wait_until(lambda log: len(log) == 3 and all(asked.sent > 100_000 for asked in log))
+    host.kill()
+    launched = stage.next().open()
+    events = launched.finish_session("gallery")
+    assert sorted(event.user_data for event in events[:-1]) == [b"a", b"b", b"c"]
+    assert {event.status for event in events} == {Status.OK}
+    assert all(sha256_of(downloads / name) == CONTENT.sha256 for name in "abc")
+    assert [asked.range for asked in misbehaving.log()] == [None] * 3, "nothing was begun anew"
+    launched.leave()
+
+
+@pytest.mark.parametrize("hosting", [Hosting.DAEMON], ids=["daemon"])
+def test_an_engine_that_is_killed_again_and_again_launches_no_second(stage, hosts):
+    host = hosts.start(launch=stage.command(first_delay_ms=30_000, longest_delay_ms=30_000))
+    finish_round(host)
+    engine = hosts.engine_process(host)
+    host.kill()
+    launched = stage.next().open()
+    launched.attach("gallery")
+    looker = hosts.start("org.example.engine")
+    for _ in range(5):
+        os.kill(engine, signal.SIGKILL)
+        engine = until(lambda: hosts.engine_process(looker), lambda process, before=engine: process != before)
+    assert stage.nobody_comes(2)
+    assert the_launch(looker).launches == 1
+    launched.acknowledge(launched.wait_for())
+    launched.complete()
+    looker.close()
+    launched.leave()
+    assert stage.nobody_comes(1)
+
+
+@pytest.mark.parametrize("hosting", [Hosting.DAEMON], ids=["daemon"])
+def test_a_daemon_without_clients_stays_for_a_launch_that_is_due_and_leaves_after_it(stage, hosts, place):
+    host = hosts.start(launch=stage.command(first_delay_ms=6_000, longest_delay_ms=6_000))
+    finish_round(host)
+    daemon = hosts.engine_process(host)
+    host.kill()
+    stage.next().kill()
+    launched = stage.next().open()
+    assert launched.engine().process_id == daemon
+    launched.finish_session("gallery")
+    launched.leave()
+    until(lambda: daemons_of(place), lambda found: found == [])
+    after = hosts.start()
+    after.attach("gallery", role=Role.OBSERVE)
+    assert after.all_sessions()[0].events == 0

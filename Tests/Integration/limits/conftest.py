@@ -1,0 +1,37 @@
+"""What these tests stand on: the host tests' world, a server with large files, and one that takes uploads."""
+
+import shutil
+
+import pytest
+
+from limits.taker import Taker
+from servers.nginx import Nginx
+from testbed.places import make_place
+
+#: Names and sizes of the files that nginx serves.
+FILES = {"200k": 200_000, "1m": 1_000_000, "100m": 100_000_000}
+
+
+@pytest.fixture(scope="session")
+def nginx(certificates, tmp_path_factory):
+    folder = make_place("large")
+    for name, size in FILES.items():
+        with open(folder / name, "wb") as file:
+            file.truncate(size)
+    with Nginx(tmp_path_factory.mktemp("nginx"), folder, certificates) as running:
+        yield running
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=["HTTP/1.1", "HTTP/2"])
+def large(request, nginx, certificates):
+    """URLs of nginx's files over one version of HTTP, and what a session must know to use them."""
+    if request.param == "HTTP/1.1":
+        return nginx.url, {}
+    return nginx.tls_url, {"ca_file": str(certificates.authority)}
+
+
+@pytest.fixture
+def taker():
+    with Taker() as running:
+        yield running

@@ -1,0 +1,183 @@
+"""What may run at a time, and what comes first."""
+
+import dataclasses
+
+import pytest
+
+from backhaul import PRIORITY_NOW, Limits, Reason, Request, TaskState
+from servers.behaviour import Behaviour
+from servers.content import Content
+from testbed.host import until
+
+pytestmark = pytest.mark.both_hostings
+
+#: The answer begins, and never ends.
+STUCK = Behaviour(stall_after=1_000)
+
+
+def stuck(misbehaving, path="/stuck"):
+    return misbehaving.serve(path, Content(100_000), otherwise=STUCK)
+
+
+def running(one):
+    return [task.id for task in one.tasks(states=[TaskState.RUNNING])]
+
+
+def wait_until_running(hosts, count):
+    """Once so many tasks run, and none that would follow at once."""
+    until(lambda: sum(len(running(one)) for one in hosts), lambda found: found >= count)
+    # A command's way through the engine and back: whoever could start has started by then.
+    for one in hosts:
+        one.tasks()
+    assert sum(len(running(one)) for one in hosts) == count
+
+
+def two(host):
+    first, second = host(), host()
+    first.session("first")
+    second.session("second")
+    return first, second
+
+
+def test_all_sessions_together_run_as_many_tasks_as_the_engine_may(host, misbehaving):
+    hosts = two(host)
+    hosts[0].set_limits(Limits(maximum_running_tasks=2))
+    for one in hosts:
+        one.enqueue([Request(stuck(misbehaving))] * 3)
+    wait_until_running(hosts, 2)
+    hosts[1].set_limits(Limits(maximum_running_tasks=5))
+    wait_until_running(hosts, 5)
+
+
+def test_the_limits_hold_for_the_next_engine_from_its_start(host, misbehaving):
+    one = host()
+    one.session()
+    one.set_limits(Limits(maximum_running_tasks=2))
+    one.enqueue([Request(stuck(misbehaving))] * 6)
+    wait_until_running([one], 2)
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    wait_until_running([again], 2)
+
+
+def test_lowering_a_limit_lets_those_that_run_end(host, misbehaving):
+    one = host()
+    one.session()
+    one.enqueue([Request(stuck(misbehaving))] * 6)
+    wait_until_running([one], 6)
+    one.set_limits(Limits(maximum_running_tasks=2))
+    one.enqueue([Request(misbehaving.serve("/good", Content(10)))])
+    one.cancel(running(one)[:4])
+    wait_until_running([one], 2)
+    one.cancel(running(one)[:1])
+    one.wait_for(6)
+
+
+def test_connections_to_one_origin_count_over_all_sessions(host, misbehaving):
+    hosts = two(host)
+    hosts[0].set_limits(Limits(connections_per_origin=3))
+    for one in hosts:
+        one.enqueue([Request(stuck(misbehaving))] * 6)
+    wait_until_running(hosts, 3)
+    # They take turns.
+    hosts[0].cancel(running(hosts[0])[:2])
+    until(lambda: running(hosts[1]), len)
+    wait_until_running(hosts, 3)
+    hosts[0].set_limits(Limits())
+    wait_until_running(hosts, 10)
+
+
+def test_no_more_connections_are_made_than_the_engine_may_have(host, misbehaving):
+    one = host()
+    one.session()
+    one.set_limits(Limits(maximum_connections=2))
+    one.enqueue([Request(stuck(misbehaving))] * 4)
+    wait_until_running([one], 2)
+
+
+def test_new_limits_of_a_session_hold_at_once(host, misbehaving):
+    one = host()
+    one.session(maximum_running_tasks=2)
+    one.enqueue([Request(stuck(misbehaving))] * 6)
+    wait_until_running([one], 2)
+    configuration = one.configuration()
+    one.update(dataclasses.replace(configuration, maximum_running_tasks=64, connections_per_origin=4))
+    wait_until_running([one], 4)
+    one.update(dataclasses.replace(configuration, connections_per_origin=1))
+    one.cancel(running(one)[:2])
+    wait_until_running([one], 2)
+
+
+def test_higher_priorities_run_first(host, misbehaving):
+    one = host()
+    one.session(maximum_running_tasks=1)
+    one.enqueue([Request(misbehaving.serve(f"/{priority}", Content(100)), priority=priority, suspended=True)
+                 for priority in (0, -5, 100, 7)])
+    one.resume()
+    one.wait_for(4)
+    assert [asked.path for asked in misbehaving.log()] == ["/100", "/7", "/0", "/-5"]
+
+
+def test_now_is_beyond_the_limits_of_the_session(host, misbehaving):
+    one = host()
+    one.session(maximum_running_tasks=1, connections_per_origin=1)
+    [first, *_] = one.enqueue([Request(stuck(misbehaving))] * 3)
+    wait_until_running([one], 1)
+    good = misbehaving.serve("/good", Content(100))
+    [urgent] = one.enqueue([Request(good, priority=PRIORITY_NOW)])
+    assert [event.task_id for event in one.wait_for(1)] == [urgent.task_id]
+    assert running(one) == [first.task_id]
+
+
+def test_a_waiting_task_is_promoted_to_now(host, misbehaving):
+    one = host()
+    one.session(maximum_running_tasks=1)
+    good = misbehaving.serve("/good", Content(100))
+    _, _, last = (item.task_id for item in one.enqueue([Request(stuck(misbehaving)), Request(good), Request(good)]))
+    wait_until_running([one], 1)
+    assert one.set_priority(PRIORITY_NOW, [last]) == 1
+    assert [event.task_id for event in one.wait_for(1)] == [last]
+
+
+def test_a_task_that_waits_for_its_retry_is_promoted_to_now(host, misbehaving):
+    one = host()
+    one.session(first_retry_delay_ms=600_000)
+    url = misbehaving.serve("/later", Content(100), [Behaviour(status=503)])
+    [later] = one.enqueue([Request(url)])
+    until(lambda: one.task(later.task_id), lambda task: task.reason is Reason.RETRY)
+    one.set_priority(PRIORITY_NOW, [later.task_id])
+    assert one.wait_for(1)[0].succeeded
+
+
+def test_in_a_full_engine_the_least_important_makes_room_and_goes_on_from_where_it_was(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    one.set_limits(Limits(maximum_running_tasks=2))
+    content = Content(4_000_000)
+    slow = misbehaving.serve("/slow", content, [Behaviour(stall_after=2_500_000)])
+    [important] = one.enqueue([Request(stuck(misbehaving), priority=5)])
+    least = one.download(slow, downloads / "slow")
+    # What is there at the first sync can be continued.
+    until(lambda: one.task(least).offset, lambda offset: offset >= 2_400_000)
+    urgent = one.download(stuck(misbehaving, "/urgent"), priority=PRIORITY_NOW)
+    task = until(lambda: one.task(least), lambda task: task.state is TaskState.WAITING)
+    assert task.reason is Reason.TURN
+    until(lambda: sorted(running(one)), lambda found: found == sorted([important.task_id, urgent]))
+    one.cancel([urgent])
+    ended = [event for event in one.wait_for(2) if event.task_id == least]
+    assert ended[0].succeeded and (downloads / "slow").read_bytes() == content.data
+    assert misbehaving.log("/slow")[-1].offset > 1_000_000
+
+
+def test_a_session_with_many_tasks_does_not_keep_others_waiting(host, misbehaving):
+    many, few = two(host)
+    many.set_limits(Limits(maximum_running_tasks=4))
+    good = misbehaving.serve("/good", Content(10))
+    many.enqueue([Request(good)] * 10_000)
+    began = few.task(few.enqueue([Request(good)] * 20)[0].task_id).enqueued_ms
+    ended = few.wait_for()[-1].time_ms
+    meanwhile = [event for event in many.page(0, 10_000)[0] if began <= event.time_ms <= ended]
+    # Twenty turns, and what is under way until the store has told of the twenty: not the ten thousand.
+    assert len(meanwhile) < 2_500
+    many.cancel()

@@ -1,0 +1,1 @@
+"""Under a systemd user manager of our own."""

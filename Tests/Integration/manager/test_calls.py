@@ -1,0 +1,55 @@
+"""The module that speaks to systemd: its Swift tests, under a real manager and without one."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from manager.manager import COMMAND, PROJECT
+
+SCRATCH = PROJECT / "build" / "swift" / "debug"
+
+
+@pytest.fixture(scope="session")
+def swift_tests():
+    """Built outside, because building inside would begin afresh with each manager."""
+    subprocess.run(["swift", "build", "--package-path", PROJECT, "--scratch-path", SCRATCH, "--build-tests"],
+                   check=True, capture_output=True, timeout=500)
+    return str(SCRATCH / "debug" / "BackhaulPackageTests.xctest")
+
+
+def test_services_start_restart_and_end_as_asked(manager, swift_tests):
+    # Not by `swift test`, which waits until nobody else uses its folder.
+    ended = manager(swift_tests, "--testing-library", "swift-testing", "--filter", "UserManagerTests", check=False,
+                    timeout=120, BACKHAUL_TEST_USER_MANAGER="1")
+    said = ended.stdout + ended.stderr
+    assert ended.returncode == 0, said
+    assert int(re.search(r"Test run with (\d+) tests", said)[1]) > 25, said
+    assert "skipped" not in said
+
+
+def test_without_libsystemd_there_is_no_user_manager(manager, store):
+    library = next(Path("/").glob("usr/lib/*/libsystemd.so.0"), None)
+    if library is None:
+        pytest.skip("libsystemd.so.0 is not where Debian has it")
+    script = (f"mount --bind /dev/null {library.resolve()} && "
+              f"exec '{COMMAND}' --store '{store}' service status --json")
+    ended = manager("unshare", "--mount", "sh", "-c", script, check=False)
+    assert json.loads(ended.stdout)["systemd"] is None
+
+
+def test_the_bus_of_another_user_is_not_used(manager, store, tmp_path):
+    if not os.path.exists("/usr/bin/setpriv"):
+        pytest.skip("needs setpriv")
+    store.mkdir()
+    os.chown(store, 65534, 65534)
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    script = (f"chmod -R a+rX {manager.home} && chmod 711 /run/user/0 && "
+              f"exec setpriv --reuid 65534 --clear-groups '{COMMAND}' --store '{store}' service status --json")
+    ended = manager("sh", "-c", script, check=False)
+    manager("chmod", "700", "/run/user/0")
+    assert json.loads(ended.stdout)["systemd"] is None, ended

@@ -1,0 +1,59 @@
+"""Hosts in containers: as process 1 of a process namespace, whose end ends all that is in it."""
+
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from manager.manager import COMMAND, LIMIT, until
+from manager.test_hosts import DAEMON, is_whole, server  # noqa: F401  (a fixture)
+
+INSIDE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+
+EMBEDDED = """
+import sys
+from backhaul import Application, Hosting
+store, url, path = sys.argv[1:]
+with Application("org.example.photos", store, hosting=Hosting.EMBEDDED) as application:
+    session = application.session("gallery")
+    session.download(url, path, key=path)
+    with session:
+        next(event for event in session.events() if event.is_task_ended)
+"""
+
+
+@pytest.fixture
+def container(tmp_path, server):  # noqa: F811
+    if subprocess.run([*INSIDE, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no process namespace can be made here")
+
+    @contextmanager
+    def run(*words):
+        environment = {"HOME": str(tmp_path), **{name: value for name, value in os.environ.items() if name in (
+            "PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "BACKHAUL_LIBRARY", "BACKHAUL_DAEMON")}}
+        with subprocess.Popen([*INSIDE, *map(str, words)], env=environment, stdin=subprocess.DEVNULL) as process:
+            yield process
+            process.kill()
+
+    return run
+
+
+def command(kind, store, path, url):
+    if kind == "embedded":
+        return [sys.executable, "-c", EMBEDDED, store, url, path]
+    return [COMMAND, "get", "--store", store, "--output", path, url]
+
+
+@pytest.mark.parametrize("kind", ["daemon", "embedded"])
+def test_a_containers_end_loses_nothing(container, server, store, tmp_path, kind):  # noqa: F811
+    words = command(kind, store, tmp_path / "file", f"{server.url}/file")
+    with container(*words):
+        until(lambda: server.log and server.is_in_the_middle(), "the middle of the file")
+    until(lambda: not server.log[0].open, "the end of all that was in it")
+    assert not is_whole(tmp_path, server)
+    with container(*words) as second:
+        assert second.wait(LIMIT) == 0
+    assert is_whole(tmp_path, server)
+    assert [request.status for request in server.log] == [200, 206]

@@ -1,0 +1,93 @@
+"""`backhaul doctor`: sees what is wrong, and changes nothing."""
+
+import json
+import os
+
+import pytest
+
+from manager.test_hosts import DAEMON, host, processes, server  # noqa: F401  (fixtures)
+
+pytestmark = pytest.mark.skipif(DAEMON is not None and not os.path.exists(DAEMON), reason="needs backhauld")
+
+
+@pytest.fixture
+def doctor(backhaul):
+    """What it says, as a mapping from subject to (level, text and advice)."""
+    def look(code=0, **variables):
+        if DAEMON:
+            variables.setdefault("BACKHAUL_DAEMON", DAEMON)
+        said = {}
+        for line in backhaul("doctor", "--json", code=code, **variables).stdout.splitlines():
+            finding = json.loads(line)
+            said[finding["subject"]] = (finding["level"], f"{finding['text']}; {finding['advice']}")
+        return said
+
+    return look
+
+
+def test_a_store_that_is_not_there_is_not_made(doctor, store):
+    said = doctor()
+    assert said["store"][0] == said["engine"][0] == said["daemon"][0] == said["manager"][0] == "ok"
+    assert said["lingering"] == ("warning", said["lingering"][1]) and "enable-linger" in said["lingering"][1]
+    assert "libcurl" in said["version"][1] and "SQLite" in said["version"][1] and "libuv" in said["version"][1]
+    assert not store.exists()
+
+
+def test_nothing_is_started_for_a_store_that_nobody_serves(doctor, manager, backhaul, store, host):  # noqa: F811
+    unit = host()
+    daemon = backhaul.json("service", "status", code=3)["unit"]
+    manager("systemctl", "--user", "stop", unit)
+    manager("systemctl", "--user", "stop", daemon)
+    said = doctor()
+    assert "none runs" in said["engine"][1] and "socket" not in said
+    assert backhaul.json("service", "status", code=3)["state"] in (None, "inactive")
+    assert said["log"][0] == "ok" and str(store / "daemon.log") in said["log"][1]
+
+
+def test_a_daemon_of_its_own_is_well(doctor, manager, backhaul, host):  # noqa: F811
+    host()
+    said = doctor()
+    daemon = backhaul.json("service", "status", code=3)["unit"]
+    assert f"process {processes(manager, daemon)[0]}, the daemon" in said["engine"][1]
+    assert said["socket"][0] == "ok"
+    assert said["stopping"] == ("ok", f"the daemon is a service of its own, {daemon}; None")
+
+
+def test_a_daemon_in_its_hosts_service_is_a_warning(doctor, host):  # noqa: F811
+    unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS")
+    said = doctor()
+    assert said["stopping"][0] == "warning" and unit in said["stopping"][1]
+    assert doctor(XDG_RUNTIME_DIR="")["manager"][0] == "warning"
+
+
+def test_a_stopped_daemon_is_named(doctor, manager, backhaul, host):  # noqa: F811
+    host()
+    process = processes(manager, backhaul.json("service", "status", code=3)["unit"])[0]
+    manager("kill", "-STOP", process)
+    try:
+        said = doctor(code=5)
+        assert said["engine"][0] == "error" and str(process) in said["engine"][1]
+    finally:
+        manager("kill", "-CONT", process)
+
+
+def test_no_daemon_program_is_an_error_that_names_the_places(doctor):
+    said = doctor(code=5, BACKHAUL_DAEMON="/absent/backhauld")
+    assert said["daemon"][0] == "error" and "/absent/backhauld" in said["daemon"][1]
+
+
+@pytest.mark.parametrize("spoil, words", [
+    (lambda store: (store.mkdir(), store.chmod(0o755)), "chmod 700"),
+    (lambda store: store.write_text("x"), "not a directory"),
+    (lambda store: (store.mkdir(0o700), os.chown(store, 65534, 65534)), "belongs to user 65534"),
+])
+def test_a_store_that_cannot_be_used_ends_with_6(doctor, store, spoil, words):
+    spoil(store)
+    said = doctor(code=6)
+    assert said["store"][0] == "error" and words in said["store"][1]
+
+
+def test_a_store_that_does_not_survive_a_reboot_is_a_warning(manager, backhaul):
+    manager("mkdir", "-m", "700", "/run/store")
+    line = next(line for line in backhaul("--store", "/run/store", "doctor").stdout.splitlines() if " store " in line)
+    assert line.startswith("warning") and "tmpfs" in line

@@ -1,0 +1,108 @@
+"""The unit files of docs/services.md, as they stand there but for paths and the user: they run under the user manager,
+with the environment of a system service."""
+
+import os
+import re
+
+import pytest
+
+from manager.manager import COMMAND, PROJECT, until
+from manager.test_hosts import DAEMON, is_whole, processes, server  # noqa: F401  (a fixture)
+
+PROGRAM = DAEMON or str(PROJECT / "build" / "libexec" / "backhaul" / "backhauld")
+# What tells a system service from one of the user manager.
+SYSTEM = "[Service]\nUnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS\n"
+
+
+def documented():
+    """File name below /etc/systemd/system -> text."""
+    text = (PROJECT / "docs" / "services.md").read_text()
+    return dict(re.findall(r"^```ini\n# /etc/systemd/system/(\S+)\n(.*?)^```$", text, flags=re.M | re.S))
+
+
+@pytest.fixture
+def photos(manager, tmp_path, server):  # noqa: F811
+    """Installs the named files; the program is one that fetches a file into its store's folder."""
+    script = tmp_path / "photos"
+    script.write_text(f"#!/bin/sh\nexec '{COMMAND}' get --output '{tmp_path}/file' {server.url}/file\n")
+    script.chmod(0o755)
+    units = manager.home / ".config" / "systemd" / "user"
+    installed = []
+
+    def install(*names):
+        for name in names:
+            text = documented()[name].replace("/usr/local/bin/photos", str(script)).replace("User=photos\n", "")
+            path = units / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text.replace("/usr/local/libexec/backhaul/backhauld", PROGRAM))
+            installed.append(path)
+        variable = f"Environment=BACKHAUL_DAEMON={PROGRAM}\n"
+        for name in ("photos.service", "photos-transfers.service"):
+            system = units / f"{name}.d" / "system.conf"
+            system.parent.mkdir(exist_ok=True)
+            system.write_text(SYSTEM + variable)
+            installed.append(system)
+        manager("systemctl", "--user", "daemon-reload")
+
+    yield install
+    manager("systemctl", "--user", "stop", "photos.service", "photos-transfers.service", check=False)
+    for path in installed:
+        path.unlink()
+    manager("systemctl", "--user", "daemon-reload")
+    manager("rm", "-rf", manager.home / ".config" / "photos", manager.home / ".local" / "state" / "photos")
+
+
+def middle(server):  # noqa: F811
+    until(lambda: server.log and server.is_in_the_middle(), "the middle of the file")
+
+
+def systemctl(manager, *words):
+    manager("systemctl", "--user", *words)
+
+
+def test_a_service_with_its_state_directory_goes_on_at_its_next_start(manager, photos, server, tmp_path):  # noqa: F811
+    photos("photos.service")
+    systemctl(manager, "start", "photos.service")
+    middle(server)
+    assert len(processes(manager, "photos.service")) == 2, "the host and its daemon"
+    systemctl(manager, "stop", "photos.service")
+    assert not is_whole(tmp_path, server)
+    store = next(path for path in (manager.home / ".config", manager.home / ".local" / "state")
+                 if (path / "photos" / "transfers" / "lock").exists())
+    assert os.stat(store / "photos").st_mode & 0o777 == 0o700
+    systemctl(manager, "start", "photos.service")
+    until(lambda: is_whole(tmp_path, server), "the end of the transfer")
+    assert [request.status for request in server.log] == [200, 206]
+
+
+def test_with_a_daemon_of_its_own_a_stop_of_the_host_stops_no_transfer(
+        manager, photos, server, tmp_path):  # noqa: F811
+    photos("photos.service", "photos-transfers.service", "photos.service.d/transfers.conf")
+    systemctl(manager, "start", "photos.service")
+    middle(server)
+    assert len(processes(manager, "photos.service")) == len(processes(manager, "photos-transfers.service")) == 1
+    store = manager.property("photos.service", "Environment").split("BACKHAUL_STORE=")[1].split()[0]
+    said = manager(COMMAND, "doctor", "--store", store, BACKHAUL_DAEMON=PROGRAM).stdout
+    assert "the daemon is a service of its own, photos-transfers.service" in said
+    systemctl(manager, "stop", "photos.service")
+    until(lambda: is_whole(tmp_path, server), "the end of the transfer")
+    assert len(server.log) == 1
+    # Not gone with the last task: the next start of the host finds it.
+    assert manager.property("photos-transfers.service", "ActiveState") == "active"
+
+
+def test_a_host_that_started_before_the_service_is_succeeded(manager, photos, server, tmp_path):  # noqa: F811
+    photos("photos.service", "photos-transfers.service")
+    systemctl(manager, "start", "photos.service")
+    middle(server)
+    systemctl(manager, "start", "--no-block", "photos-transfers.service")
+    until(lambda: manager.property("photos-transfers.service", "SubState") == "auto-restart", "the first try")
+    systemctl(manager, "stop", "photos.service")
+    until(lambda: is_whole(tmp_path, server), "the end of the transfer")
+    assert [request.status for request in server.log] == [200, 206]
+    assert processes(manager, "photos-transfers.service")
+
+
+def test_the_line_for_cron_is_as_documented():
+    text = (PROJECT / "docs" / "services.md").read_text()
+    assert "@reboot '/usr/local/libexec/backhaul/backhauld' --store '/home/me/.local/state/backhaul'" in text

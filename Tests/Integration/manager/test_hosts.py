@@ -1,0 +1,94 @@
+"""Hosts that are services: what happens to their transfers when the service is stopped."""
+
+import os
+
+import pytest
+from demo_parts.server import Server
+
+from manager.manager import COMMAND, until
+
+SPEED = 3 << 20
+SIZE = 2 * SPEED
+
+# Where the daemon is not looked for: what a test that was not started by scripts/in-venv says.
+DAEMON = os.environ.get("BACKHAUL_DAEMON")
+
+
+@pytest.fixture
+def server(tmp_path):
+    content = tmp_path / "content"
+    content.write_bytes(os.urandom(SIZE))
+    made = Server({"/file": content}, SPEED)
+    made.content = content.read_bytes()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def host(manager, backhaul, store, tmp_path, server):
+    """Starts `backhaul get` as a service and waits until it is in the middle of its file."""
+    unit = f"host-{tmp_path.name[-20:].replace('_', '-')}.service"
+
+    def start(*options):
+        words = [f"--setenv=BACKHAUL_DAEMON={DAEMON}"] if DAEMON else []
+        manager("systemd-run", "--user", "--quiet", f"--unit={unit}", "--property=CollectMode=inactive-or-failed",
+                *words, *options, COMMAND, "--store", store, "get", "--output", tmp_path / "file", f"{server.url}/file")
+        until(lambda: server.log and server.is_in_the_middle(), "the middle of the file")
+        return unit
+
+    yield start
+    for left in (unit, backhaul.json("service", "status", code=3)["unit"]):
+        manager("systemctl", "--user", "stop", left, check=False)
+
+
+def processes(manager, unit):
+    """Process ids inside the manager's namespace."""
+    group = manager.property(unit, "ControlGroup")
+    return [int(line) for line in manager("cat", f"/sys/fs/cgroup{group}/cgroup.procs").stdout.split()] if group else []
+
+
+def is_whole(tmp_path, server):
+    return (tmp_path / "file").exists() and (tmp_path / "file").read_bytes() == server.content
+
+
+def test_a_host_is_stopped_in_mid_transfer_and_the_transfer_ends_all_the_same(
+        manager, host, backhaul, server, tmp_path):
+    unit = host()
+    daemon = backhaul.json("service", "status", code=3)
+    assert daemon["state"] == "active"
+    assert len(processes(manager, unit)) == len(processes(manager, daemon["unit"])) == 1
+    manager("systemctl", "--user", "stop", unit)
+    assert not is_whole(tmp_path, server)
+    until(lambda: is_whole(tmp_path, server), "the end of the transfer")
+    # In one go: stopping the host has not broken the connection.
+    assert len(server.log) == 1
+    # The daemon leaves when nothing is left but an event to be read.
+    until(lambda: backhaul.json("service", "status", code=3)["state"] in (None, "inactive"), "the daemon's leaving")
+
+
+def test_a_daemon_that_is_killed_is_started_again_without_any_host(manager, host, backhaul, server, tmp_path):
+    unit = host()
+    manager("systemctl", "--user", "stop", unit)
+    daemon = backhaul.json("service", "status", code=3)["unit"]
+    manager("systemctl", "--user", "kill", "--signal=KILL", daemon)
+    until(lambda: is_whole(tmp_path, server), "the end of the transfer")
+    assert [request.status for request in server.log] == [200, 206]
+
+
+def test_without_a_user_manager_the_service_is_stopped_with_its_daemon_and_resumes(
+        manager, host, backhaul, store, server, tmp_path):
+    unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS")
+    inside = processes(manager, unit)
+    assert len(inside) == 2, "the host and its daemon"
+    manager("systemctl", "--user", "stop", unit)
+    assert not [process for process in inside if manager("kill", "-0", process, check=False).returncode == 0]
+    host()
+    until(lambda: is_whole(tmp_path, server), "the end of the transfer")
+    assert [request.status for request in server.log] == [200, 206]
+
+
+def test_a_service_may_leave_its_daemon_behind_when_it_is_stopped(manager, host, server, tmp_path):
+    unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS", "--property=KillMode=process")
+    manager("systemctl", "--user", "stop", unit)
+    until(lambda: is_whole(tmp_path, server), "the end of the transfer")
+    assert len(server.log) == 1

@@ -1,0 +1,40 @@
+"""A daemon that is killed again and again. In the soak more often than its user manager starts it again, which is five
+times in a minute (DaemonProcess.swift)."""
+
+import pytest
+from demo_parts.server import Server
+
+from manager.manager import until
+from manager.test_hosts import DAEMON
+
+FILES = 6
+
+
+@pytest.fixture
+def server(tmp_path):
+    folder = tmp_path / "served"
+    folder.mkdir()
+    for number in range(FILES):
+        (folder / str(number)).write_bytes(bytes([number]) * (400 << 10))
+    made = Server({f"/{number}": folder / str(number) for number in range(FILES)}, 1 << 20)
+    yield made
+    made.close()
+
+
+def test_whoever_starts_it_again_everything_arrives(manager, backhaul, server, tmp_path, request):
+    kills = request.config.getoption("--kills")
+    daemon = {"BACKHAUL_DAEMON": DAEMON} if DAEMON else {}
+    (tmp_path / "here").mkdir()
+    backhaul("add", "--directory", tmp_path / "here", *[f"{server.url}/{number}" for number in range(FILES)], **daemon)
+    unit = backhaul.json("service", "status", code=3)["unit"]
+    killed = set()
+    while len(killed) < kills:
+        # A new one each time, by the manager or, when that has given up, by a host.
+        backhaul("tasks", **daemon)
+        process = until(lambda: {manager.property(unit, "MainPID")} - killed - {"0", ""}, "the next daemon").pop()
+        manager("kill", "-KILL", process, check=False)
+        killed.add(process)
+    backhaul("wait", timeout=60, **daemon)
+    for number in range(FILES):
+        assert (tmp_path / "here" / str(number)).read_bytes() == bytes([number]) * (400 << 10)
+    manager("systemctl", "--user", "stop", unit, check=False)

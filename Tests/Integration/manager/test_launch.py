@@ -1,0 +1,57 @@
+"""Under a user manager a launched program is a unit of its own."""
+
+import json
+
+import pytest
+
+from manager.manager import until
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Notes where it is and what it was given, and stays."""
+    made = tmp_path / "photos"
+    made.write_text(f"#!/bin/sh\nenv >'{tmp_path}/environment'\ncat /proc/self/cgroup >'{tmp_path}/group'\n"
+                    f"pwd >'{tmp_path}/directory'\necho $$ >'{tmp_path}/number'\nexec sleep 600\n")
+    made.chmod(0o755)
+    return made
+
+
+@pytest.fixture
+def launched(manager, backhaul, program, tmp_path):
+    """The unit of a program that was launched."""
+    backhaul("register", "--environment", "COLOUR=blue 100% $HOME", "--first-delay", "1", "--", program)
+    backhaul("add", "--suspended", "--output", tmp_path / "file", "http://127.0.0.1:9/file")
+    backhaul("cancel", "--all")
+    until((tmp_path / "number").exists, "the launch")
+    until(lambda: backhaul.json("launches")["state"] == "running", "its record")
+    unit = (tmp_path / "group").read_text().strip().rsplit("/", 1)[-1]
+    yield unit
+    backhaul("unregister")
+    for left in (unit, backhaul.json("service", "status", code=3)["unit"]):
+        manager("systemctl", "--user", "stop", left, check=False)
+
+
+def test_it_has_its_own_unit_and_environment(manager, launched, store, tmp_path):
+    assert launched.startswith("backhaul-") and launched.endswith(".service")
+    assert manager.property(launched, "MainPID") == (tmp_path / "number").read_text().strip()
+    environment = dict(line.split("=", 1) for line in (tmp_path / "environment").read_text().splitlines())
+    assert environment["COLOUR"] == "blue 100% $HOME"
+    assert environment["BACKHAUL_STORE"] == str(store)
+    assert environment["BACKHAUL_LAUNCH"].startswith("1-")
+    assert (tmp_path / "directory").read_text().strip() == str(manager.home)
+
+
+def test_it_goes_on_when_the_daemon_is_stopped(manager, backhaul, launched):
+    daemon = backhaul.json("service", "status", code=3)["unit"]
+    manager("systemctl", "--user", "stop", daemon)
+    assert manager.property(launched, "ActiveState") == "active"
+    assert backhaul.json("launches")["state"] == "running"
+
+
+def test_stopping_its_unit_is_its_end_and_it_is_launched_again(manager, backhaul, launched, tmp_path):
+    first = (tmp_path / "number").read_text()
+    manager("systemctl", "--user", "stop", launched)
+    until(lambda: (tmp_path / "number").read_text().strip() not in ("", first.strip()), "the next launch")
+    until(lambda: backhaul.json("launches")["launches"] == 2, "its count")
+    manager("systemctl", "--user", "stop", (tmp_path / "group").read_text().strip().rsplit("/", 1)[-1], check=False)

@@ -1,0 +1,50 @@
+"""Where no user manager answers: that is found out soon, anywhere."""
+
+import json
+import socket
+import subprocess
+import time
+
+import pytest
+
+from manager.manager import COMMAND
+
+
+def status(tmp_path, **variables):
+    """What `service status` says of systemd, and after how many seconds."""
+    start = time.monotonic()
+    ended = subprocess.run(
+        [COMMAND, "service", "status", "--json", "--store", str(tmp_path / "store")], check=False, text=True,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **variables}, capture_output=True, timeout=60)
+    return json.loads(ended.stdout)["systemd"], time.monotonic() - start
+
+
+def test_a_bus_that_accepts_and_never_answers_is_given_up(tmp_path):
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / "bus"))
+        silent.listen()
+        version, seconds = status(tmp_path, DBUS_SESSION_BUS_ADDRESS=f"unix:path={tmp_path}/bus")
+    assert version is None
+    # Two, and what a busy machine adds; sd-bus itself would wait for 90.
+    assert 1 < seconds < 20
+
+
+def test_a_bus_whose_queue_is_full_is_given_up(tmp_path):
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / "bus"))
+        silent.listen(0)
+        waiting = [socket.socket(socket.AF_UNIX) for _ in range(4)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(str(tmp_path / "bus"))
+        version, seconds = status(tmp_path, DBUS_SESSION_BUS_ADDRESS=f"unix:path={tmp_path}/bus")
+        for one in waiting:
+            one.close()
+    assert version is None and seconds < 20
+
+
+@pytest.mark.parametrize("address", [
+    "unix:path=/absent/bus", "unixexec:path=/bin/sleep,argv1=60", "tcp:host=192.0.2.1,port=1", "nonsense", "unix:"])
+def test_an_address_that_leads_nowhere_is_no_user_manager(tmp_path, address):
+    version, seconds = status(tmp_path, DBUS_SESSION_BUS_ADDRESS=address)
+    assert version is None and seconds < 20

@@ -1,0 +1,156 @@
+"""What `make install` puts where, that programs find it there at once, and that `make uninstall` takes it away."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from servers import child
+
+PROJECT = Path(__file__).resolve().parents[3]
+EXAMPLE = PROJECT / "examples" / "c" / "photos.c"
+FILES = {
+    "bin/backhaul", "include/backhaul.h", "include/backhaul/module.modulemap", "lib/libbackhaul.so",
+    "lib/libbackhaul.so.0", "lib/pkgconfig/backhaul.pc", "libexec/backhaul/backhauld",
+}
+VERSION = "import backhaul; print(backhaul.version())"
+#: What the test environment says of the built library, and an installed one has to do without.
+TOLD = {"BACKHAUL_LIBRARY", "BACKHAUL_COMMAND", "LD_LIBRARY_PATH"}
+# What is written to these folders is seen by the test alone.
+LAYERS = """
+mount -t tmpfs tmpfs "$1"
+for folder in /usr/local /etc /var/cache; do
+    mkdir -p "$1$folder" "$1/work$folder"
+    mount -t overlay -o "lowerdir=$folder,upperdir=$1$folder,workdir=$1/work$folder" overlay $folder
+done
+echo
+exec sleep infinity
+"""
+
+
+def output(*command, **options):
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, **options)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def make(target, *variables, **options):
+    return output("make", target, *variables, cwd=PROJECT, **options)
+
+
+def environment(**more):
+    return {name: value for name, value in os.environ.items() if name not in TOLD} | more
+
+
+def files_below(folder):
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
+
+
+@pytest.fixture
+def system(tmp_path):
+    """Words that start a program which sees this machine, and whose changes to it vanish."""
+    layers = tmp_path / "layers"
+    layers.mkdir()
+    keeper = child.start(["unshare", "--mount", "sh", "-euc", LAYERS, "sh", layers], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    try:
+        if not keeper.stdout.readline():
+            pytest.skip(f"needs root, for a namespace of its own: {keeper.stderr.read().strip()}")
+        yield ["nsenter", f"--mount=/proc/{keeper.pid}/ns/mnt", f"--wdns={PROJECT}"]
+    finally:
+        keeper.kill()
+        keeper.communicate()
+
+
+def test_on_the_system_everything_is_found_at_once_and_nothing_is_left_behind(system, tmp_path):
+    def run(*words):
+        return output(*system, *words, env=environment(PYTHONPATH=str(PROJECT / "bindings" / "python" / "src")))
+
+    def present():
+        return run("find", "/usr/local"), run("sh", "-c", "/sbin/ldconfig -p | grep -c backhaul || true")
+
+    before = present()
+    run("make", "install")
+    host = tmp_path / "photos"
+    run("clang", EXAMPLE, "-I/usr/local/include", "-L/usr/local/lib", "-lbackhaul", "-o", host)
+    asked = subprocess.run([*system, host], env=environment(), capture_output=True, text=True, check=False)
+    assert (asked.returncode, asked.stderr) == (2, "usage: photos STORE [LIST]\n")
+    version = run("/usr/local/bin/backhaul", "--version").split()[-1]
+    assert run(sys.executable, "-c", VERSION).strip() == version
+    run("make", "uninstall")
+    assert present() == before
+
+
+@pytest.fixture
+def prefix(tmp_path):
+    """A folder that ld.so does not search."""
+    return tmp_path / "prefix"
+
+
+def test_what_is_built_with_the_flags_of_pkg_config_finds_the_library_in_any_folder(prefix, tmp_path):
+    make("install", f"PREFIX={prefix}")
+    variables = environment(PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
+    flags = output("pkg-config", "--cflags", "--libs", "backhaul", env=variables).split()
+    program = tmp_path / "photos"
+    output("clang", "-std=c11", "-Werror", EXAMPLE, "-o", program, *flags)
+    usage = subprocess.run([program], env=variables, capture_output=True, text=True, check=False)
+    assert (usage.returncode, usage.stderr) == (2, "usage: photos STORE [LIST]\n")
+    version = output("pkg-config", "--modversion", "backhaul", env=variables).strip()
+    assert version == output(prefix / "bin" / "backhaul", "--version", env=variables).split()[-1]
+
+
+def test_how_others_find_the_library_in_such_a_folder_is_said(prefix):
+    said = make("install", f"PREFIX={prefix}")
+    assert f"set LD_LIBRARY_PATH={prefix}/lib" in said
+    variables = environment(PYTHONPATH=str(PROJECT / "bindings" / "python" / "src"), LD_LIBRARY_PATH=f"{prefix}/lib")
+    assert output(sys.executable, "-c", VERSION, env=variables)
+
+
+def test_an_installed_library_is_a_module_for_swift(prefix, tmp_path):
+    make("install", f"PREFIX={prefix}")
+    source = tmp_path / "host.swift"
+    source.write_text("import CBackhaul\nlet version: UInt32 = bh_version()\n")
+    output("swiftc", "-typecheck", "-I", prefix / "include" / "backhaul", source)
+
+
+def test_a_folder_of_its_own_is_gone_when_it_is_uninstalled(prefix):
+    make("install", f"PREFIX={prefix}")
+    make("uninstall", f"PREFIX={prefix}")
+    assert not prefix.exists()
+
+
+def test_what_others_have_put_into_the_folder_stays(prefix):
+    others = {prefix / "bin" / "other", prefix / "lib" / "pkgconfig" / "other.pc"}
+    for path in others:
+        path.parent.mkdir(parents=True)
+        path.touch()
+    make("install", f"PREFIX={prefix}")
+    make("uninstall", f"PREFIX={prefix}")
+    assert {path for path in prefix.rglob("*") if not path.is_dir()} == others
+    assert not (prefix / "include").exists()
+
+
+def test_uninstalling_twice_is_no_error(prefix):
+    for _ in range(2):
+        make("uninstall", f"PREFIX={prefix}")
+
+
+@pytest.fixture
+def no_ldconfig(tmp_path):
+    """A PATH in which ldconfig only lists folders."""
+    program = tmp_path / "programs" / "ldconfig"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\n[ $# -gt 0 ] || exit 1\necho "/usr/lib: (from a test)"\n')
+    program.chmod(0o755)
+    return {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
+
+
+def test_a_destination_folder_is_put_before_the_prefix_and_the_system_is_not_touched(tmp_path, no_ldconfig):
+    place = tmp_path / "place"
+    make("install", "PREFIX=/usr", f"DESTDIR={place}", env=no_ldconfig)
+    assert files_below(place) == {f"usr/{name}" for name in FILES}
+    described = (place / "usr/lib/pkgconfig/backhaul.pc").read_text()
+    assert "prefix=/usr\n" in described and "rpath" not in described
+    make("uninstall", "PREFIX=/usr", f"DESTDIR={place}", env=no_ldconfig)
+    assert files_below(place) == set()

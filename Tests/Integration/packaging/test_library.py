@@ -1,0 +1,64 @@
+"""What the built library shows to the world."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[3]
+LIBRARY = PROJECT / "build" / "lib" / "libbackhaul.so.0"
+HEADER = PROJECT / "include" / "backhaul.h"
+
+# Every machine that can use the library has these; Swift's runtime is linked in.
+MAY_NEED = {"libcurl.so.4", "libcrypto.so.3", "libuv.so.1", "libsqlite3.so.0", "libstdc++.so.6", "libm.so.6",
+            "libgcc_s.so.1", "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+
+
+def output(*command, **options):
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, **options)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def test_exactly_the_functions_of_the_header_are_exported():
+    symbols = output("nm", "-D", "--defined-only", LIBRARY).splitlines()
+    exported = {line.split()[-1].partition("@")[0] for line in symbols}
+    declared = set(re.findall(r"^[a-z][^/;{]*?\b(bh_\w+)\(", HEADER.read_text(encoding="utf-8"), flags=re.M))
+    assert exported == declared
+
+
+def test_it_has_its_soname_and_stays_loaded_once_it_is():
+    dynamic = output("readelf", "--dynamic", LIBRARY)
+    assert re.search(r"\(SONAME\).*\[libbackhaul\.so\.0\]", dynamic)
+    assert re.search(r"\(FLAGS_1\).*NODELETE", dynamic)
+
+
+def test_it_needs_neither_swift_nor_foundation():
+    assert set(re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "--dynamic", LIBRARY))) <= MAY_NEED
+
+
+def test_it_leaves_the_search_for_libraries_to_the_system():
+    assert not re.search(r"\((RUNPATH|RPATH)\)", output("readelf", "--dynamic", LIBRARY))
+
+
+def test_no_lock_of_the_swift_runtime_that_keeps_the_number_of_a_thread_is_linked_in():
+    """Forked children would wait for ever: Sources/BackhaulPlatform/Once.swift."""
+    symbols = output("nm", "--demangle", LIBRARY)
+    assert "once_slow" in symbols
+    assert "ulock_get_tid" not in symbols
+
+
+def test_it_is_smaller_than_9_MiB_when_stripped(tmp_path):
+    stripped = tmp_path / "stripped.so"
+    output("strip", "--strip-unneeded", "-o", stripped, LIBRARY)
+    assert stripped.stat().st_size < 9 << 20
+
+
+@pytest.mark.parametrize("compiler, standard, suffix", [("clang", "c11", "c"), ("clang++", "c++17", "cpp")])
+def test_the_header_stands_alone_under_every_warning(tmp_path, compiler, standard, suffix):
+    source = tmp_path / f"alone.{suffix}"
+    source.write_text("#include <backhaul.h>\n#include <backhaul.h>\nint main() { return bh_version() == 0; }\n"
+                      .replace("main()", "main(void)" if suffix == "c" else "main()"))
+    output(compiler, f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I", HEADER.parent,
+           "-fsyntax-only", source)

@@ -1,0 +1,155 @@
+"""The README's hosts are compiled and run as they stand there, and each must bring its file.
+
+In the blocks https://example.org stands for a server on loopback, and /home/me for a folder of the test.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from daemons import end_daemons
+from held import HeldServer
+from testbed.host import until
+
+PROJECT = Path(__file__).resolve().parents[3]
+BUILD = PROJECT / "build"
+LIBRARIES = BUILD / "lib"
+PHOTO = bytes(range(256)) * 2000
+
+
+def blocks(language):
+    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.M | re.S)
+
+
+def the_block(language):
+    found = blocks(language)
+    assert len(found) == 1, f"the README has {len(found)} {language} blocks; this test knows what to do with one"
+    return found[0]
+
+
+@pytest.fixture
+def home(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    yield home
+    end_daemons(home)
+
+
+@pytest.fixture
+def photo(tmp_path):
+    """What the server has."""
+    photo = tmp_path / "served.jpg"
+    photo.write_bytes(PHOTO)
+    return photo
+
+
+@pytest.fixture
+def server(photo):
+    server = HeldServer({"/photo.jpg": photo}, held_at=len(PHOTO) // 2)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def localised(home, server):
+    return lambda text: text.replace("https://example.org", server.url).replace("/home/me", str(home))
+
+
+def run(*command, cwd=PROJECT):
+    ended = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def shell_host(localised, tmp_path):
+    return ["sh", "-euc", localised(the_block("sh"))]
+
+
+def c_host(localised, tmp_path):
+    source, program = tmp_path / "host.c", tmp_path / "host"
+    source.write_text(localised(the_block("c")))
+    run("clang", "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I", PROJECT / "include", source,
+        "-o", program, "-L", LIBRARIES, "-lbackhaul", f"-Wl,-rpath,{LIBRARIES}")
+    return [program]
+
+
+def python_host(localised, tmp_path):
+    return [sys.executable, "-W", "error", "-c", localised(the_block("python"))]
+
+
+def swift_host(localised, tmp_path):
+    package = tmp_path / "host"
+    shutil.copytree(Path(__file__).with_name("package"), package)
+    manifest = package / "Package.swift"
+    manifest.write_text(manifest.read_text().replace("BINDINGS", str(PROJECT / "bindings" / "swift")))
+    host = package / "Sources" / "host" / "main.swift"
+    host.parent.mkdir(parents=True, exist_ok=True)
+    host.write_text(localised(the_block("swift")))
+    # That of the Swift package, which is compiled once.
+    scratch = BUILD / "swift" / "package"
+    run("swift", "build", "--package-path", package, "--scratch-path", scratch)
+    return [scratch / "debug" / "host"]
+
+
+class Runs:
+    """Starts a host again and again in one home."""
+
+    def __init__(self, command, home):
+        path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
+        environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": f"{home}/.local/state", "PATH": path}
+        # A group of its own, because the shell's host is several programs.
+        self._options = {"cwd": home, "env": environment, "text": True, "start_new_session": True}
+        self._command = command
+
+    def kill(self, moment):
+        host = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, **self._options)
+        until(moment, bool)
+        assert host.poll() is None, "it has ended before it could be killed"
+        os.killpg(host.pid, signal.SIGKILL)
+        host.wait()
+
+    def __call__(self):
+        """What one run to the end prints."""
+        ended = subprocess.run(self._command, capture_output=True, check=False, **self._options)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+
+@pytest.mark.parametrize("make_host", [shell_host, c_host, python_host, swift_host])
+def test_a_host_brings_its_file_whether_it_is_killed_or_has_run_before(
+        make_host, localised, tmp_path, home, server, photo):
+    host = Runs(make_host(localised, tmp_path), home)
+    mine = home / "photo.jpg"
+    host.kill(server.is_holding)
+    server.release()
+    # Killed in the middle it finds the file when it is started again, and the daemon has gone on.
+    assert str(mine) in host()
+    first = [request.status for request in server.requests()]
+    # Where the daemon was through already, the host has asked whether the file has changed since.
+    assert first in ([200], [200, 304])
+    # Once it has read the end it asks whether the file has changed, and fetches it only then.
+    assert str(mine) in host()
+    assert mine.read_bytes() == PHOTO
+    photo.write_bytes(PHOTO[::-1])
+    assert str(mine) in host()
+    assert mine.read_bytes() == PHOTO[::-1]
+    assert [request.status for request in server.requests()] == [*first, 304, 200]
+    assert not list(home.glob(".*.part*")), "a part file is left"
+
+
+def test_the_commands_to_try_are_targets_of_make():
+    targets = set(re.findall(r"^\$ make(?: (\w+))?", "\n".join(blocks("console")), flags=re.M)) - {""}
+    assert targets
+    help_text = subprocess.run(["make", "help"], cwd=PROJECT, capture_output=True, text=True, check=True).stdout
+    assert targets <= set(re.findall(r"make (\w+)", help_text))
+
+
+def test_what_the_readme_points_to_is_there():
+    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert (PROJECT / target).exists(), target

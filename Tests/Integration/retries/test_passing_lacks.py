@@ -1,0 +1,125 @@
+"""Memory, watches and descriptors that lack for a moment: no task ends because of it, and no client is dropped."""
+
+import contextlib
+import itertools
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from backhaul import Hosting, ResourceError, TaskState
+from servers.content import Content
+from servers.misbehaving import MisbehavingServer
+from testbed.host import Host
+from testbed.places import new_place
+
+HERE = Path(__file__).resolve().parent
+QUICK = {"first_retry_delay_ms": 1, "longest_retry_delay_ms": 2, "maximum_attempts": 0}
+CONTENT = Content(300_000)
+#: Calls in a row that fail.
+IN_A_ROW = 2
+#: Of one download, from its enqueue to its event: each is a run of its own.
+POINTS = 20
+
+
+@pytest.fixture(scope="module")
+def preloaded(tmp_path_factory):
+    """The path of what makes resources lack."""
+    made = tmp_path_factory.mktemp("lacks") / "lacks.so"
+    subprocess.run(["clang", "-std=c11", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-o", made, HERE / "lacks.c"],
+                   check=True)
+    return str(made)
+
+
+@pytest.fixture(scope="module")
+def lacking(preloaded, library):
+    """A host whose resources can be made to lack, which serves test after test."""
+    with new_place() as place:
+        one = Host(place / "store", environment={"LD_PRELOAD": preloaded}).open()
+        (place / "downloads").mkdir()
+        one.place = place
+        yield one
+        one.end()
+
+
+@pytest.fixture(scope="module", params=["HTTP", "HTTPS"])
+def server(request, certificates):
+    context = certificates.server_context() if request.param == "HTTPS" else None
+    with MisbehavingServer(context) as running:
+        running.serve("/a", CONTENT)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def session(lacking, certificates):
+    numbers = itertools.count(1)
+
+    def start():
+        repeated(lambda: lacking.session(f"session {next(numbers)}", ca_file=str(certificates.authority), **QUICK))
+        return lacking.place / "downloads" / str(next(numbers))
+
+    return start
+
+
+def repeated(verb):
+    """What a host does when a verb says that resources lack."""
+    for _ in range(10):
+        with contextlib.suppress(ResourceError):
+            return verb()
+    return verb()
+
+
+def succeeds(one, server, destination):
+    repeated(lambda: one.download(server.url + "/a", destination))
+    event = next(event for event in repeated(lambda: one.wait_for(timeout=60)) if event.task_id)
+    assert event.state is TaskState.SUCCEEDED, event
+    assert destination.read_bytes() == CONTENT.data
+
+
+@pytest.mark.parametrize("library_name", ["libcurl.so", "libsqlite3.so", "libcrypto.so", "libssl.so"])
+def test_a_passing_lack_of_memory_ends_no_task(lacking, server, session, library_name):
+    destination = session()
+    lacking.lack_memory(library_name, 1 << 40, 0)
+    succeeds(lacking, server, destination)
+    calls = lacking.memory_calls()
+    if server.url.startswith("http:") and calls == 0:
+        pytest.skip("only TLS needs it")
+    assert calls > 0
+    step = max(1, calls // POINTS)
+    for first in range(1, calls, step):
+        destination = session()
+        lacking.lack_memory(library_name, first, IN_A_ROW)
+        succeeds(lacking, server, destination)
+
+
+def test_a_socket_that_cannot_be_watched_ends_no_task(lacking, server, session):
+    for first in range(1, 5):
+        destination = session()
+        lacking.lack_watches(first, IN_A_ROW)
+        succeeds(lacking, server, destination)
+
+
+#: The engine's own calls before libuv's three, which end the process (docs/daemon.md), and after them.
+@pytest.mark.parametrize("first", [*range(1, 10), 13, 14, 15])
+def test_watches_that_lack_when_the_engine_begins_are_an_error_of_open(preloaded, first):
+    with new_place() as place:
+        one = Host(place / "store", environment={"LD_PRELOAD": preloaded})
+        try:
+            one.lack_watches(first, 1_000)
+            with pytest.raises(ResourceError, match="raise the limit fs.epoll.max_user_watches"):
+                one.open()
+            one.lack_watches(1, 0)
+            one.open()
+            assert one.session() is True
+        finally:
+            one.end()
+
+
+def test_a_client_whose_process_cannot_be_looked_at_is_served_as_soon_as_it_can(lacking):
+    lacking.lack_processes(1, 3)
+    other = Host(lacking.place / "store", hosting=Hosting.EMBEDDED)
+    try:
+        other.open()
+        assert other.session("of another process") is True
+    finally:
+        other.end()

@@ -1,0 +1,155 @@
+"""What is tried again, how often and when: the session's policy and the task's own over it."""
+
+import time
+from email.utils import formatdate
+
+import pytest
+
+import backhaul
+from backhaul import Next, Policy, Reason, Request, RetryErrors, Status, TaskState
+from servers.behaviour import Behaviour, retry_after
+from servers.content import Content, sha256_of
+from testbed.host import until
+
+CONTENT = Content(50_000)
+#: Delays of a session whose tests need not wait.
+SOON = {"first_retry_delay_ms": 1, "longest_retry_delay_ms": 5}
+DROP = Behaviour(drop_after=10)
+
+
+def only_end(one):
+    return one.wait_for()[0]
+
+
+@pytest.mark.parametrize("limit", ["session", "task"])
+def test_so_many_tries_in_a_row_and_no_more(host, misbehaving, downloads, limit):
+    url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503))
+    one = host()
+    one.session(**SOON, maximum_attempts=3 if limit == "session" else 9)
+    one.download(url, downloads / "a", policy=Policy(maximum_attempts=3) if limit == "task" else None)
+    ended = only_end(one)
+    assert (ended.status, ended.http_status, ended.attempts) == (Status.HTTP_STATUS, 503, 3)
+    assert len(misbehaving.log("/a")) == 3
+
+
+def test_a_try_that_brings_durable_bytes_does_not_count(host, misbehaving, downloads):
+    content = Content(8_000_000)
+    drops = [Behaviour(drop_after=1_500_000) for _ in range(4)]
+    url = misbehaving.serve("/a", content, drops)
+    one = host()
+    one.session(**SOON, maximum_attempts=1)
+    one.download(url, downloads / "a")
+    ended = only_end(one)
+    assert (ended.state, ended.attempts) == (TaskState.SUCCEEDED, 5)
+    assert sha256_of(downloads / "a") == content.sha256
+
+
+def test_statuses_that_are_tried_again_are_the_hosts_choice(host, misbehaving, downloads):
+    missing = [Behaviour(status=404), Behaviour(status=404)]
+    one = host()
+    one.session(**SOON)
+    one.download(misbehaving.serve("/soon", CONTENT, missing), downloads / "soon", key="soon",
+                 policy=Policy(retry_statuses="404"))
+    one.download(misbehaving.serve("/never", CONTENT, [Behaviour(status=503)]), downloads / "never", key="never",
+                 policy=Policy(retry_statuses="404"))
+    ends = {event.key: event for event in one.wait_for()[:2]}
+    assert (ends["soon"].state, ends["soon"].attempts) == (TaskState.SUCCEEDED, 3)
+    assert (ends["never"].state, ends["never"].http_status, ends["never"].attempts) == (TaskState.FAILED, 503, 1)
+
+
+@pytest.mark.parametrize("errors, status, behaviour", [
+    (RetryErrors.NAME, Status.CONNECTION_LOST, DROP), (RetryErrors.LOST, Status.HTTP_STATUS, Behaviour(status=503)),
+    (RetryErrors.NOTHING, Status.CONNECTION_LOST, DROP),
+], ids=["lost", "status", "nothing"])
+def test_errors_without_their_bit_fail_at_once(host, misbehaving, downloads, errors, status, behaviour):
+    one = host()
+    one.session(**SOON, retry_errors=errors)
+    one.download(misbehaving.serve("/a", CONTENT, [behaviour]), downloads / "a")
+    ended = only_end(one)
+    assert (ended.status, ended.attempts) == (status, 1)
+
+
+def test_a_bad_answer_is_tried_again_where_the_host_wants_it(host, misbehaving, downloads):
+    nonsense = [Behaviour(raw=b"nonsense\r\n\r\n")]
+    one = host()
+    one.session(**SOON)
+    # Together, so that there is one round.
+    one.enqueue([
+        Request(misbehaving.serve("/no", CONTENT, nonsense), downloads / "no", key="no"),
+        Request(misbehaving.serve("/yes", CONTENT, nonsense), downloads / "yes", key="yes",
+                policy=Policy(retry_errors=RetryErrors.BAD_RESPONSE))])
+    ends = {event.key: event for event in one.wait_for()[:2]}
+    assert (ends["no"].status, ends["no"].attempts) == (Status.BAD_RESPONSE, 1)
+    assert (ends["yes"].state, ends["yes"].attempts) == (TaskState.SUCCEEDED, 2)
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_the_server_says_when_to_come_again(host, misbehaving, downloads, form):
+    # A date has no parts of a second.
+    value = "2" if form == "seconds" else formatdate(time.time() + 3, usegmt=True)
+    url = misbehaving.serve("/a", CONTENT, [retry_after(value)])
+    one = host()
+    one.session(**SOON)
+    task = one.download(url, downloads / "a")
+    until(lambda: one.task(task), lambda seen: seen.reason is Reason.RETRY)
+    assert only_end(one).state is TaskState.SUCCEEDED
+    [first, second] = one.attempts(task)
+    assert second.started_ms - first.started_ms >= 1_000
+    assert first.next_attempt_ms - first.started_ms >= 1_000
+
+
+@pytest.mark.parametrize("value", ["999999999999999999999", "soon", "-5", "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_a_server_that_asks_for_too_much_is_asked_again_within_a_day(host, misbehaving, downloads, value):
+    one = host()
+    one.session(**SOON)
+    task = one.download(misbehaving.serve("/a", CONTENT, otherwise=retry_after(value)), downloads / "a")
+    until(lambda: one.attempts(task), lambda seen: seen)
+    [first, *_] = one.attempts(task)
+    assert first.next is Next.RETRY
+    assert 0 < first.next_attempt_ms - first.started_ms <= 86_400_000 + 60_000
+
+
+def test_the_resource_time_out_is_the_tasks_own_and_stands_still_while_it_is_suspended(host, misbehaving, downloads):
+    url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503))
+    one = host()
+    one.session(**SOON)
+    policy = Policy(resource_timeout_ms=700)
+    first = one.download(url, downloads / "first", policy=policy)
+    second = one.download(url, downloads / "second", policy=policy, suspended=True)
+    one.download(url, downloads / "third")
+    [ended] = one.wait_for(1)
+    assert (ended.task_id, ended.status) == (first, Status.RESOURCE_TIMEOUT)
+    states = {task.id: task.state for task in one.tasks()}
+    assert states[second] is TaskState.SUSPENDED
+    one.resume([second])
+    ended = one.wait_for(2)[1]
+    assert (ended.task_id, ended.status) == (second, Status.RESOURCE_TIMEOUT)
+    # It had all of its time once it was resumed.
+    assert len(one.attempts(second)) > 3
+
+
+def test_the_resource_time_out_ends_those_too_that_wait_for_their_turn(host, misbehaving, downloads):
+    one = host()
+    one.session(connections_per_origin=1)
+    one.download(misbehaving.serve("/slow", Content(10_000_000), otherwise=Behaviour(pace=100_000)), downloads / "slow")
+    until(lambda: misbehaving.log("/slow"), bool)
+    policy = Policy(resource_timeout_ms=500)
+    behind = [one.download(misbehaving.serve("/a", CONTENT), downloads / f"{number}", policy=policy)
+              for number in range(20)]
+    ends = one.wait_for(20)
+    assert {event.task_id for event in ends} == set(behind)
+    assert {(event.status, event.attempts) for event in ends} == {(Status.RESOURCE_TIMEOUT, 0)}
+    assert not misbehaving.log("/a")
+
+
+def test_a_policy_that_contradicts_its_session_is_refused_with_both_named(host, misbehaving, downloads):
+    url = misbehaving.serve("/a", CONTENT)
+    one = host()
+    one.session(first_retry_delay_ms=1_000, longest_retry_delay_ms=10_000)
+    for policy in (Policy(first_retry_delay_ms=20_000), Policy(longest_retry_delay_ms=500)):
+        with pytest.raises(backhaul.InvalidArgument, match="first_retry_delay_ms.*longest_retry_delay_ms"):
+            one.download(url, downloads / "a", policy=policy)
+    with pytest.raises(backhaul.InvalidArgument, match="retry_statuses.*accepted_statuses"):
+        one.download(url, downloads / "a", policy=Policy(retry_statuses="204"))
+    one.download(url, downloads / "a", policy=Policy(first_retry_delay_ms=20_000, longest_retry_delay_ms=20_000))
+    assert only_end(one).state is TaskState.SUCCEEDED

@@ -1,0 +1,1 @@
+"""The C host under the sanitizers."""

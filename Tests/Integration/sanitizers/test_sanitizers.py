@@ -1,0 +1,51 @@
+"""The C host's path, with a kill in the middle, while the sanitizers watch every thread of library and host."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from story import kill_and_finish, serve
+
+PROJECT = Path(__file__).resolve().parents[3]
+OPTIONS = {
+    # Leaks are looked for when the host has closed everything and ends.
+    "address": {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1"},
+    "thread": {"TSAN_OPTIONS": "second_deadlock_stack=1"},
+}
+
+
+@pytest.fixture(scope="module", params=["address", "thread"])
+def sanitizer(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def library(sanitizer):
+    """A debug build of the library with the sanitizer in it; returns its folder."""
+    scratch = PROJECT / "build" / "swift" / sanitizer
+    built = subprocess.run(
+        ["swift", "build", "--package-path", PROJECT, "--scratch-path", scratch, "--product", "BackhaulLibrary",
+         f"--sanitize={sanitizer}"], capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout[-4000:] + built.stderr[-4000:]
+    return scratch / "debug"
+
+
+@pytest.fixture(scope="module")
+def host(sanitizer, library, tmp_path_factory):
+    program = tmp_path_factory.mktemp(sanitizer) / "photos"
+    # Where the toolchain keeps the libraries that its thread sanitizer refers to.
+    runtime = f"{os.environ['BACKHAUL_TOOLCHAIN']}/lib/swift/linux"
+    subprocess.run(
+        ["clang", "-std=c11", "-g", "-O1", f"-fsanitize={sanitizer}", "-fuse-ld=lld", "-I", PROJECT / "include",
+         PROJECT / "examples" / "c" / "photos.c", "-o", program, "-L", library, "-lBackhaulLibrary",
+         "-L", runtime, "-ldispatch", "-lBlocksRuntime", f"-Wl,-rpath,{library}:{runtime}"], check=True)
+    return program
+
+
+def test_the_host_is_killed_and_started_again_without_a_report(sanitizer, host, tmp_path):
+    server = serve(tmp_path / "served", count=60, bytes_per_second=6 << 20)
+    try:
+        kill_and_finish([host], server, tmp_path, **OPTIONS[sanitizer])
+    finally:
+        server.close()

@@ -1,0 +1,115 @@
+"""What the transport tests stand on: the host tests' world, and servers whose certificates are wrong in one way."""
+
+import contextlib
+import datetime
+import itertools
+import ssl
+
+import pytest
+import trustme
+
+from backhaul import Hosting
+from servers.content import Content
+from servers.misbehaving import MisbehavingServer
+from testbed.host import Host
+from testbed.places import new_place
+
+#: No test here waits long between tries.
+QUICK = {"first_retry_delay_ms": 20, "longest_retry_delay_ms": 100}
+
+
+class Authority:
+    """Issues certificates, and writes them as files that a session can name."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.ca = trustme.CA()
+        self.file = folder / "authority.pem"
+        self.ca.cert_pem.write_to_path(self.file)
+
+    def context(self, *names, **options):
+        """Of a server with a certificate for these names, or for loopback."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.ca.issue_cert(*(names or ("localhost", "127.0.0.1")), **options).configure_cert(context)
+        return context
+
+    def client(self, name):
+        """The file of a client certificate with its key."""
+        path = self.folder / f"{name}.pem"
+        issued = self.ca.issue_cert(f"{name}@example.org", common_name=name)
+        path.write_bytes(issued.private_key_and_cert_chain_pem.bytes())
+        return path
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="session")
+def long_ago():
+    return datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+
+
+@pytest.fixture
+def serve():
+    """Starts servers that have one content at /a, and stops them after the test."""
+    with contextlib.ExitStack() as stack:
+        def start(tls=None, size=1_000, **options):
+            server = stack.enter_context(MisbehavingServer(tls, **options))
+            server.serve("/a", Content(size))
+            return server
+
+        yield start
+
+
+class SharedHosts:
+    """Hosts that serve test after test: to start one takes longer than most tests. One for each hosting and
+    environment, which is that of the engine."""
+
+    def __init__(self, stack, library):
+        assert library.exists(), f"{library} is not built: run make"
+        self._stack, self._hosts, self._sessions = stack, {}, itertools.count(1)
+
+    def host(self, hosting=Hosting.EMBEDDED, environment=None):
+        key = hosting, *sorted((environment or {}).items())
+        # One that a test has killed is not started again on the same store.
+        if key not in self._hosts or self._hosts[key].has_ended:
+            place = self._stack.enter_context(new_place())
+            made = Host(place / "store", hosting=hosting, environment=environment)
+            self._stack.callback(made.end)
+            self._hosts[key] = made.open()
+        return self._hosts[key]
+
+    def new_session(self):
+        """A name that no test has used."""
+        return f"session {next(self._sessions)}"
+
+
+@pytest.fixture(scope="session")
+def shared_hosts(library):
+    with contextlib.ExitStack() as stack:
+        yield SharedHosts(stack, library)
+
+
+@pytest.fixture
+def fetch(shared_hosts, downloads):
+    """Downloads one URL in a session of its own and returns the task's event."""
+    used = []
+
+    def run(url, *, environment=None, name="a", request=None, **options):
+        one = shared_hosts.host(environment=environment)
+        one.session(shared_hosts.new_session(), **{**QUICK, "maximum_attempts": 1, **options})
+        used.append(one)
+        one.download(url, downloads / f"{len(used)} {name}", **(request or {}))
+        try:
+            return next(event for event in one.wait_for() if event.task_id)
+        except AssertionError:
+            # No other test gets a host whose reply is outstanding.
+            one.end()
+            raise
+
+    yield run
+    for one in used:
+        if not one.has_ended:
+            one.close_session()

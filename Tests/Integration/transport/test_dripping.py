@@ -1,0 +1,48 @@
+"""A response that fails its task and whose body has no end."""
+
+from contextlib import ExitStack
+
+from backhaul import Hosting, Reason, Status, TaskState
+
+from servers.content import Content
+from testbed.host import until
+from transport.conftest import QUICK
+from transport.dripping import DrippingServer
+
+
+class Refused:
+    """A task that a dripping error page fails, and the one that waits for its slot."""
+
+    def __init__(self, one, name, dripping, misbehaving, downloads):
+        self.one, self.name, self.reasons = one, name, set()
+        one.session(name, maximum_running_tasks=1, **QUICK)
+        self.task = one.download(dripping.url + "/a", downloads / f"a {name}")
+        self.next = one.download(misbehaving.serve(f"/{name}", Content(1_000)), downloads / f"b {name}")
+
+    def look(self):
+        self.one.turn_to(self.name)
+        info = self.one.task(self.task)
+        if not info.state.has_ended and info.http_status:
+            self.reasons.add(info.reason)
+        return info
+
+
+def test_an_error_page_that_drips_occupies_its_slot_for_a_short_time(shared_hosts, misbehaving, downloads):
+    """In both hostings at once: that time is five seconds."""
+    with ExitStack() as stack:
+        servers, refused = [], []
+        for hosting in (Hosting.EMBEDDED, Hosting.DAEMON):
+            servers.append(stack.enter_context(DrippingServer(status=404)))
+            name = shared_hosts.new_session().replace(" ", "-")
+            refused.append(Refused(shared_hosts.host(hosting), name, servers[-1], misbehaving, downloads))
+        ends = until(lambda: [each.look() for each in refused], lambda infos: all(i.state.has_ended for i in infos), 20)
+        assert [(end.state, end.status, end.http_status) for end in ends] == [
+            (TaskState.FAILED, Status.HTTP_STATUS, 404)] * 2
+        for each in refused:
+            # Bytes come all the time.
+            assert Reason.STALLED not in each.reasons
+            each.one.turn_to(each.name)
+            until(lambda one=each.one, task=each.next: one.task(task),
+                  lambda info: info.state is TaskState.SUCCEEDED)
+            each.one.close_session()
+        assert [server.requests for server in servers] == [["GET"]] * 2

@@ -1,0 +1,167 @@
+"""Real proxies: squid for plain requests and tunnels, microsocks for SOCKS."""
+
+import pytest
+
+from backhaul import ChallengeKind, Status, TaskState
+
+from servers.behaviour import redirect
+from servers.content import Content
+from servers.misbehaving import MisbehavingServer
+from servers.proxies import Socks, Squid
+from servers.proxy import Proxy
+from testbed.challenges import ASKS, challenge
+
+#: Of the environment that the tests run in.
+CLEAN = {name: "" for lower in ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+         for name in (lower, lower.upper())}
+
+
+@pytest.fixture(scope="module")
+def squid(tmp_path_factory):
+    with Squid(tmp_path_factory.mktemp("squid")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    with Squid(tmp_path_factory.mktemp("guarded"), "porter", "key") as running:
+        yield running
+
+
+@pytest.fixture(params=["plain", "tunnel"])
+def server(request, serve, authority):
+    return serve(authority.context() if request.param == "tunnel" else None)
+
+
+def test_a_proxy_that_is_configured(fetch, squid, server, authority):
+    before = len(squid.lines())
+    event = fetch(server.url + "/a", ca_file=authority.file, proxy=squid.url, environment=CLEAN)
+    assert event.state is TaskState.SUCCEEDED
+    assert server.log()[0].headers.get("via", "").endswith("(squid/5.7)") == (server.url.startswith("http:"))
+    if server.url.startswith("http:"):
+        assert "GET " + server.url in squid.lines()[before]
+
+
+def test_a_proxy_of_the_environment_and_who_goes_around_it(fetch, squid, server, authority):
+    environment = {**CLEAN, "http_proxy": squid.url, "https_proxy": squid.url}
+    trusted = {"ca_file": authority.file}
+    nobody = "http://127.0.0.1:1"
+    assert fetch(server.url + "/a", environment=environment, **trusted).state is TaskState.SUCCEEDED
+    # The configuration goes before it.
+    event = fetch(server.url + "/a", environment=environment, proxy=nobody, **trusted)
+    assert (event.status, event.state) == (Status.CONNECTION_FAILED, TaskState.FAILED)
+    lost = {**CLEAN, "http_proxy": nobody, "https_proxy": nobody}
+    assert fetch(server.url + "/a", environment=lost, **trusted).status is Status.CONNECTION_FAILED
+    assert fetch(server.url + "/a", environment=lost, proxy="none", **trusted).state is TaskState.SUCCEEDED
+    assert fetch(server.url + "/a", environment=lost, no_proxy="127.0.0.0/8", **trusted).state is TaskState.SUCCEEDED
+    around = {**lost, "no_proxy": "example.org, 127.0.0.1"}
+    assert fetch(server.url + "/a", environment=around, **trusted).state is TaskState.SUCCEEDED
+
+
+def test_user_and_password_of_the_configuration(fetch, guarded, server, authority):
+    options = {"ca_file": authority.file, "proxy": guarded.url, "environment": CLEAN}
+    event = fetch(server.url + "/a", proxy_user="porter", proxy_password="key", **options)
+    assert event.state is TaskState.SUCCEEDED
+    assert "proxy-authorization" not in server.log()[0].headers
+    for wrong in [{}, {"proxy_user": "porter", "proxy_password": "wrong"}]:
+        event = fetch(server.url + "/a", **wrong, **options)
+        assert (event.state, event.http_status) == (TaskState.FAILED, 407)
+        assert "wrong" not in event.error_message
+    assert len(server.log()) == 1
+
+
+def test_user_and_password_in_the_environments_url(fetch, guarded, server, authority):
+    url = guarded.url.replace("http://", "http://porter:key@")
+    event = fetch(server.url + "/a", ca_file=authority.file,
+                  environment={**CLEAN, "http_proxy": url, "https_proxy": url})
+    assert event.state is TaskState.SUCCEEDED
+
+
+def test_a_session_never_lends_the_tunnel_that_its_password_has_opened(host, guarded, serve, authority, downloads):
+    server = serve(authority.context())
+    one = host(environment=CLEAN)
+    found = []
+    for number, password in enumerate(["key", "wrong", None, "key"]):
+        known = {"proxy_user": "porter", "proxy_password": password} if password else {}
+        one.session(f"session {number}", ca_file=authority.file, proxy=guarded.url, maximum_attempts=1, **known)
+        one.download(server.url + "/a", downloads / str(number))
+        found += [event.http_status for event in one.wait_for() if event.task_id]
+    assert found == [200, 407, 407, 200]
+
+
+def test_the_answer_to_one_sessions_challenge_opens_no_tunnel_for_another(host, guarded, serve, authority, downloads):
+    server = serve(authority.context())
+    one = host(environment=CLEAN)
+    one.session("asked", **ASKS, ca_file=authority.file, proxy=guarded.url)
+    one.download(server.url + "/a", downloads / "asked")
+    asked = challenge(one)
+    assert (asked.kind, asked.origin) == (ChallengeKind.PROXY, guarded.url)
+    one.respond(asked.id, user="porter", password="key")
+    assert [event.state for event in one.wait_for() if event.task_id] == [TaskState.SUCCEEDED]
+    one.session("another", ca_file=authority.file, proxy=guarded.url, maximum_attempts=1)
+    one.download(server.url + "/a", downloads / "another")
+    assert [event.http_status for event in one.wait_for() if event.task_id] == [407]
+
+
+def test_a_server_that_needs_no_proxy_is_asked_for_itself(host, serve, downloads):
+    """Its 407 would be odd, its 401 is its own; and the proxy's answers do not reach it."""
+    server = MisbehavingServer()
+    with server, Proxy("porter", "key") as proxy:
+        url = server.serve("/a", Content(10), authorization="Basic dXNlcjpwYXNzd29yZA==")
+        one = host(environment={**CLEAN, "http_proxy": proxy.url, "no_proxy": "127.0.0.1"})
+        one.session(**ASKS)
+        one.download(url, downloads / "a")
+        asked = challenge(one)
+        assert (asked.kind, asked.origin) == (ChallengeKind.SERVER, server.url)
+        one.respond(asked.id, user="user", password="password")
+        assert [event.state for event in one.wait_for() if event.task_id] == [TaskState.SUCCEEDED]
+        assert proxy.log == []
+
+
+def test_what_is_for_the_server_never_reaches_the_proxy_of_a_tunnel(fetch, serve, authority):
+    server = serve(authority.context())
+    with Proxy("porter", "key") as proxy:
+        event = fetch(server.url + "/a", ca_file=authority.file, proxy=proxy.url, proxy_user="porter",
+                      proxy_password="key", environment=CLEAN, headers=(("X-Key", "secret"),),
+                      request={"headers": {"Authorization": "Bearer secret"}})
+        assert event.state is TaskState.SUCCEEDED
+        assert all({"authorization", "x-key", "cookie"}.isdisjoint(headers) for _, _, headers in proxy.log)
+        assert proxy.let_through
+        assert {"proxy-authorization", "proxy-connection"}.isdisjoint(server.log()[0].headers)
+
+
+def test_a_proxy_that_refuses_a_tunnel_is_named_with_its_status(fetch, squid, authority):
+    # No server is there.
+    event = fetch("https://127.0.0.1:1/a", ca_file=authority.file, proxy=squid.url, environment=CLEAN)
+    assert (event.state, event.status) == (TaskState.FAILED, Status.CONNECTION_FAILED)
+    assert event.error_message == f"the proxy {squid.url} refuses a tunnel to https://127.0.0.1:1 with status 503"
+
+
+@pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
+def test_a_socks_proxy(fetch, server, authority, scheme):
+    with Socks() as socks:
+        options = {"ca_file": authority.file, "proxy": f"{scheme}://{socks.address}", "environment": CLEAN}
+        url = server.url.replace("127.0.0.1", "localhost")
+        assert fetch(url + "/a", **options).state is TaskState.SUCCEEDED
+        assert fetch(server.url + "/a", **options).state is TaskState.SUCCEEDED
+    event = fetch(server.url + "/a", **options)
+    assert event.status is Status.CONNECTION_FAILED
+
+
+def test_a_socks_proxy_with_user_and_password(fetch, server, authority):
+    with Socks("porter", "key") as socks:
+        options = {"ca_file": authority.file, "proxy": f"socks5://{socks.address}", "environment": CLEAN}
+        assert fetch(server.url + "/a", proxy_user="porter", proxy_password="key",
+                     **options).state is TaskState.SUCCEEDED
+        event = fetch(server.url + "/a", proxy_user="porter", proxy_password="wrong", **options)
+        assert event.status is Status.CONNECTION_FAILED and "wrong" not in event.error_message
+        assert len(server.log()) == 1
+
+
+def test_a_redirect_leaves_the_proxy_where_the_next_server_needs_none(fetch, squid, serve):
+    other = serve(address="127.0.0.2")
+    with MisbehavingServer() as server:
+        url = server.serve("/old", Content(10), [redirect(other.url + "/a")])
+        event = fetch(url, proxy=squid.url, no_proxy="127.0.0.2", environment=CLEAN)
+        assert event.state is TaskState.SUCCEEDED
+        assert "via" in server.log()[0].headers and "via" not in other.log()[0].headers

@@ -1,0 +1,136 @@
+"""Addresses to which no connection can be made: they disturb no other transfer, and a name's other addresses are
+used."""
+
+from contextlib import ExitStack
+
+import pytest
+
+from backhaul import Status, TaskState
+
+from servers.behaviour import Behaviour
+from servers.content import Content, sha256_of
+from servers.misbehaving import MisbehavingServer
+from testbed.host import Host, until
+from testbed.network import Unavailable
+from transport.addresses import SERVER, SERVER_6, SILENT, SILENT_6, SilentNetwork
+from transport.conftest import QUICK
+from transport.dripping import DrippingServer
+
+ONE_TRY = {"maximum_attempts": 1, **QUICK}
+SHORT, LONG = Content(20_000), Content(400_000)
+#: Of a response that takes four seconds: a transport that checks its sockets once a second does so meanwhile.
+PACE = Behaviour(pace=100_000)
+#: The resolver returns all addresses of a name in /etc/hosts (host.conf(5)).
+RESOLVE_ALL = {"RESOLV_MULTI": "on"}
+
+
+@pytest.fixture
+def network(place):
+    """Two namespaces; servers listen in one, hosts start in the other with names of the test's own."""
+    try:
+        made = SilentNetwork(place)
+    except Unavailable as reason:
+        pytest.skip(f"no network can be made: {reason}")
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def one(host, network):
+    return host(prefix=network.prefix, environment=RESOLVE_ALL)
+
+
+@pytest.fixture
+def server(network):
+    made = MisbehavingServer(address=SERVER)
+    network.there(made.__enter__)
+    yield made
+    made.__exit__()
+
+
+@pytest.fixture
+def dripping(network):
+    made = DrippingServer(SERVER)
+    network.there(made.__enter__)
+    yield made
+    made.__exit__()
+
+
+def connect_in_vain(one, downloads):
+    """Downloads from silent addresses, all of which have failed when it returns."""
+    one.session("in vain", request_timeout_ms=1_000, **ONE_TRY)
+    for number, address in enumerate(SILENT[:2]):
+        one.download(f"http://{address}/a", downloads / f"in vain {number}")
+    until(one.tasks, lambda seen: [task.state for task in seen] == [TaskState.FAILED] * 2)
+    one.turn_to("gallery")
+
+
+@pytest.mark.both_hostings
+def test_a_silent_address_disturbs_no_download_of_another_session(one, dripping, downloads):
+    one.session(**ONE_TRY)
+    task = one.download(dripping.url + "/a", downloads / "a")
+    until(lambda: dripping.dripped, lambda count: count > 0)
+    connect_in_vain(one, downloads)
+    # Two seconds of the download, or another request.
+    enough = dripping.dripped + 40
+    until(lambda: dripping.dripped, lambda count: count > enough or one.task(task).state.has_ended)
+    dripping.finish()
+    [event] = [event for event in one.wait_for() if event.task_id]
+    assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 1), event.error_message
+    assert len(one.attempts(task)) == 1 and dripping.requests == ["GET"]
+
+
+def test_a_silent_address_disturbs_no_post_under_way(one, dripping, downloads):
+    one.session(**ONE_TRY)
+    one.upload(dripping.url + "/post", body=b"once", method="POST")
+    until(lambda: dripping.requests, lambda seen: seen == ["POST"])
+    connect_in_vain(one, downloads)
+    # A download with the same settings, to measure two more seconds.
+    one.session("meanwhile", **ONE_TRY)
+    other = one.download(dripping.url + "/a", downloads / "a")
+    until(lambda: dripping.dripped, lambda count: count > 40 or one.task(other).state.has_ended)
+    dripping.finish()
+    one.turn_to("gallery")
+    [event] = [event for event in one.wait_for() if event.task_id]
+    assert (event.state, event.attempts, event.response_body) == (TaskState.SUCCEEDED, 1, b"done"), event.error_message
+    assert dripping.requests.count("POST") == 1
+
+
+NAMES = {
+    "silent-ipv6.example.org": (SILENT_6, SERVER),
+    "ipv6-that-refuses.example.org": (SERVER_6, SERVER),
+    "first-of-four-silent.example.org": (SILENT[0], SERVER, *SILENT[1:3]),
+    "silent-ipv6-and-first-of-two.example.org": (SILENT_6, SILENT[0], SERVER),
+}
+
+
+def test_a_file_arrives_from_the_address_that_answers(network, place, library, server, downloads):
+    """All at once, but each with an engine of its own: with another one's sockets libcurl is called more often."""
+    network.name(NAMES)
+    cases = {f"{size}.{name}": content for name in NAMES for size, content in (("short", SHORT), ("long", LONG))}
+    with ExitStack() as stack:
+        hosts = {}
+        for case in cases:
+            hosts[case] = Host(place / case, prefix=network.prefix, environment=RESOLVE_ALL)
+            stack.callback(hosts[case].end)
+        for one in hosts.values():
+            one.open().session(request_timeout_ms=4_000, **ONE_TRY)
+        for case, one in hosts.items():
+            server.serve(f"/{case}", cases[case], otherwise=PACE)
+            one.download(f"http://{case.partition('.')[2]}:{server.port}/{case}", downloads / case)
+        for one in hosts.values():
+            one.begin("wait_for")
+        ends = {case: [event for event in one.finish() if event.task_id] for case, one in hosts.items()}
+    found = {case: [(event.state, event.attempts) for event in events] for case, events in ends.items()}
+    assert found == dict.fromkeys(cases, [(TaskState.SUCCEEDED, 1)]), ends
+    assert {case: sha256_of(downloads / case) for case in cases} == {case: cases[case].sha256 for case in cases}
+    assert {case: len(server.log(f"/{case}")) for case in cases} == dict.fromkeys(cases, 1)
+
+
+def test_without_an_address_that_answers_no_connection_is_made_in_time(one, network, downloads):
+    network.name({"nowhere.example.org": SILENT})
+    one.session(request_timeout_ms=2_000, **ONE_TRY)
+    one.download("http://nowhere.example.org:8080/a", downloads / "a")
+    [event] = [event for event in one.wait_for() if event.task_id]
+    assert (event.state, event.status) == (TaskState.FAILED, Status.REQUEST_TIMEOUT), event.error_message
+    assert "nowhere.example.org" in event.error_message and "connect" in event.error_message

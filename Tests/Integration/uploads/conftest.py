@@ -1,0 +1,32 @@
+"""What the upload tests stand on: the host tests' world, and servers that keep what they are sent."""
+
+import pytest
+
+from servers.webdav import ApacheDAV, NginxDAV
+from uploads.forms import FormReceiver
+
+
+@pytest.fixture
+def sources(place):
+    """An empty directory for files to upload."""
+    made = place / "sources"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture(params=[NginxDAV, ApacheDAV], ids=["nginx", "apache"])
+def webdav(request, certificates):
+    with request.param(certificates) as running:
+        yield running
+
+
+@pytest.fixture
+def nginx_dav(certificates):
+    with NginxDAV(certificates) as running:
+        yield running
+
+
+@pytest.fixture
+def forms():
+    with FormReceiver() as running:
+        yield running

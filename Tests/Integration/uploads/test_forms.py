@@ -1,0 +1,108 @@
+"""Forms and bodies, read by a parser that is not ours."""
+
+import pytest
+
+from backhaul import Part, Request, Status, TaskState
+from servers.content import Content
+from testbed.host import until
+
+pytestmark = pytest.mark.both_hostings
+
+
+def test_a_form_of_files_and_values_is_read_by_pythons_parser(host, forms, sources):
+    photo, empty = Content(1_500_000), sources / "empty"
+    (sources / "photo.jpg").write_bytes(photo.data)
+    empty.write_bytes(b"")
+    one = host()
+    one.session()
+    one.upload(forms.url("/form"), parts=[
+        Part("title", "Ein schöner Tag"),
+        Part("blank", ""),
+        Part("photo", file=sources / "photo.jpg", media_type="image/jpeg"),
+        Part("empty", file=empty, file_name="nothing.txt"),
+        Part("data", b"\x00\r\n--\xff", media_type="application/octet-stream"),
+    ])
+    [event, _] = one.wait_for()
+    assert event.state is TaskState.SUCCEEDED
+    assert event.response_body == b'{"id": 7}' and event.media_type == "application/json"
+    [sent] = forms.sent
+    assert sent.method == "POST"
+    assert [(part.name, part.file_name, part.media_type) for part in sent.parts] == [
+        ("title", None, None), ("blank", None, None), ("photo", "photo.jpg", "image/jpeg"),
+        ("empty", "nothing.txt", "application/octet-stream"), ("data", None, "application/octet-stream")]
+    assert [part.content for part in sent.parts] == [
+        "Ein schöner Tag".encode(), b"", photo.data, b"", b"\x00\r\n--\xff"]
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST", "PATCH"])
+def test_a_small_body_from_memory_survives_its_host(host, forms, method):
+    one = host()
+    one.session()
+    # Not sent before its host is gone.
+    one.upload(forms.url("/body"), body=b"one two three", method=method, suspended=True,
+               headers={"Content-Type": "text/plain"})
+    one.kill()
+    again = host()
+    again.attach()
+    again.resume()
+    [event, _] = again.wait_for()
+    assert event.state is TaskState.SUCCEEDED
+    assert [(sent.method, sent.body, sent.headers["content-type"]) for sent in forms.sent] == [
+        (method, b"one two three", "text/plain")]
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+def test_a_post_whose_engine_was_killed_is_repeated_only_if_the_host_does_not_mind(host, forms, repeats):
+    one = host()
+    one.session(retries_unsafe_methods=repeats)
+    forms.reads.clear()
+    one.upload(forms.url("/a"), body=b"x" * 900_000, method="POST")
+    until(one.tasks, lambda tasks: tasks[0].body_sent > 0)
+    assert one.tasks()[0].body_size == 900_000
+    one.kill_with_engine()
+    forms.reads.set()
+    again = host()
+    again.attach()
+    [event, _] = again.wait_for()
+    if repeats:
+        assert event.state is TaskState.SUCCEEDED
+    else:
+        assert event.status is Status.CONNECTION_LOST and "POST" in event.error_message
+        assert event.attempts == 1
+
+
+def test_a_download_by_post_begins_anew_when_its_answer_breaks_off(host, forms, downloads):
+    forms.answer, forms.drops[:] = Content(3_000_000).data, [2_000_000]
+    one = host()
+    one.session(first_retry_delay_ms=10, retries_unsafe_methods=True)
+    one.download(forms.url("/q"), downloads / "q", method="POST", body=b"query")
+    [event, _] = one.wait_for()
+    assert event.state is TaskState.SUCCEEDED
+    assert (downloads / "q").read_bytes() == forms.answer
+    asked = [(sent.method, sent.body, sent.headers.get("range")) for sent in forms.sent]
+    assert asked == [("POST", b"query", None)] * 2
+
+
+def test_an_answer_larger_than_what_is_kept_is_cut(host, forms):
+    forms.answer = Content(200_000).data
+    one = host()
+    one.session()
+    one.upload(forms.url("/a"), body=b"?")
+    [event, _] = one.wait_for()
+    assert event.response_body == forms.answer[:65_536]
+
+
+def test_a_put_is_tried_again_after_a_503_and_a_post_is_not(host, forms):
+    one = host()
+    one.session(first_retry_delay_ms=10)
+    forms.statuses[:] = [503]
+    one.upload(forms.url("/put"), body=b"1")
+    [event, _] = one.wait_for()
+    assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 2)
+    one.acknowledge([event])
+    forms.statuses[:] = [503]
+    one.enqueue([Request(forms.url("/post"), body=b"1", method="POST")])
+    event = one.wait_for(2)[-1]
+    assert (event.status, event.http_status) == (Status.HTTP_STATUS, 503)
+    assert [sent.path for sent in forms.sent] == ["/put", "/put", "/post"]
+    assert not any("expect" in sent.headers for sent in forms.sent), "a small body is sooner sent than asked for"

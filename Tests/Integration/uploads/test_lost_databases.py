@@ -1,0 +1,98 @@
+"""A store whose database was lost, or is an old copy: the files that hosts have handed over are not removed."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+import backhaul
+from backhaul import BodySource, Request, Status
+
+from testbed.host import until
+
+DATABASE = "backhaul.sqlite3"
+
+
+def database_files(store):
+    return [store / name for name in os.listdir(store) if name.startswith(DATABASE)]
+
+
+def consume(one, forms, path, content):
+    path.write_bytes(content)
+    one.enqueue([Request(forms.url("/a"), body_file=path, body_source=BodySource.CONSUME, suspended=True)])
+    assert not path.exists()
+
+
+def contents(folder):
+    return sorted((folder / name).read_bytes() for name in os.listdir(folder) if (folder / name).is_file())
+
+
+@pytest.mark.parametrize("loss", ["removed", "emptied"])
+def test_a_store_without_its_database_is_damaged_as_long_as_files_of_its_tasks_lie_there(
+        host, forms, sources, store, loss):
+    one = host()
+    one.session()
+    consume(one, forms, sources / "a", b"the only copy")
+    one.kill_with_engine()
+    for path in database_files(store):
+        if loss == "removed" or path.name != DATABASE:
+            path.unlink()
+        else:
+            os.truncate(path, 0)
+    with pytest.raises(backhaul.StoreError) as refused:
+        host()
+    assert refused.value.status is Status.STORE_DAMAGED
+    assert str(store / "bodies") in str(refused.value)
+    assert contents(store / "bodies") == [b"the only copy"]
+    # As the message says.
+    shutil.move(store / "bodies", sources / "bodies")
+    host().session()
+    assert contents(sources / "bodies") == [b"the only copy"]
+
+
+def test_what_an_old_copy_of_the_database_does_not_know_is_kept_aside(host, forms, sources, store, tmp_path):
+    one = host()
+    one.session()
+    consume(one, forms, sources / "known", b"known")
+    one.kill_with_engine()
+    for path in database_files(store):
+        shutil.copy(path, tmp_path / path.name)
+    one = host()
+    one.attach()
+    consume(one, forms, sources / "later", b"later")
+    one.kill_with_engine()
+    for path in database_files(store):
+        path.unlink()
+    for name in os.listdir(tmp_path):
+        if name.startswith(DATABASE):
+            shutil.copy(tmp_path / name, store / name)
+    one = host()
+    one.attach()
+    until(lambda: (store / "bodies" / "lost").exists() and contents(store / "bodies" / "lost"),
+          lambda found: found == [b"later"])
+    one.resume()
+    one.wait_for()
+    assert [sent.body for sent in forms.sent] == [b"known"]
+    told = subprocess.run([os.environ["BACKHAUL_COMMAND"], "doctor", "--store", store], capture_output=True, text=True)
+    assert f"{store}/bodies/lost has 1 file that the database does not know" in told.stdout
+    # And it stays through the next starts.
+    one.kill_with_engine()
+    host().attach()
+    assert contents(store / "bodies" / "lost") == [b"later"]
+
+
+def test_what_has_another_name_or_is_a_copy_is_removed(host, forms, sources, store):
+    """A crash before the commit leaves these; their hosts have them still."""
+    one = host()
+    one.session()
+    consume(one, forms, sources / "known", b"known")
+    one.kill_with_engine()
+    (sources / "second").write_bytes(b"second")
+    os.link(sources / "second", store / "bodies" / "abc-1")
+    (store / "bodies" / "abc-2s").write_bytes(b"a snapshot")
+    (store / "bodies" / "abc-3s.0").write_bytes(b"a part of one")
+    host().attach()
+    until(lambda: contents(store / "bodies"), lambda found: found == [b"known"])
+    assert not (store / "bodies" / "lost").exists()
+    assert (sources / "second").read_bytes() == b"second"

@@ -1,0 +1,125 @@
+"""Memory is read and written inside of its blocks only: hosts with many descriptors, stores with many bodies, and their
+engines under valgrind, in both hostings. A listing that fills the C library's buffer to its last byte shows a read
+behind an entry, which no run with few files does."""
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from servers import child
+from servers.certificates import make_certificates
+from servers.nginx import Nginx
+
+PROJECT = Path(__file__).resolve().parents[3]
+LIBRARIES = PROJECT / "build" / "lib"
+DAEMON = PROJECT / "build" / "libexec" / "backhaul" / "backhauld"
+#: More entries of /proc/self/fd than fit into the 32 KiB that readdir(3) reads at once.
+DESCRIPTORS = 1_400
+WRONG = 99
+PATIENCE = 900
+#: Uninitialised values are left out: an optimised Swift enum is compared with its padding, which decides nothing.
+VALGRIND = ["valgrind", "--quiet", f"--error-exitcode={WRONG}", "--undef-value-errors=no", "--leak-check=no",
+            "--num-callers=25"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def room_for_descriptors():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * DESCRIPTORS + 1_000
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        pytest.skip(f"a process may have {hard} descriptors only")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.fixture(scope="module")
+def nginx(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("nginx")
+    (folder / "files").mkdir()
+    (folder / "files" / "file").write_bytes(os.urandom(1 << 20))
+    with Nginx(folder / "server", folder / "files", make_certificates(folder), logging=False) as nginx:
+        yield nginx
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    path = tmp_path_factory.mktemp("program") / "crowd"
+    # Of version 4, which each valgrind reads.
+    subprocess.run(["clang", "-std=c11", "-O1", "-gdwarf-4", "-Wall", "-Wextra", "-Werror", "-pedantic",
+                    "-I", PROJECT / "include", "-o", path, Path(__file__).with_name("crowd.c"),
+                    "-L", LIBRARIES, "-lbackhaul", f"-Wl,-rpath,{LIBRARIES}"], check=True)
+    return path
+
+
+@pytest.fixture
+def crowd(program, nginx, tmp_path, request):
+    """Runs the host, in mode `fill` or `use`, under valgrind."""
+    bodies = request.config.getoption("--bodies")
+    (tmp_path / "body").write_bytes(b"a small body")
+
+    def run(mode, *daemon):
+        log = tmp_path / f"{mode}.valgrind"
+        host = subprocess.run(
+            [*VALGRIND, f"--log-file={log}", program, mode, tmp_path / "store", tmp_path, f"{nginx.url}/file",
+             str(DESCRIPTORS), str(bodies), *daemon], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        expect_no_report(log)
+        assert host.returncode == 0, host.stderr
+        if mode == "fill":
+            assert len(os.listdir(tmp_path / "store" / "bodies")) == bodies
+
+    yield run
+    shutil.rmtree(tmp_path, ignore_errors=True)
+
+
+def expect_no_report(log):
+    # Other lines are of debug information that valgrind does not know.
+    report = re.findall(r"^==\d+== (.*)", log.read_text(errors="replace"), flags=re.M)
+    assert not report, "\n".join(report[:100])
+
+
+class Daemon:
+    """The store's daemon under valgrind, with descriptors that it was started with. ``with Daemon(folder, name): …``"""
+
+    def __init__(self, folder, name):
+        self.store, self.log = folder / "store", folder / f"{name}.valgrind"
+
+    def __enter__(self):
+        numbers = [os.open("/dev/null", os.O_RDONLY) for _ in range(DESCRIPTORS)]
+        self.process = child.start([*VALGRIND, f"--log-file={self.log}", DAEMON, "--store", self.store,
+                                    "--linger", "600000"], pass_fds=numbers)
+        for number in numbers:
+            os.close(number)
+        deadline = time.monotonic() + PATIENCE
+        while not (self.store / "engine.socket").exists():
+            assert self.process.poll() is None and time.monotonic() < deadline, "the daemon does not listen"
+            time.sleep(0.05)
+        assert len(os.listdir(f"/proc/{self.process.pid}/fd")) > DESCRIPTORS
+
+    def __exit__(self, *failure):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            status = self.process.wait(PATIENCE)
+        finally:
+            child.end(self.process)
+        if failure[0] is None:
+            expect_no_report(self.log)
+            assert status == 0
+
+
+def test_an_engine_in_its_host_touches_no_memory_but_its_own(crowd):
+    crowd("fill")
+    crowd("use")
+
+
+def test_a_daemon_and_its_hosts_touch_no_memory_but_their_own(crowd, tmp_path):
+    # A host that found no engine would start one without valgrind: there is no such program.
+    for mode in ("fill", "use"):
+        with Daemon(tmp_path, f"daemon-{mode}"):
+            crowd(mode, "/no/such/program")

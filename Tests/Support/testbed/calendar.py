@@ -1,0 +1,19 @@
+"""The calendar of hosts with the debug library (BACKHAUL_CLOCK)."""
+
+import struct
+import time
+
+
+class Calendar:
+    """Milliseconds that the hosts' calendar is ahead of the machine's."""
+
+    def __init__(self, path):
+        self.path = path
+        self.move(0)
+
+    def move(self, milliseconds):
+        with open(self.path, "r+b" if self.path.exists() else "wb") as file:
+            file.write(struct.pack("<q", int(milliseconds)))
+
+    def start_in_1970(self):
+        self.move(-time.time() * 1000 + 60_000)

@@ -1,0 +1,167 @@
+"""A test's side of a host: a process of its own that does what it is told."""
+
+import os
+import pickle
+import select
+import signal
+import struct
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+
+import daemons
+from backhaul import Hosting
+from servers import child
+from testbed.fork_server import fork_server
+
+#: How variables begin that only a program that starts reads.
+READ_AT_START = ("LD_", "PYTHON", "MALLOC_", "BACKHAUL_LIBRARY")
+
+
+def until(look, condition, timeout=180):
+    """Looks again and again until the condition holds for what is seen, and returns that."""
+    deadline = time.monotonic() + timeout
+    while not condition(seen := look()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"for {timeout} s nothing but {seen}")
+        time.sleep(0.01)
+    return seen
+
+
+@contextmanager
+def stopped(process):
+    """SIGSTOP, and stopped inside. Gives a function that kills, and has killed when it returns."""
+    descriptor = os.pidfd_open(process)
+
+    def kill():
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        select.select([descriptor], [], [])
+
+    try:
+        signal.pidfd_send_signal(descriptor, signal.SIGSTOP)
+        until(lambda: state_of(process), lambda state: state == "T")
+        yield kill
+    finally:
+        os.close(descriptor)
+
+
+def state_of(process):
+    """As in proc_pid_stat(5)."""
+    with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+class HostEnded(AssertionError):
+    """The host's process ended in mid-call."""
+
+
+class Host:
+    """``host.download(url)`` calls the method in the host's process and returns or raises what it did there."""
+
+    #: No call of a test may take longer.
+    LIMIT = 300
+
+    def __init__(self, store, identifier="org.example.hosts", *, hosting=Hosting.EMBEDDED, environment=None, prefix=()):
+        """`prefix`: words of a program that runs the host: unshare, setpriv."""
+        self._store, self._identifier, self._hosting = str(store), identifier, hosting
+        self._process = self._started(prefix, environment or {})
+        self.pid = self._process.pid
+
+    @staticmethod
+    def _started(prefix, environment):
+        variables = {**os.environ, **environment}
+        if not prefix and not any(name.startswith(READ_AT_START) for name in environment):
+            return fork_server().start(variables)
+        return child.start([*prefix, sys.executable, "-m", "testbed.programs.hands"], stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE, env=variables)
+
+    def __repr__(self):
+        return f"<Host {self.pid}>"
+
+    def open(self, **options):
+        self._call("open", self._store, self._identifier, **{"hosting": self._hosting, **options})
+        return self
+
+    def begin(self, name, *arguments, **options):
+        """Starts a call; ``finish`` waits for it."""
+        message = pickle.dumps((name, arguments, options))
+        try:
+            self._process.stdin.write(struct.pack("<Q", len(message)) + message)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise HostEnded(f"{self} ended with {self._process.wait(10)} before {name}") from None
+
+    def finish(self):
+        result, error = pickle.loads(self._read(struct.unpack("<Q", self._read(8))[0]))
+        if error is not None:
+            raise error
+        return result
+
+    def answers_within(self, seconds):
+        """Whether a begun call has been answered."""
+        return bool(select.select([self._process.stdout], [], [], seconds)[0])
+
+    def _call(self, name, *arguments, **options):
+        self.begin(name, *arguments, **options)
+        return self.finish()
+
+    def __getattr__(self, name):
+        return lambda *arguments, **options: self._call(name, *arguments, **options)
+
+    def _read(self, size):
+        descriptor, data, end = self._process.stdout.fileno(), b"", time.monotonic() + self.LIMIT
+        while len(data) < size:
+            if not select.select([descriptor], [], [], max(0.0, end - time.monotonic()))[0]:
+                raise AssertionError(f"{self} has not answered for {self.LIMIT} s")
+            part = os.read(descriptor, size - len(data))
+            if not part:
+                raise HostEnded(f"{self} ended in mid-call with {self._process.wait(10)}")
+            data += part
+        return data
+
+    @property
+    def has_ended(self):
+        return self._process.poll() is not None
+
+    def signal(self, number):
+        os.kill(self.pid, number)
+
+    def kill(self):
+        """SIGKILL, and gone when it returns."""
+        self._process.kill()
+        self._process.wait()
+
+    def kill_engine(self):
+        """SIGKILL for the engine's process, be it this host or a daemon, and gone when it returns."""
+        engine = self.engine().process_id
+        if engine == self.pid:
+            self.kill()
+        else:
+            daemons.end(engine, signal.SIGKILL, time.monotonic() + 10)
+
+    def kill_with_engine(self):
+        """SIGKILL for both, and both gone when it returns."""
+        self.kill_engine()
+        self.kill()
+
+    def stop(self):
+        """SIGSTOP, and stopped when it returns."""
+        self.signal(signal.SIGSTOP)
+        until(lambda: state_of(self.pid), lambda state: state == "T")
+
+    def go_on(self):
+        self.signal(signal.SIGCONT)
+
+    def leave(self):
+        """Lets the program come to its end, nothing closed; returns its exit status."""
+        self._process.stdin.close()
+        return self._process.wait(30)
+
+    def end(self):
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
+        self._process.stdout.close()

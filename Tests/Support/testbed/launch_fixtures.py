@@ -1,0 +1,51 @@
+"""Fixtures of launches by both kinds of engines: the daemon, and the engine in a process of another application.
+
+A conftest.py imports those that its tests use.
+"""
+
+import pytest
+
+from backhaul import Hosting
+from testbed.host import Host
+from testbed.launches import Stage
+
+APPLICATION = "org.example.hosts"
+
+
+@pytest.fixture(params=[Hosting.DAEMON, Hosting.EMBEDDED], ids=["daemon", "embedded"])
+def hosting(request):
+    return request.param
+
+
+@pytest.fixture
+def stage(place, hosting):
+    made = Stage(place, hosting)
+    yield made
+    made.close()
+
+
+class Hosts:
+    """Starts hosts on the test's store; the first one of an embedded kind is the engine, in another application."""
+
+    def __init__(self, store, hosting):
+        self.store, self.hosting, self._started = store, hosting, []
+        self.engine = None if hosting is Hosting.DAEMON else self.start("org.example.engine")
+
+    def start(self, application=APPLICATION, **options):
+        new = Host(self.store, application, hosting=self.hosting)
+        self._started.append(new)
+        return new.open(**options)
+
+    def engine_process(self, host):
+        return host.engine().process_id
+
+    def end(self):
+        for one in self._started:
+            one.end()
+
+
+@pytest.fixture
+def hosts(store, hosting, stage):
+    made = Hosts(store, hosting)
+    yield made
+    made.end()

@@ -1,0 +1,71 @@
+"""A host as people write them: hands a list over, reads its events, acknowledges them, ends when all is done.
+
+It may be killed at any moment and started again. What it saw and acknowledged goes into a journal, written before the
+next step is taken, from which the test judges afterwards.
+
+Usage: python -m testbed.programs.collector PLAN, a JSON file: store, hosting, session, journal, configuration, seed,
+chunk, requests.
+"""
+
+import json
+import os
+import random
+import sys
+
+import backhaul
+from testbed.journal import Journal
+
+
+def main(plan):
+    journal = Journal(plan["journal"])
+    journal.write("started", process=os.getpid())
+    generator = random.Random(f"{plan['seed']}:{os.getpid()}")
+    hosting = backhaul.Hosting[plan["hosting"]]
+    with backhaul.Application("org.example.collector", plan["store"], hosting=hosting) as application:
+        with open_session(application, plan) as session:
+            journal.write("attached", created=session.created)
+            hand_over(session, plan, journal)
+            collect(session, plan, journal, generator)
+            session.complete()
+    journal.write("completed")
+
+
+def open_session(application, plan):
+    """By its identifier alone, as soon as it exists."""
+    try:
+        return application.attach(plan["session"])
+    except backhaul.NotFound:
+        return application.session(plan["session"], **plan["configuration"])
+
+
+def hand_over(session, plan, journal):
+    """Every start hands everything over again whose end was not seen: the keys make that harmless."""
+    seen = journal.keys_seen()
+    requests = [backhaul.Request(url, destination, key=key, user_data=key.encode())
+                for key, url, destination in plan["requests"] if key not in seen]
+    for result, request in zip(session.enqueue(requests, chunk=plan["chunk"]), requests):
+        journal.write("enqueued", key=request.key, task=result.task_id, new=result.is_new)
+
+
+def collect(session, plan, journal, generator):
+    keys = {key for key, _, _ in plan["requests"]}
+    seen = journal.keys_seen()
+    batch = []
+    # Killed between its last acknowledgement and its end, it finds nothing more to read.
+    for event in session.events(timeout=1 if keys <= seen else None):
+        journal.write("seen", event=event.id, key=event.key, task=event.task_id, round=event.round,
+                      state=event.state, status=event.status, finished=event.is_session_finished,
+                      whole=event.path is None or os.path.getsize(event.path) == event.size)
+        seen.add(event.key)
+        batch.append(event)
+        if event.is_session_finished or len(batch) >= generator.choice([1, 1, 3, 20]):
+            session.acknowledge(batch)
+            journal.write("acknowledged", events=[item.id for item in batch])
+            batch = []
+        if event.is_session_finished and keys <= seen:
+            return
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1]) as file:
+        main(json.load(file))

@@ -1,0 +1,317 @@
+"""A host that does what a test tells it over its standard input, one pickled call after another.
+
+The answers are plain values. Whatever the library did to this process, the test sees it from outside.
+"""
+
+import _ctypes
+import ctypes
+import dataclasses
+import gc
+import json
+import os
+import pickle
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import time
+import traceback
+
+import backhaul
+
+
+def plain(value):
+    """A value that another process can read."""
+    if isinstance(value, backhaul.Event):
+        return dataclasses.replace(value, _session=None)
+    if isinstance(value, backhaul.Task):
+        return value.id
+    if isinstance(value, backhaul.Session):
+        return value.created
+    if isinstance(value, backhaul.Events):
+        return [plain(item) for item in value.items]
+    if isinstance(value, (list, backhaul.EventStream)) or hasattr(value, "__next__"):
+        return [plain(item) for item in value]
+    return value
+
+
+class Hands:
+    """What a test may ask for by name; anything else is a method of the open session."""
+
+    application = None
+    sessions = ()
+
+    def open(self, store, identifier="org.example.hosts", **options):
+        self.application = backhaul.Application(identifier, store, **options)
+        self.sessions = []
+
+    def session(self, identifier="gallery", **options):
+        """Creates or attaches; from now on the session that methods go to."""
+        self.sessions.insert(0, self.application.session(identifier, **options))
+        return self.sessions[0].created
+
+    def attach(self, identifier="gallery", **options):
+        self.sessions.insert(0, self.application.attach(identifier, **options))
+
+    def turn_to(self, identifier):
+        """From now on methods go to this one of the open sessions."""
+        self.sessions.sort(key=lambda session: session.identifier != identifier)
+
+    def reconfigure(self, **fields):
+        """Changes these of the session, and leaves the others."""
+        self.sessions[0].update(dataclasses.replace(self.sessions[0].configuration(), **fields))
+
+    def all_sessions(self):
+        return self.application.sessions()
+
+    def engine(self):
+        return self.application.engine()
+
+    def attention(self, timeout=0):
+        return self.application.poll(timeout=timeout)
+
+    def limits(self):
+        return self.application.limits()
+
+    def set_limits(self, limits):
+        self.application.set_limits(limits)
+
+    def set_network(self, network):
+        self.application.set_network(network)
+
+    def networks(self):
+        return self.application.networks()
+
+    def conditions(self):
+        return self.application.conditions()
+
+    def holds(self):
+        return self.application.holds()
+
+    def launches(self):
+        return self.application.launches()
+
+    def current_launch(self):
+        return self.application.current_launch()
+
+    def set_launch(self, command):
+        self.application.set_launch(command)
+
+    def close_session(self):
+        self.sessions.pop(0).close()
+
+    def close(self):
+        self.application.close()
+        while self.sessions:
+            self.close_session()
+
+    def page(self, after, maximum):
+        """The events after an id, and whether there were more."""
+        found = self.sessions[0].poll(after, maximum)
+        return [plain(event) for event in found.items], found.more
+
+    def wait_for(self, count=None, timeout=180):
+        """Reads events from the first unacknowledged one until the session is finished, or until there are so many.
+
+        The end of a round that was over before the next task was handed over is left out, unless events are counted:
+        how many rounds there are is a matter of who was faster."""
+        events = []
+        for event in self.sessions[0].events(timeout=timeout):
+            if count is None and event.is_session_finished and self.goes_on_after(event):
+                continue
+            events.append(event)
+            if event.is_session_finished if count is None else len(events) == count:
+                break
+        return events
+
+    def goes_on_after(self, event):
+        """Whether a later round has ended too, or is to."""
+        session = self.sessions[0]
+        if any(not task.state.has_ended for task in session.tasks()):
+            return True
+        return any(later.is_session_finished for later in session.poll(event.id, timeout=0).items)
+
+    def started(self, name, *arguments, **options):
+        """Starts a verb and leaves: its ticket lies in the process until ``outcome``."""
+        self.ticket = getattr(self.sessions[0].start, name)(*arguments, **options)
+
+    def outcome(self, timeout=None):
+        return self.ticket.result(timeout)
+
+    def started_attach(self, identifier, role):
+        """Begins to attach and leaves: the ticket lies in the process until ``take_attached``."""
+        self.ticket = self.application.start.attach(identifier, role)
+
+    def take_attached(self, timeout=30):
+        self.sessions.insert(0, self.ticket.result(timeout))
+
+    def is_done(self):
+        return self.ticket.done
+
+    def forget_ticket(self):
+        del self.ticket
+        gc.collect()
+
+    def engine_pid(self):
+        return self.application.engine().process_id
+
+    def become(self, user, group):
+        """Gives up being root for good."""
+        os.setgroups([])
+        os.setresgid(group, group, group)
+        os.setresuid(user, user, user)
+
+    def set_umask(self, mask):
+        return os.umask(mask)
+
+    def limit_descriptors(self, count):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+    def close_descriptors(self):
+        """What some daemons do when they start: everything but the standard streams."""
+        os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+    def open_descriptors(self):
+        """What each open descriptor points to."""
+        names = {}
+        for number in os.listdir("/proc/self/fd"):
+            try:
+                names[int(number)] = os.readlink(f"/proc/self/fd/{number}")
+            except OSError:
+                continue
+        return names
+
+    def thread_names(self):
+        threads = os.listdir("/proc/self/task")
+        return sorted(open(f"/proc/self/task/{thread}/comm").read().strip() for thread in threads)
+
+    def signal_dispositions(self):
+        return {number: signal.getsignal(number) for number in signal.valid_signals()}
+
+    def processor_seconds(self):
+        times = os.times()
+        return times.user + times.system
+
+    def ring(self):
+        """Has SIGALRM handled by this program a thousand times a second."""
+        self.rings = 0
+
+        def count(*_):
+            self.rings += 1
+
+        signal.signal(signal.SIGALRM, count)
+        signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+
+    def rung(self):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return self.rings
+
+    def default_signals(self):
+        """As a C program has them: Python ignores SIGPIPE."""
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+    def unload(self):
+        """dlclose, as plug-in hosts do, though everything is still in use."""
+        _ctypes.dlclose(backhaul._library.library._handle)
+
+    def lack_memory(self, library, first, count):
+        """Allocations of that library fail (Tests/Integration/retries/lacks.c), from the given one on."""
+        loaded = ctypes.CDLL(None)
+        loaded.lack_memory.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_long]
+        if not loaded.lack_memory(library.encode(), first, count):
+            raise LookupError(library)
+
+    def memory_calls(self):
+        return ctypes.CDLL(None).memory_calls()
+
+    def lack_watches(self, first, count):
+        """epoll_ctl(2) adds nothing."""
+        ctypes.CDLL(None).lack_watches(ctypes.c_long(first), ctypes.c_long(count))
+
+    def lack_processes(self, first, count):
+        """/proc/PID/stat cannot be opened."""
+        ctypes.CDLL(None).lack_processes(ctypes.c_long(first), ctypes.c_long(count))
+
+    def fetch_with(self, curl, url):
+        """One transfer with another libcurl, by its file name. Returns its CURLcode; no file name, no library."""
+        try:
+            other = ctypes.CDLL(curl)
+        except OSError:
+            return None
+        other.curl_easy_init.restype = ctypes.c_void_p
+        easy = ctypes.c_void_p(other.curl_easy_init())
+        other.curl_easy_setopt(easy, ctypes.c_int(10002), ctypes.c_char_p(url.encode()))  # CURLOPT_URL
+        other.curl_easy_setopt(easy, ctypes.c_int(64), ctypes.c_long(0))  # CURLOPT_SSL_VERIFYPEER
+        other.curl_easy_setopt(easy, ctypes.c_int(44), ctypes.c_long(1))  # CURLOPT_NOBODY
+        return other.curl_easy_perform(easy)
+
+    def inherited(self):
+        """The descriptors of a program that this one starts without closing any."""
+        listing = "import os, json; print(json.dumps({n: os.readlink(f'/proc/self/fd/{n}') for n in os.listdir(" \
+                  "'/proc/self/fd') if os.path.islink(f'/proc/self/fd/{n}')}))"
+        done = subprocess.run([sys.executable, "-I", "-c", listing], close_fds=False, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, check=True)
+        return {int(number): target for number, target in json.loads(done.stdout).items()}
+
+    def fork(self):
+        """Forks a child that keeps everything it inherited and stays. Returns its process id and what it got from the
+        library: the error of a verb on the parent's session, and of one on the parent's application."""
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(1_000)
+            told = []
+            for verb in (self.sessions[0].configuration, self.application.sessions):
+                told.append(outcome_of(verb)[1])
+            os.write(writer, pickle.dumps(told))
+            os.close(writer)
+            while True:
+                time.sleep(60)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as told:
+            return child, pickle.load(told)
+
+    def fork_and_reopen(self, store, identifier="org.example.hosts"):
+        """Forks a child that closes what it inherited, opens the application afresh, lists its sessions and ends."""
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(1_000)
+
+            def reopened():
+                self.sessions[0].close()
+                self.application.close()
+                with backhaul.Application(identifier, store, hosting=backhaul.Hosting.EMBEDDED) as application:
+                    return application.sessions()
+
+            os.write(writer, pickle.dumps(outcome_of(reopened)))
+            os._exit(7)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as told:
+            answer = pickle.load(told)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), answer
+
+
+def outcome_of(function, *arguments, **options):
+    """A pair of the result and the error, of which one is None."""
+    try:
+        return plain(function(*arguments, **options)), None
+    except backhaul.BackhaulError as error:
+        return None, error
+    except Exception:
+        return None, RuntimeError(traceback.format_exc())
+
+
+def main():
+    hands, source, sink = Hands(), sys.stdin.buffer, sys.stdout.buffer
+    while size := source.read(8):
+        name, arguments, options = pickle.loads(source.read(struct.unpack("<Q", size)[0]))
+        function = getattr(hands, name, None) or getattr(hands.sessions[0], name)
+        answer = pickle.dumps(outcome_of(function, *arguments, **options))
+        sink.write(struct.pack("<Q", len(answer)) + answer)
+        sink.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""How scripts/test runs a suite."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from testbed.host import until
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "test"
+
+
+LOADED = f"""
+import importlib.machinery, importlib.util, sys
+loader = importlib.machinery.SourceFileLoader("suites", {str(SCRIPT)!r})
+suites = importlib.util.module_from_spec(importlib.util.spec_from_loader("suites", loader))
+loader.exec_module(suites)
+"""
+DEFAULT = ["env", "--default-signal=HUP,INT,QUIT"]
+
+
+@pytest.fixture(scope="module")
+def suites():
+    names = {}
+    exec(LOADED, names)
+    return names["suites"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT], ids=lambda number: number.name)
+def test_a_signal_that_the_caller_ignores_is_not_ignored_in_a_suite(suites, tmp_path, number):
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        status, _ = suites.run_bounded(["sh", "-c", f"kill -{int(number)} $$"], tmp_path / "log")
+    finally:
+        signal.signal(number, before)
+    assert status == -number
+
+
+def test_a_suite_that_says_something_from_time_to_time_is_not_ended(suites, tmp_path):
+    talks = ["sh", "-c", "for i in 1 2 3 4 5 6; do echo; sleep 0.5; done"]
+    assert suites.run_bounded(talks, tmp_path / "log", silence=2)[0] == 0
+
+
+def test_a_silent_suite_is_ended_with_what_it_has_started(suites, tmp_path):
+    log = tmp_path / "log"
+    assert suites.run_bounded(["sh", "-c", "sleep 1000 & echo $!; wait"], log, silence=1)[0] == -signal.SIGKILL
+    started, *_, last = log.read_text().splitlines()
+    assert last == "error: silent for 1 seconds: ended"
+    until(lambda: is_running(int(started)), lambda is_running: not is_running)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_the_suites_end_with_the_program_that_runs_them(tmp_path, number):
+    program = LOADED + "\nsuites.REPORTS = suites.Path(sys.argv.pop())" \
+        "\nsuites.SUITES[:] = [suites.Suite('long', '', ['sh', '-c', 'echo $$; sleep 1000'])]\nsuites.main()"
+    running = subprocess.Popen([*DEFAULT, sys.executable, "-c", program, tmp_path / "reports"])
+    log = tmp_path / "reports" / "long.log"
+    suite = int(until(lambda: log.exists() and log.read_text(), lambda text: text))
+    running.send_signal(number)
+    assert running.wait() == 128 + number
+    until(lambda: is_running(suite), lambda is_running: not is_running)
+
+
+def is_running(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False

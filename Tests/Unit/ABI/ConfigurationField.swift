@@ -1,0 +1,206 @@
+import BackhaulModel
+import CBackhaul
+import Glibc
+import Testing
+
+/// A field of `bh_session_configuration`: how a host gives it, and what the session then has instead of the default.
+struct ConfigurationField: CustomTestStringConvertible, Sendable {
+    typealias Given = bh_session_configuration
+    typealias Give = @Sendable (inout Given, HostMemory) -> Void
+    typealias Expect = @Sendable (inout SessionConfiguration) -> Void
+
+    /// In the header; an array has a second one for its count.
+    let names: [String]
+    let give: Give
+    let expect: Expect
+
+    var testDescription: String { names[0] }
+
+    private init(_ names: String..., give: @escaping Give, expect: @escaping Expect) {
+        self.names = names
+        self.give = give
+        self.expect = expect
+    }
+
+    private init<Number: BinaryInteger & Sendable>(
+        _ name: String, _ field: any WritableKeyPath<Given, Number> & Sendable, _ number: Number,
+        _ expect: @escaping Expect
+    ) {
+        self.init(name, give: { given, _ in given[keyPath: field] = number }, expect: expect)
+    }
+
+    private init(
+        _ name: String, _ field: any WritableKeyPath<Given, UnsafePointer<CChar>?> & Sendable, _ text: String,
+        _ expect: @escaping Expect
+    ) {
+        self.init(name, give: { given, memory in given[keyPath: field] = memory.text(text) }, expect: expect)
+    }
+
+    /// Each works alone and with all others.
+    static let all = identity + retries + requests + connections + constraints
+
+    private static let pin = "sha256//" + String(repeating: "A", count: 43) + "="
+
+    private static let identity = [
+        ConfigurationField("identifier", \.identifier, "other") { $0.identifier = "other" },
+        ConfigurationField("connections_per_origin", \.connections_per_origin, 2) { $0.connectionsPerOrigin = 2 },
+        ConfigurationField("maximum_running_tasks", \.maximum_running_tasks, 3) { $0.maximumRunningTasks = 3 },
+        ConfigurationField("sends_launch_events", \.sends_launch_events, Int32(BH_NO)) {
+            $0.sendsLaunchEvents = false
+        },
+        ConfigurationField("asks_for_credentials", \.asks_for_credentials, Int32(BH_YES)) {
+            $0.asksForCredentials = true
+        },
+        ConfigurationField("launch_if_stopped_ms", \.launch_if_stopped_ms, 4) { $0.launchIfStoppedMilliseconds = 4 },
+        ConfigurationField("history_limit", \.history_limit, 5) { $0.historyLimit = 5 },
+    ]
+
+    private static let retries = [
+        ConfigurationField("maximum_attempts", \.maximum_attempts, 6) { $0.maximumAttempts = 6 },
+        ConfigurationField("first_retry_delay_ms", \.first_retry_delay_ms, 7) { $0.firstRetryDelayMilliseconds = 7 },
+        ConfigurationField("longest_retry_delay_ms", \.longest_retry_delay_ms, 8_000) {
+            $0.longestRetryDelayMilliseconds = 8_000
+        },
+        ConfigurationField("request_timeout_ms", \.request_timeout_ms, 9) { $0.requestTimeoutMilliseconds = 9 },
+        ConfigurationField("resource_timeout_ms", \.resource_timeout_ms, 10) { $0.resourceTimeoutMilliseconds = 10 },
+        ConfigurationField("retry_jitter_percent", \.retry_jitter_percent, 11) { $0.retryJitterPercent = 11 },
+        ConfigurationField("retry_errors", \.retry_errors, UInt32(BH_RETRY_LOST | BH_RETRY_BAD_RESPONSE)) {
+            $0.retryErrors = [.lost, .badResponse]
+        },
+        ConfigurationField("retries_unsafe_methods", \.retries_unsafe_methods, Int32(BH_YES)) {
+            $0.retriesUnsafeMethods = true
+        },
+        ConfigurationField("retry_statuses", \.retry_statuses, "500-501,503") {
+            if let statuses = StatusList("500-501,503") { $0.retryStatuses = statuses }
+        },
+    ]
+
+    private static let requests = [
+        ConfigurationField("accepted_statuses", \.accepted_statuses, "200,404") {
+            if let statuses = StatusList("200,404") { $0.acceptedStatuses = statuses }
+        },
+        ConfigurationField("http_version", \.http_version, Int32(BH_HTTP_2_PRIOR_KNOWLEDGE)) {
+            $0.httpVersion = .http2PriorKnowledge
+        },
+        ConfigurationField("redirects", \.redirects, Int32(BH_REDIRECTS_SAME_ORIGIN)) { $0.redirects = .sameOrigin },
+        ConfigurationField("maximum_redirects", \.maximum_redirects, 12) { $0.maximumRedirects = 12 },
+        ConfigurationField("maximum_size", \.maximum_size, 13) { $0.maximumSize = 13 },
+        ConfigurationField(
+            "headers", "header_count",
+            give: { given, memory in
+                given.headers = memory.headers([("Accept", "image/png"), ("X-Empty", "")])
+                given.header_count = 2
+            },
+            expect: { $0.headers = [HeaderField("Accept", "image/png"), HeaderField("X-Empty", "")] }),
+        ConfigurationField("bytes_per_second", \.bytes_per_second, 14) { $0.bytesPerSecond = 14 },
+        ConfigurationField("cookies", \.cookies, Int32(BH_COOKIES_PERSISTENT)) { $0.cookies = .persistent },
+        ConfigurationField(
+            "tolerances", \.tolerances, UInt32(BH_TOLERATE_MISSING_CLOSE_NOTIFY | BH_TOLERATE_EARLY_RESPONSE)
+        ) {
+            $0.tolerances = [.missingCloseNotify, .earlyResponse]
+        },
+        ConfigurationField("daily_budget", \.daily_budget, 15) { $0.budget.daily = 15 },
+        ConfigurationField("monthly_budget", \.monthly_budget, .max) { $0.budget.monthly = 0 },
+    ]
+
+    private static let connections = [
+        ConfigurationField("proxy", \.proxy, "socks5h://proxy.example:1080") {
+            $0.proxy.url = "socks5h://proxy.example:1080"
+        },
+        ConfigurationField("proxy_user", \.proxy_user, "ann") { $0.proxy.user = "ann" },
+        ConfigurationField(
+            "proxy_password",
+            give: { given, memory in
+                // Refused without a user.
+                given.proxy_user = memory.text("ann")
+                given.proxy_password = memory.text("secret")
+            },
+            expect: {
+                $0.proxy.user = "ann"
+                $0.proxy.password = "secret"
+            }),
+        ConfigurationField("no_proxy", \.no_proxy, "localhost,.example") { $0.proxy.exceptions = "localhost,.example" },
+        ConfigurationField("ca_file", \.ca_file, "/etc/ca.pem") { $0.caFile = "/etc/ca.pem" },
+        ConfigurationField("minimum_tls", \.minimum_tls, Int32(BH_TLS_1_3)) { $0.tls.minimum = .tls13 },
+        ConfigurationField("client_certificate", \.client_certificate, "/etc/client.pem") {
+            $0.tls.clientCertificate = "/etc/client.pem"
+        },
+        ConfigurationField(
+            "client_key",
+            give: { given, memory in
+                // Refused without a certificate.
+                given.client_certificate = memory.text("/etc/client.pem")
+                given.client_key = memory.text("/etc/key.pem")
+            },
+            expect: {
+                $0.tls.clientCertificate = "/etc/client.pem"
+                $0.tls.clientKey = "/etc/key.pem"
+            }),
+        ConfigurationField("pinned_public_keys", \.pinned_public_keys, pin) { $0.tls.pinnedPublicKeys = pin },
+    ]
+
+    private static let constraints = [
+        ConfigurationField("preset", \.preset, Int32(BH_PRESET_OVERNIGHT)) { $0.constraints.preset = .overnight },
+        ConfigurationField("requires_external_power", \.requires_external_power, Int32(BH_YES)) {
+            $0.constraints.requiresExternalPower = true
+        },
+        ConfigurationField("requires_unmetered", \.requires_unmetered, Int32(BH_NO)) {
+            $0.constraints.requiresUnmetered = false
+        },
+        ConfigurationField("networks", \.networks, UInt32(BH_NETWORK_WIFI | BH_NETWORK_TUNNEL)) {
+            $0.constraints.networks = [.wifi, .tunnel]
+        },
+        ConfigurationField("minimum_battery_percent", \.minimum_battery_percent, 16) {
+            $0.constraints.minimumBatteryPercent = 16
+        },
+        ConfigurationField("maximum_thermal_state", \.maximum_thermal_state, Int32(BH_THERMAL_FAIR)) {
+            $0.constraints.maximumThermalState = .fair
+        },
+        ConfigurationField("maximum_cpu_pressure_percent", \.maximum_cpu_pressure_percent, 17) {
+            $0.constraints.maximumCPUPressurePercent = 17
+        },
+        ConfigurationField("maximum_io_pressure_percent", \.maximum_io_pressure_percent, 18) {
+            $0.constraints.maximumIOPressurePercent = 18
+        },
+        ConfigurationField("maximum_memory_pressure_percent", \.maximum_memory_pressure_percent, 19) {
+            $0.constraints.maximumMemoryPressurePercent = 19
+        },
+        ConfigurationField("minimum_bytes_per_second", \.minimum_bytes_per_second, 20) {
+            $0.constraints.minimumBytesPerSecond = 20
+        },
+        ConfigurationField("quiet_hours", \.quiet_hours, "22:00-06:30") {
+            $0.constraints.quietHours = QuietHours("22:00-06:30")
+        },
+        ConfigurationField("slow_after_ms", \.slow_after_ms, 21_000) { $0.slowAfterMilliseconds = 21_000 },
+        ConfigurationField("slow_pause_ms", \.slow_pause_ms, 22_000) { $0.slowPauseMilliseconds = 22_000 },
+        ConfigurationField("discretionary_if_launched", \.discretionary_if_launched, Int32(BH_YES)) {
+            $0.isDiscretionaryIfLaunched = true
+        },
+    ]
+}
+
+/// What a host's structs point to. It is freed with this object.
+final class HostMemory {
+    private var texts: [UnsafeMutablePointer<CChar>] = []
+    private var arrays: [UnsafeMutablePointer<bh_header>] = []
+
+    deinit {
+        for text in texts { free(text) }
+        for array in arrays { array.deallocate() }
+    }
+
+    func text(_ text: String) -> UnsafePointer<CChar>? {
+        guard let copy = strdup(text) else { return nil }
+        texts.append(copy)
+        return UnsafePointer(copy)
+    }
+
+    func headers(_ fields: [(name: String, value: String)]) -> UnsafePointer<bh_header> {
+        let array = UnsafeMutablePointer<bh_header>.allocate(capacity: fields.count)
+        for (index, field) in fields.enumerated() {
+            (array + index).initialize(to: bh_header(name: text(field.name), value: text(field.value)))
+        }
+        arrays.append(array)
+        return UnsafePointer(array)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+
+/// include/backhaul.h as text, so that the tests know what must be there without a list of their own.
+struct Header {
+    /// Struct name and field names.
+    let structs: [(name: String, fields: [String])]
+    /// Names of all enumerators and of all macros that are numbers.
+    let constants: [String]
+
+    static let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "include/backhaul.h").path
+
+    init() throws {
+        let text = try String(contentsOfFile: Header.path, encoding: .utf8)
+            .replacing(#/(?s)/\*.*?\*//#, with: "")
+        structs = text.matches(of: #/(?s)typedef struct (bh_\w+) \{(.*?)\} \w+;/#).map { match in
+            let fields = match.2.matches(of: #/(\w+)(\[\w+\])?;/#).map { String($0.1) }
+            return (String(match.1), fields)
+        }
+        let statuses = text.matches(of: #/X\((\w+), \d+,/#).map { "BH_\($0.1)" }
+        let enumerators = text.matches(of: #/(?m)(BH_\w+) = -?\w/#).map { String($0.1) }
+        let macros = text.matches(of: #/(?m)^#define (BH_\w+) +[^ {\\]/#).map { String($0.1) }
+        constants = statuses + enumerators + macros.filter { !$0.hasSuffix("_INIT") }
+    }
+
+    /// The same document as bh_abi_json, made by a C compiler from the header alone.
+    func compiledManifest() throws -> Manifest {
+        var program = """
+            #include <inttypes.h>
+            #include <stdio.h>
+            #include "\(Header.path)"
+            int main(void) {
+                printf("{\\"version\\":\\"%d.%d.%d\\",\\"structs\\":{",
+                       BH_VERSION_MAJOR, BH_VERSION_MINOR, BH_VERSION_PATCH);
+
+            """
+        for (index, layout) in structs.enumerated() {
+            program += "printf(\"\(index > 0 ? "," : "")\\\"\(layout.name)\\\":"
+            program += "{\\\"size\\\":%zu,\\\"fields\\\":{\", sizeof(\(layout.name)));\n"
+            for (index, field) in layout.fields.enumerated() {
+                program += "printf(\"\(index > 0 ? "," : "")\\\"\(field)\\\":%zu\", "
+                program += "offsetof(\(layout.name), \(field)));\n"
+            }
+            program += "printf(\"}}\");\n"
+        }
+        program += "printf(\"},\\\"constants\\\":{\");\n"
+        for (index, name) in constants.enumerated() {
+            program += "printf(\"\(index > 0 ? "," : "")\\\"\(name)\\\":\");\n"
+            // What does not fit into an int64_t is unsigned in the header.
+            program += "if ((\(name)) > 0) printf(\"%\" PRIu64, (uint64_t)(\(name)));"
+            program += " else printf(\"%\" PRId64, (int64_t)(\(name)));\n"
+        }
+        program += "printf(\"}}\");\nreturn 0;\n}\n"
+        return try JSONDecoder().decode(Manifest.self, from: Header.output(of: program))
+    }
+
+    private static func output(of program: String) throws -> Data {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let source = folder.appending(path: "layout.c")
+        try Data(program.utf8).write(to: source)
+        let binary = folder.appending(path: "layout").path
+        _ = try run("/usr/bin/env", ["clang", "-std=c11", "-Wall", "-Werror", "-o", binary, source.path])
+        return try run(binary, [])
+    }
+
+    private static func run(_ path: String, _ arguments: [String]) throws -> Data {
+        let process = Process()
+        process.executableURL = URL(filePath: path)
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+        return data
+    }
+}
+
+/// The document of bh_abi_json.
+struct Manifest: Decodable, Equatable {
+    struct Layout: Decodable, Equatable {
+        var size: Int
+        var fields: [String: Int]
+    }
+    var version: String
+    var structs: [String: Layout]
+    var constants: [String: Decimal]
+}

@@ -1,0 +1,152 @@
+import BackhaulModel
+import CBackhaul
+import Glibc
+import Testing
+
+@testable import BackhaulABI
+
+@Suite("A session configuration of the host")
+struct ConfigurationArgumentTests {
+    private func read(
+        _ identifier: String?, of session: String? = nil, _ change: (inout bh_session_configuration) -> Void = { _ in }
+    ) throws(Failure) -> SessionConfiguration {
+        var configuration = bh_session_configuration()
+        configuration.struct_size = MemoryLayout<bh_session_configuration>.size
+        change(&configuration)
+        guard let identifier else { return try ConfigurationArgument.read(&configuration, of: session) }
+        var result: Result<SessionConfiguration, Failure> = .failure(Failure(.internal, "not read"))
+        identifier.withCString { text in
+            configuration.identifier = text
+            result = Result { () throws(Failure) in try ConfigurationArgument.read(&configuration, of: session) }
+        }
+        return try result.get()
+    }
+
+    @Test("has the defaults where it says 0 or NULL")
+    func defaults() throws {
+        #expect(try read("gallery") == SessionConfiguration(identifier: "gallery"))
+    }
+
+    /// What a host that gives these fields gets.
+    private func read(giving fields: [ConfigurationField]) throws -> SessionConfiguration {
+        let memory = HostMemory()
+        return try withExtendedLifetime(memory) {
+            try read(nil) { given in
+                given.identifier = memory.text("gallery")
+                for field in fields { field.give(&given, memory) }
+            }
+        }
+    }
+
+    private func expected(_ fields: [ConfigurationField]) -> SessionConfiguration {
+        var configuration = SessionConfiguration(identifier: "gallery")
+        for field in fields { field.expect(&configuration) }
+        return configuration
+    }
+
+    @Test("is taken with each of its fields", arguments: ConfigurationField.all)
+    func field(field: ConfigurationField) throws {
+        #expect(expected([field]) != expected([]), "the value is the default")
+        #expect(try read(giving: [field]) == expected([field]))
+    }
+
+    @Test("is taken with all of its fields")
+    func allFields() throws {
+        #expect(try read(giving: ConfigurationField.all) == expected(ConfigurationField.all))
+    }
+
+    @Test("is given back to the host with each of its fields", arguments: ConfigurationField.all)
+    func back(field: ConfigurationField) throws {
+        let batch = Batch(.configuration(expected([field])))
+        #expect(try ConfigurationArgument.read(batch.configuration(at: 0)) == expected([field]))
+    }
+
+    @Test("has each field of the header among these")
+    func coverage() throws {
+        let header = try #require(try Header().structs.first { $0.name == "bh_session_configuration" })
+        #expect((["struct_size"] + ConfigurationField.all.flatMap(\.names)).sorted() == header.fields.sorted())
+    }
+
+    @Test("is refused beyond its limits, naming the field")
+    func limits() {
+        let failure = failure { () throws(Failure) in try read("gallery") { $0.connections_per_origin = 257 } }
+        #expect(failure?.status == .invalidArgument)
+        #expect(failure?.message.contains("connections_per_origin") == true)
+        #expect(
+            self.failureOf { $0.resource_timeout_ms = .max }?.message.contains("resource_timeout_ms") == true)
+        #expect(self.failureOf { $0.tolerances = 4 }?.message.contains("tolerances has the unknown bits 0x4") == true)
+        #expect(self.failureOf { $0.first_retry_delay_ms = 700_000 }?.status == .invalidArgument)
+    }
+
+    private func failureOf(_ change: (inout bh_session_configuration) -> Void) -> Failure? {
+        failure { () throws(Failure) in try read("gallery", change) }
+    }
+
+    @Test(
+        "needs an identifier without control characters",
+        arguments: ["a\nb", "\u{7F}", String(repeating: "x", count: 256)])
+    func identifiers(identifier: String) {
+        #expect(failure { () throws(Failure) in try read(identifier) }?.status == .invalidArgument)
+        #expect(failure { () throws(Failure) in try read(nil) }?.message.contains("identifier is NULL") == true)
+    }
+
+    @Test("for an update may leave the identifier out and cannot change it")
+    func update() throws {
+        #expect(try read(nil, of: "gallery").identifier == "gallery")
+        #expect(try read("gallery", of: "gallery").identifier == "gallery")
+        #expect(failure { () throws(Failure) in try read("other", of: "gallery") }?.status == .invalidArgument)
+        // The same letters to the eye, other bytes: another session.
+        #expect(failure { () throws(Failure) in try read("e\u{301}", of: "\u{E9}") }?.status == .invalidArgument)
+    }
+}
+
+@Suite("A task selection of the host")
+struct SelectionArgumentTests {
+    private func read(
+        _ ids: [UInt64] = [], states: UInt32 = 0, count: Int? = nil, isNull: Bool = false
+    ) throws(Failure) -> TaskSelection {
+        var result: Result<TaskSelection, Failure> = .failure(Failure(.internal, "not read"))
+        ids.withUnsafeBufferPointer { buffer in
+            var selection = bh_task_selection(
+                struct_size: MemoryLayout<bh_task_selection>.size, ids: isNull ? nil : buffer.baseAddress,
+                id_count: count ?? ids.count, states: states, group: nil)
+            result = Result { () throws(Failure) in try SelectionArgument.read(&selection) }
+        }
+        return try result.get()
+    }
+
+    @Test("means all tasks when it is NULL or says nothing")
+    func all() throws {
+        #expect(try SelectionArgument.read(nil) == TaskSelection())
+        #expect(try read() == TaskSelection())
+    }
+
+    @Test("keeps ids and states")
+    func some() throws {
+        let states = UInt32(1 << BH_TASK_WAITING | 1 << BH_TASK_FAILED)
+        let selection = try read([3, 1], states: states)
+        #expect(selection.ids == [TaskID(rawValue: 3), TaskID(rawValue: 1)])
+        #expect(selection.states == [TaskStates(.waiting), TaskStates(.failed)])
+    }
+
+    @Test("with an id that no row can have still names no other row")
+    func hugeID() throws {
+        #expect(try read([.max]).ids == [TaskID(rawValue: UInt64(Int64.max))])
+    }
+
+    @Test("with a state that does not exist is refused", arguments: [1, 1 << 7, 1 << 31] as [UInt32])
+    func unknownState(states: UInt32) {
+        #expect(failure { () throws(Failure) in try read(states: states) }?.message.contains("states") == true)
+    }
+
+    @Test("with a count that cannot be is refused", arguments: [10_000_001, .max, -1])
+    func count(count: Int) {
+        #expect(failure { () throws(Failure) in try read([1], count: count) }?.status == .invalidArgument)
+    }
+
+    @Test("with a count but no ids is refused")
+    func noIDs() {
+        let failure = failure { () throws(Failure) in try read(count: 1, isNull: true) }
+        #expect(failure?.message == "selection.ids is NULL, but selection.id_count is 1")
+    }
+}

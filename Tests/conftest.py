@@ -1,0 +1,127 @@
+"""What the tests share: paths, the library, a store on a real disk, two servers, and hosts that are surely ended."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PATHS = [str(ROOT / folder) for folder in ("bindings/python/src", "Tests/Support", "Tests/Integration", "scripts")]
+# A folder with an __init__.py is a package there; Integration/packaging has none, since pytest needs that name.
+sys.path[:0] = PATHS
+os.environ.setdefault("BACKHAUL_LIBRARY", str(ROOT / "build" / "lib" / "libbackhaul.so.0"))
+# Hosts are started with the same paths.
+os.environ["PYTHONPATH"] = os.pathsep.join([*PATHS, os.environ.get("PYTHONPATH", "")])
+
+from backhaul import Hosting  # noqa: E402
+from servers.certificates import make_certificates  # noqa: E402
+from servers.content import mixed_sizes, write_files  # noqa: E402
+from servers.misbehaving import MisbehavingServer  # noqa: E402
+from servers.nginx import Nginx  # noqa: E402
+from testbed.calendar import Calendar  # noqa: E402
+from testbed.host import Host  # noqa: E402
+from testbed.places import make_place, new_place  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def library():
+    """The path of the library under test."""
+    return Path(os.environ["BACKHAUL_LIBRARY"])
+
+
+@pytest.fixture
+def place():
+    """An empty directory on a real disk."""
+    with new_place() as made:
+        yield made
+
+
+@pytest.fixture
+def store(place, library):
+    """Path of a store that does not exist yet."""
+    assert library.exists(), f"{library} is not built: run make"
+    return place / "store"
+
+
+@pytest.fixture
+def downloads(place):
+    """An empty directory to download into."""
+    made = place / "downloads"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def hosting(request):
+    """Where the test's engine runs: in its hosts, or for a test marked ``both_hostings`` in the daemon, too."""
+    return getattr(request, "param", Hosting.EMBEDDED)
+
+
+def pytest_generate_tests(metafunc):
+    if "hosting" in metafunc.fixturenames and metafunc.definition.get_closest_marker("both_hostings"):
+        metafunc.parametrize("hosting", [Hosting.EMBEDDED, Hosting.DAEMON], ids=["embedded", "daemon"], indirect=True)
+
+
+@pytest.fixture
+def host(store, hosting):
+    """Starts hosts, opened on the test's store, and ends them after the test."""
+    started = []
+
+    def start(*, opened=True, **options):
+        new = Host(store, **{"hosting": hosting, **options})
+        started.append(new)
+        return new.open() if opened else new
+
+    yield start
+    for one in started:
+        one.end()
+
+
+@pytest.fixture
+def misbehaving():
+    with MisbehavingServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory):
+    return make_certificates(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="session")
+def served():
+    """200 files of mixed sizes, and their digests."""
+    folder = make_place("served")
+    yield write_files(folder, mixed_sizes(200, seed=1))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def nginx(served, certificates, tmp_path_factory):
+    with Nginx(tmp_path_factory.mktemp("nginx"), served.folder, certificates) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def debug_library():
+    """The library with its test switches in; the Swift tests' build folder has most of it ready."""
+    named = os.environ.get("BACKHAUL_DEBUG_LIBRARY")
+    if named:
+        return Path(named)
+    swift = shutil.which("swift")
+    if swift is None:
+        pytest.skip("a debug build needs swift in PATH")
+    build = [swift, "build", "--package-path", ROOT, "--scratch-path", ROOT / "build" / "swift" / "debug"]
+    done = subprocess.run([*build, "--product", "BackhaulLibrary"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4_000:] + done.stderr[-4_000:]
+    shown = subprocess.run([*build, "--show-bin-path"], capture_output=True, text=True, check=True)
+    return Path(shown.stdout.strip()) / "libBackhaulLibrary.so"
+
+
+@pytest.fixture
+def calendar(place):
+    """The calendar of hosts with the debug library, to be moved."""
+    return Calendar(place / "calendar")
