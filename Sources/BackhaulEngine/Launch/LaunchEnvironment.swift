@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// What a launched host finds in its environment: who the user is and where his things are, as this engine was told;
-/// how to find this store and its daemon; which launch it is; and what the launch command adds. Nothing else of the
-/// engine's own, which is somebody else's business and may be secret.
+/// The environment of a launched host: the user and the user's directories, as this engine has them; how to find this
+/// store and its daemon; which launch it is; and what the launch command adds. The rest of the engine's environment may
+/// be secret and is not passed on.
 enum LaunchEnvironment {
     private static let names: Set<String> = [
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR",

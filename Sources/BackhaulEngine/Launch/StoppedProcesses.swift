@@ -1,7 +1,7 @@
 internal import BackhaulPlatform
 
-/// Which hosts are seen to be stopped, and since when. A stop tells nobody, so it counts from when it was first seen:
-/// when a session was listed, or an event came for the host.
+/// Which hosts are seen to be stopped, and since when. The system does not report a stop, so it counts from the time
+/// when it was first seen: when a session was listed, or an event came for the host.
 struct StoppedProcesses {
     struct Since: Equatable {
         /// Unix milliseconds.
@@ -33,8 +33,8 @@ struct StoppedProcesses {
         return known
     }
 
-    /// An event came for it. True when it is newly seen to be stopped. Looks once a second at most: events come in
-    /// thousands, and a look costs as much as some of them.
+    /// An event came for the process. True when it is newly seen to be stopped. A process is looked at once a second at
+    /// most: events come in thousands, and a look costs as much as some of them.
     mutating func noteEvent(for process: Int32, now: Int64) -> Bool {
         if let before = lookedAt[process], now - before < Self.pauseMilliseconds { return false }
         lookedAt[process] = now
