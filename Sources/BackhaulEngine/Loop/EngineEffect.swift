@@ -2,13 +2,15 @@ internal import BackhaulModel
 internal import BackhaulStore
 
 /// What a part of the engine wants to happen outside of it. `EngineCore.apply` does it after the part has returned.
+///
+/// Large values are indirect: an effect is copied several times, and arrays of constant effects are data of the library.
 enum EngineEffect {
     // MARK: The engine as a whole
 
     /// The engine cannot go on.
-    case fail(Failure)
+    indirect case fail(Failure)
     /// The engine is to be stopped, for this reason.
-    case end(EngineEnd)
+    indirect case end(EngineEnd)
     /// Something ended that may have been the last thing to do.
     case mayBeIdle
     /// Something was done: memory is given back some time after the last of these.
@@ -27,11 +29,11 @@ enum EngineEffect {
     // MARK: Clients
 
     /// Rows changed: clients learn of new events, and launches and activities that depend on them are looked at.
-    case announce(Change)
+    indirect case announce(Change)
     /// An event comes for the consumer on this connection, whose process may be stopped.
     case eventFor(ConnectionID)
     /// A handle that waited for its session has it now.
-    case opened(OpenedSession, SessionOpening, ConsumerIdentity)
+    indirect case opened(OpenedSession, SessionOpening, ConsumerIdentity)
 
     // MARK: Tasks
 
@@ -40,7 +42,7 @@ enum EngineEffect {
     /// The end of the turn has come: what may start now is started.
     case startReadyTasks
     /// The task has its slot. `isProbe`: its lane tries one task at a time.
-    case start(StoredTask, isProbe: Bool)
+    indirect case start(StoredTask, isProbe: Bool)
     /// The next tasks of the lane are to be loaded from the store, so many at most.
     case load(LaneID, limit: Int)
     /// An urgent task waits: the least important running one, of this origin unless it is nil, gives its slot back.
@@ -50,9 +52,9 @@ enum EngineEffect {
     /// What holds these lanes as a whole has changed.
     case holdChanged(Set<LaneID>)
     /// These ends of tasks of one session are in the store. Nil: all tasks had ended already or were gone.
-    case ended([Ending], Change?)
+    indirect case ended([Ending], Change?)
     /// The store could not write the end for now.
-    case notEnded(Ending, Failure)
+    indirect case notEnded(Ending, Failure)
     /// Waits for a route are over in those of these lanes in which no task runs or is ready.
     case endWaits([LaneID])
     /// Which of the session's lanes try one task at a time may have changed.
@@ -75,7 +77,7 @@ enum EngineEffect {
     /// The time of these waiting tasks is over.
     case endOverdue([StoredTask])
     /// These tasks state other constraints now.
-    case restated(RestatedTasks)
+    indirect case restated(RestatedTasks)
 
     // MARK: Conditions
 
@@ -96,7 +98,7 @@ enum EngineEffect {
     /// Tasks of the session are held, perhaps until their resource time-out ends.
     case tasksAreHeld(of: SessionID)
     /// This held task is started to find out whether its hold is over.
-    case startProbe(StoredTask, LaneGroup, ProbeKind)
+    indirect case startProbe(StoredTask, LaneGroup, ProbeKind)
     /// Tasks that were too large for a budget may fit now.
     case judgeDelayed
 }

@@ -23,9 +23,10 @@ QUIET_SECONDS = 3
 
 
 def memory(process):
-    """Resident and private kilobytes."""
+    """Resident kilobytes, and those that only the process has: clean pages of files can be dropped at any time, and how
+    many of them are in memory depends on what else the machine does."""
     sizes = dict(re.findall(r"^(\w+):\s+(\d+) kB$", Path(f"/proc/{process}/smaps_rollup").read_text(), re.M))
-    return int(sizes["Rss"]), int(sizes["Private_Clean"]) + int(sizes["Private_Dirty"])
+    return int(sizes["Rss"]), int(sizes["Private_Dirty"])
 
 
 def switches(process):
@@ -79,7 +80,7 @@ def test_with_ten_thousand_waiting_tasks_it_needs_little_memory_and_makes_no_sys
         one.kill()
     until(lambda: memory(process), lambda sizes: sizes[0] < before[0] / 2)
     resident, private = memory(process)
-    assert private < 8 << 10 and resident < 20 << 10, (resident, private)
+    assert private < 7 << 10 and resident < 20 << 10, (resident, private)
     until_quiet(process)
     if IS_LONG:
         # Until the transport has closed its idle connections, which it does once.
