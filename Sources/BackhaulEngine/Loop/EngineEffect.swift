@@ -3,7 +3,8 @@ internal import BackhaulStore
 
 /// What a part of the engine wants to happen outside of it. `EngineCore.apply` does it after the part has returned.
 ///
-/// Large values are indirect: an effect is copied several times, and arrays of constant effects are data of the library.
+/// Large values are indirect: an effect is copied several times, and constant arrays of effects are data of the
+/// library.
 enum EngineEffect {
     // MARK: The engine as a whole
 
