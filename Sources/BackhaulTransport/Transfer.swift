@@ -68,6 +68,8 @@ public final class Transfer {
     private var hasRepeatedForMemory = false
     /// libcurl lost the response over HTTP/2, so the request is repeated over HTTP/1.1.
     private(set) var needsHTTP1 = false
+    /// The request of this hop goes over HTTP/1.1 only because HTTP/2 failed before.
+    var fallsBack = false
     /// A response had status 421 (Misdirected Request).
     private var wasMisdirected = false
     /// Whether the end of a body was marked that has no length.

@@ -17,9 +17,7 @@ public final class Transport {
     private var watchdog: Watchdog?
     private var origins = OriginReader()
     var isClosed = false
-    /// Origins whose HTTP/2 connections ended in place of the response. They are asked over HTTP/1.1.
-    private var distrusted: Set<Origin> = []
-    private static let distrustedLimit = 1_000
+    private var fallback = HTTP1Fallback()
     /// Open at a time within each identity, idle ones included: those are closed when a new one needs the room.
     public var maximumConnections = 1_024 {
         didSet {
@@ -132,8 +130,8 @@ public final class Transport {
                 return try fetchTickets(transfer, credentials, route)
             }
             guard let certificates = try certificates(for: transfer, route) else { return }
-            let isDistrusted = distrusted.contains(transfer.origin) && transfer.request.httpVersion == .standard
-            let version = transfer.needsHTTP1 || isDistrusted ? .http1 : transfer.request.httpVersion
+            transfer.fallsBack = fallsBack(transfer, credentials)
+            let version = transfer.fallsBack ? .http1 : transfer.request.httpVersion
             let stack = try stack(of: ConnectionIdentity(transfer.request, version, route, credentials, certificates))
             let nonceOwner = credentials.nonceOwner(at: transfer.origin)
             let easy = try stack.handles.take(nonceOwner: nonceOwner)
@@ -204,7 +202,7 @@ public final class Transport {
             } else if let violation = transfer.violation {
                 end(transfer, .failed(violation, isTransient: false))
             } else if failure == nil, hasUnmarkedEnd {
-                distrust(transfer.origin)
+                fallback.begin(transfer.origin, now: loop.now)
                 end(transfer, .failed(TransferFailure.unmarkedEnd(transfer.origin.text), isTransient: true))
             } else if failure == nil, transfer.isTruncated, !transfer.request.toleratesMissingCloseNotify {
                 end(transfer, .failed(TransferFailure.truncated(transfer.origin.text), isTransient: true))
@@ -217,10 +215,12 @@ public final class Transport {
         }
     }
 
-    /// HTTP/1.1 marks the ends of bodies that its HTTP/2 has not marked.
-    private func distrust(_ origin: Origin) {
-        if distrusted.count >= Self.distrustedLimit { distrusted.removeAll() }
-        distrusted.insert(origin)
+    /// HTTP/1.1 marks the ends of bodies that the origin's HTTP/2 has not marked.
+    private func fallsBack(_ transfer: Transfer, _ credentials: HopCredentials) -> Bool {
+        // Those that belong to a connection need HTTP/1.1 anyway.
+        guard !credentials.belongsToConnection else { return false }
+        if transfer.needsHTTP1 { return true }
+        return transfer.request.httpVersion == .standard && fallback.includes(transfer.origin, now: loop.now)
     }
 
     /// Asked before libcurl's handle is given back.
@@ -259,7 +259,12 @@ public final class Transport {
 
     func end(_ transfer: Transfer, _ end: TransferEnd) {
         release(transfer)
-        transfer.end(end)
+        guard transfer.fallsBack, !transfer.hasResponse, case .failed(let failure, _, let circumstances) = end else {
+            return transfer.end(end)
+        }
+        fallback.end(transfer.origin)
+        let lost = HTTP1Fallback.failure(failure, of: transfer.origin)
+        transfer.end(.failed(lost, isTransient: true, circumstances))
     }
 
     func release(_ transfer: Transfer) {

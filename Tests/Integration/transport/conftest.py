@@ -101,11 +101,13 @@ def fetch(shared_hosts, downloads):
         one = shared_hosts.host(environment=environment)
         one.session(shared_hosts.new_session(), **{**QUICK, "maximum_attempts": 1, **options})
         used.append(one)
-        one.download(url, downloads / f"{len(used)} {name}", **(request or {}))
+        task = one.download(url, downloads / f"{len(used)} {name}", **(request or {}))
         try:
-            return next(event for event in one.wait_for() if event.task_id)
+            events = [event for event in one.wait_for() if event.task_id]
+            assert events, f"the task has not ended, and these are its last attempts: {one.attempts(task)[-3:]}"
+            return events[0]
         except AssertionError:
-            # No other test gets a host whose reply is outstanding.
+            # No other test gets a host whose reply or task is outstanding.
             one.end()
             raise
 

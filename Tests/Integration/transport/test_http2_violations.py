@@ -8,6 +8,7 @@ import pytest
 
 from backhaul import Status, TaskState
 
+from transport.scripted import drain
 from transport.violating import (
     CONTINUATION,
     DATA,
@@ -154,6 +155,26 @@ def test_a_body_of_known_length_that_a_too_large_frame_cuts_is_no_file(fetch, au
     with ViolatingServer(authority.context(), respond) as server:
         event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2, request_timeout_ms=500)
         assert (event.state, len(server.requests), os.listdir(downloads)) == (TaskState.FAILED, event.attempts, [])
+
+
+#: What servers that speak HTTP/2 alone do with a request over HTTP/1.1.
+REFUSALS = {
+    "close": lambda _: None,
+    "HTTP/2 all the same": lambda connection: connection.sendall(frame(SETTINGS, 0, 0)),
+    "silence": drain,
+}
+
+
+@pytest.mark.parametrize("refuse", REFUSALS.values(), ids=REFUSALS)
+def test_a_server_of_http_2_alone_is_asked_over_it_again_after_a_cut_body(fetch, authority, downloads, refuse):
+    """The request after a cut body goes over HTTP/1.1, which such a server does not answer."""
+    def cut(stream):
+        return begun(stream) + LARGE["DATA"](stream)
+
+    with ViolatingServer(authority.context(), cut, whole, refuse=refuse) as server:
+        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=4, request_timeout_ms=500)
+        assert (event.state, event.attempts, len(server.requests)) == (TaskState.SUCCEEDED, 3, 2), event
+        assert [(downloads / name).read_bytes() for name in os.listdir(downloads)] == [b"abc"]
 
 
 NO_ERROR, INTERNAL_ERROR, CANCEL, ENHANCE_YOUR_CALM = 0, 2, 8, 11

@@ -28,17 +28,20 @@ def headers(stream, *pairs, flags=END_HEADERS):
 class ViolatingServer(ScriptedServer):
     """``with ViolatingServer(context, *responses) as server``: gives one response after the other, then the last again,
     and keeps the connection. A response is a function that returns the frames for a stream. Without a context it speaks
-    HTTP/2 at once and without TLS."""
+    HTTP/2 at once and without TLS. `refuse`: called with a connection that begins with anything else than HTTP/2, which
+    is then closed."""
 
-    def __init__(self, context, *responses):
+    def __init__(self, context, *responses, refuse=None):
         if context:
             context.set_alpn_protocols(["h2"])
         super().__init__(None, context)
-        self._responses = list(responses)
+        self._responses, self._refuse = list(responses), refuse
 
     def _converse(self, connection):
         reader = connection.makefile("rb")
         if reader.read(len(_PREFACE)) != _PREFACE:
+            if self._refuse:
+                self._refuse(connection)
             return
         connection.sendall(frame(SETTINGS, 0, 0))
         while head := reader.read(9):

@@ -5,6 +5,8 @@ import threading
 from contextlib import closing, suppress
 
 _BACKLOG = 256
+#: Of all servers so far. What an engine remembers of an origin outlives its server, so no port is given to two.
+_ports = set()
 
 
 class AcceptingServer:
@@ -42,6 +44,12 @@ class AcceptingServer:
         """Returns the port."""
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         listener = socket.create_server((address, port), family=family, backlog=_BACKLOG)
+        for _ in range(100):
+            if port or listener.getsockname()[1] not in _ports:
+                break
+            listener.close()
+            listener = socket.create_server((address, 0), family=family, backlog=_BACKLOG)
+        _ports.add(listener.getsockname()[1])
         self._listeners[address] = listener
         threading.Thread(target=self._accept, args=(listener,), name=type(self).__name__, daemon=True).start()
         return listener.getsockname()[1]

@@ -1,0 +1,44 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulTransport
+
+@Suite("Origins that are asked over HTTP/1.1 after their HTTP/2 failed")
+struct HTTP1FallbackTests {
+    let origin = Origin(scheme: "https", server: "a.example.org", port: 443)
+
+    @Test("A fallback is for its origin, and lasts an hour")
+    func lastsAnHour() {
+        var fallback = HTTP1Fallback()
+        fallback.begin(origin, now: 1_000)
+        #expect(fallback.includes(origin, now: 1_000))
+        #expect(fallback.includes(origin, now: 999 + HTTP1Fallback.milliseconds))
+        #expect(!fallback.includes(origin, now: 1_000 + HTTP1Fallback.milliseconds))
+        #expect(!fallback.includes(Origin(scheme: "https", server: "b.example.org", port: 443), now: 1_000))
+    }
+
+    @Test("A fallback ends when HTTP/1.1 brings no response, and may begin again")
+    func ends() {
+        var fallback = HTTP1Fallback()
+        fallback.begin(origin, now: 0)
+        fallback.end(origin)
+        #expect(!fallback.includes(origin, now: 0))
+        fallback.begin(origin, now: 0)
+        #expect(fallback.includes(origin, now: 0))
+    }
+
+    @Test("A failure that HTTP/2 would not have is a lost connection", arguments: [Status.badResponse, .tlsFailed])
+    func isLost(_ status: Status) {
+        let failure = HTTP1Fallback.failure(Failure(status, "words", domain: .curl, detail: 1), of: origin)
+        #expect(failure.status == .connectionLost)
+        #expect(failure.message.contains("words"))
+        #expect(failure.message.contains(origin.text))
+        #expect((failure.domain, failure.detail) == (.curl, 1))
+    }
+
+    @Test("Other failures stay what they are", arguments: [Status.requestTimeout, .connectionFailed, .connectionLost])
+    func isKept(_ status: Status) {
+        let failure = Failure(status, "words")
+        #expect(HTTP1Fallback.failure(failure, of: origin) == failure)
+    }
+}
