@@ -95,7 +95,8 @@ extension Transaction {
 
     /// The `group finished` that the ends bring about when none of the group's tasks is left.
     private func settle(_ ends: GroupEnds, of session: SessionID, now: Int64) throws(Failure) -> EventID? {
-        guard try tables.groups.count(ends) == 0, let finished = try tables.groups.finish(ends.group) else { return nil }
+        guard try tables.groups.count(ends) == 0 else { return nil }
+        guard let finished = try tables.groups.finish(ends.group) else { return nil }
         let round = try tables.sessions.liveTasks(of: session)?.round ?? 0
         return try tables.events.insertFinished(finished, in: session, round: round, now: now)
     }

@@ -108,7 +108,8 @@ struct ActivityTable {
     private static let count = Query("SELECT count(*) FROM activities WHERE session_id = ?")
     private static let hasAny = Query("SELECT EXISTS (SELECT 1 FROM activities)")
     private static let select = Query(OpenActivity.init(row:), "FROM activities WHERE id = ?")
-    private static let selectOpen = Query(OpenActivity.init(row:), "FROM activities WHERE next_ms <= ? ORDER BY next_ms")
+    private static let selectOpen = Query(
+        OpenActivity.init(row:), "FROM activities WHERE next_ms <= ? ORDER BY next_ms")
     private static let selectNext = Query("SELECT min(next_ms) FROM activities WHERE next_ms > ?")
     private static let selectInfos = Query(
         ActivityRow.init(row:), "FROM activities WHERE session_id = ? ORDER BY identifier")

@@ -1,7 +1,9 @@
 internal import BackhaulModel
 
-/// Files of request bodies that lie in the store. `body_parts`: the files and values of each body. `consumed`: old names
-/// to be removed. `body_leftovers`: files to be removed. `bodies_to_return`: files to be given back.
+/// Files of request bodies that lie in the store.
+///
+/// `body_parts`: the files and values of each body. `consumed`: old names to be removed. `body_leftovers`: files to be
+/// removed. `bodies_to_return`: files to be given back.
 struct BodyTable {
     let connection: Connection
 

@@ -30,16 +30,17 @@ struct LeftoverTable {
 
     private static let select = Query(Leftover.init(row:), "FROM leftovers ORDER BY task_id LIMIT ?")
     private static let remove = Query("DELETE FROM leftovers WHERE task_id = ? AND part = ?")
-    private static let columns = "leftovers (task_id, kind, destination, part)"
     private static let insertParts = Query(
         """
-        INSERT OR REPLACE INTO \(columns)
+        INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part)
         SELECT id, \(Kind.part.sql), destination, part FROM tasks WHERE id IN selected
         """)
-    private static let insertKept = Query("INSERT OR REPLACE INTO \(columns) VALUES (?, \(Kind.kept.sql), NULL, 0)")
+    private static let insertKept = Query(
+        "INSERT OR REPLACE INTO leftovers (task_id, kind, part) VALUES (?, \(Kind.kept.sql), 0)")
     private static let insertPart = Query(
         """
-        INSERT OR REPLACE INTO \(columns) SELECT id, \(Kind.part.sql), destination, part FROM tasks
+        INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part)
+        SELECT id, \(Kind.part.sql), destination, part FROM tasks
         WHERE id = ? AND ended_ms IS NULL AND NOT \(PartTable.hasIntent)
         """)
 }

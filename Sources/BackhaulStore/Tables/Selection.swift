@@ -22,8 +22,8 @@ struct Selection {
         for task in tasks { try connection.run(Self.insertSelected, .id(task)) }
     }
 
-    /// The live tasks that the selection means, those that are being finished left out: they are ending. `which` narrows
-    /// it to those that a control would change. `group`: of the selection.
+    /// The live tasks that the selection means, without those that are being finished. `which` narrows it to those that
+    /// a control would change. `group`: of the selection.
     func select(
         _ selection: TaskSelection, of session: SessionID, group: GroupID?, running: Set<TaskID>, which: LiveTasks
     ) throws(Failure) {

@@ -4,8 +4,9 @@ internal import BackhaulModel
 ///
 /// - A table belongs to one file here, or to one folder for a large table: only that contains statements that change
 ///   the table.
-/// - A SELECT belongs to the file of the table that it mainly reads. It may join others; Tests/tidy/test_store.py lists
-///   these, each with its reason.
+/// - A SELECT belongs to the file of the table that it mainly reads. A statement may join other tables, which
+///   Tests/tidy/test_store.py lists with the reason.
+/// - A condition on another table (`EXISTS …`) is a constant in that table's file.
 /// - The temporary tables `selected` and `running` belong to Selection.swift; every file may read them.
 /// - The number of a state, kind or reason comes from its enumeration by `sql`.
 ///

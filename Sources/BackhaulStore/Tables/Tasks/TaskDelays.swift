@@ -104,7 +104,10 @@ struct TaskDelays {
 
     /// The lanes of waiting tasks that wait for the challenge, or were freed by it.
     func lanes(of challenge: ChallengeID, areFreed: Bool) throws(Failure) -> Set<LaneID> {
-        try Set(connection.all(Self.selectLanes, .id(challenge), .flag(areFreed)) { row throws(Failure) in row.laneID() })
+        let found = try connection.all(Self.selectLanes, .id(challenge), .flag(areFreed)) { row throws(Failure) in
+            row.laneID()
+        }
+        return Set(found)
     }
 
     // MARK: Starts and constraints

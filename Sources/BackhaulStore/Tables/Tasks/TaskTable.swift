@@ -1,8 +1,9 @@
 internal import BackhaulModel
 
-/// `tasks`: what changes while a task lives, in small rows. A task that runs is `waiting` here. The files of this folder
-/// divide the statements: delays are in TaskDelays.swift, turns and time-outs in TaskTurns.swift, bulk changes in
-/// SelectedTasks.swift, and listings in TaskListing.swift.
+/// `tasks`: what changes while a task lives, in small rows. A task that runs is `waiting` here.
+///
+/// The files of this folder divide the statements: delays are in TaskDelays.swift, turns and time-outs in
+/// TaskTurns.swift, bulk changes in SelectedTasks.swift, and listings in TaskListing.swift.
 struct TaskTable {
     let connection: Connection
 
@@ -174,12 +175,13 @@ struct TaskTable {
         WHERE id = ?1 AND ended_ms IS NULL
         """)
     private static let mismatches = "\(Status.checksumMismatch.sql), \(Status.sizeMismatch.sql)"
+    private static let isOK = "?6 = \(Status.ok.sql)"
     private static let writeAttempt = Query(
         """
         UPDATE tasks SET attempts = ?2, attempts_without_progress = ?3, bytes_received = ?4,
-            http_status = iif(?5 = 0, http_status, ?5), status = iif(?6 = 0, status, ?6),
-            error_domain = iif(?6 = 0, error_domain, ?7), error_detail = iif(?6 = 0, error_detail, ?8),
-            error_message = iif(?6 = 0, error_message, ?9), furthest_offset = max(furthest_offset, ?10),
+            http_status = iif(?5 = 0, http_status, ?5), status = iif(\(isOK), status, ?6),
+            error_domain = iif(\(isOK), error_domain, ?7), error_detail = iif(\(isOK), error_detail, ?8),
+            error_message = iif(\(isOK), error_message, ?9), furthest_offset = max(furthest_offset, ?10),
             bytes_sent = max(bytes_sent, ?11), mismatches = mismatches + (?6 IN (\(mismatches))),
             is_under_way = ?12
         WHERE id = ?1 AND ended_ms IS NULL
