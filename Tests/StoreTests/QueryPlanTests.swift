@@ -335,7 +335,7 @@ struct QueryPlanTests {
             let texts = transaction.connection.preparedTexts.sorted()
             var plans: [String] = []
             for text in texts where !["BEGIN", "COMMIT", "SAVEPOINT", "RELEASE"].contains(where: text.hasPrefix) {
-                let steps = try transaction.connection.all(Query("EXPLAIN QUERY PLAN " + text)) {
+                let steps = try transaction.connection.all(Query("EXPLAIN QUERY PLAN \(text)")) {
                     row throws(Failure) in
                     _ = (row.integer(), row.integer(), row.integer())
                     return row.text()

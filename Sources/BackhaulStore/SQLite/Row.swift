@@ -16,22 +16,28 @@ struct Row {
         list = nil
     }
 
+    @inline(never)
     private init(listing list: ColumnList) {
         statement = nil
         self.list = list
     }
 
     private final class ColumnList {
-        var names: [String] = []
+        private(set) var names: [String] = []
+
+        @inline(never)
+        func append(_ name: String) { names.append(name) }
     }
 
     /// The columns that the function reads.
     static func columns<Result>(_ read: (inout Row) throws(Failure) -> Result) -> [String] {
-        let list = ColumnList()
-        var row = Row(listing: list)
+        var row = Row(listing: ColumnList())
         _ = try? read(&row)
-        return list.names
+        return row.names
     }
+
+    @inline(never)
+    private var names: [String] { list?.names ?? [] }
 
     // MARK: Columns
 
@@ -91,7 +97,7 @@ struct Row {
     // MARK: -
 
     private mutating func next(_ name: String) -> Int32 {
-        list?.names.append(name)
+        list?.append(name)
         assert(isColumn(name, at: column), "column \(column) is not \(name)")
         defer { column += 1 }
         return column

@@ -156,6 +156,7 @@ struct StoredActivityRequest {
     let constraints: ConstraintsID
     let request: Request
 
+    @inline(never)
     fileprivate init(row: inout Row) throws(Failure) {
         origin = Origin(row: &row)
         constraints = row.constraintsID("constraints_id")
@@ -172,6 +173,7 @@ struct StoredActivityRequest {
 }
 
 extension Activity {
+    @inline(never)
     fileprivate func write(
         _ origin: Origin?, _ constraints: ConstraintsID, _ times: ActivityTimes, to row: inout NewRow
     ) {
@@ -199,6 +201,7 @@ extension Activity {
 }
 
 extension OpenActivity {
+    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(
             id: ActivityID(rawValue: row.number("id")), session: row.sessionID("session_id"),
@@ -218,6 +221,7 @@ private struct ActivityRow {
     let lastTask: TaskID?
     let url: String?
 
+    @inline(never)
     init(row: inout Row) {
         open = OpenActivity(row: &row)
         lastStarted = row.optionalInteger("last_started_ms")

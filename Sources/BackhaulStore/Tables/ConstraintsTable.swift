@@ -46,16 +46,13 @@ struct ConstraintsTable {
         "ifnull(?\(index + 2), \(nothing(column)))"
     }
 
-    private static let insert = Query(
-        "INSERT INTO constraints (session_id, \(names)) VALUES (?1, "
-            + columns.enumerated().map(given).joined(separator: ", ") + ")")
-    private static let find = Query(
-        "SELECT id FROM constraints WHERE session_id = ?1 AND "
-            + columns.enumerated().map { "\($1) = \(given($0, $1))" }.joined(separator: " AND "))
-    private static let select = Query(
-        "SELECT session_id, "
-            + Row.columns(TaskConstraints.init(row:)).map { "nullif(\($0), \(nothing($0))) AS \($0)" }
-            .joined(separator: ", ") + " FROM constraints WHERE id = ?")
+    private static let values = columns.enumerated().map(given).joined(separator: ", ")
+    private static let isGiven = columns.enumerated().map { "\($1) = \(given($0, $1))" }.joined(separator: " AND ")
+    private static let read = "session_id, " + Row.columns(TaskConstraints.init(row:))
+        .map { "nullif(\($0), \(nothing($0))) AS \($0)" }.joined(separator: ", ")
+    private static let insert = Query("INSERT INTO constraints (session_id, \(names)) VALUES (?1, \(values))")
+    private static let find = Query("SELECT id FROM constraints WHERE session_id = ?1 AND \(isGiven)")
+    private static let select = Query("SELECT \(read) FROM constraints WHERE id = ?")
     private static let count = Query(
         "SELECT count(*) FROM constraints WHERE session_id = ? AND is_past_latest_start = 0")
     private static let removeUnused = Query(

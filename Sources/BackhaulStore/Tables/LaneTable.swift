@@ -36,6 +36,7 @@ struct LaneTable {
 }
 
 extension Lane {
+    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(id: row.laneID("lanes.id"), session: row.sessionID("lanes.session_id"), origin: Origin(row: &row))
     }

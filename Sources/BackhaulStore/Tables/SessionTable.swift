@@ -205,10 +205,9 @@ struct SessionTable {
     private static let insert = Query("INSERT INTO sessions") {
         write(SessionConfiguration(identifier: ""), of: "", nil, 0, &$0)
     }
-    private static let update = Query(
-        "UPDATE sessions SET "
-            + NewRow.names { SessionConfiguration(identifier: "").write(to: &$0) }.enumerated()
-            .map { "\($1) = ?\($0 + 2)" }.joined(separator: ", ") + " WHERE id = ?1")
+    private static let assignments = NewRow.names { SessionConfiguration(identifier: "").write(to: &$0) }
+        .enumerated().map { "\($1) = ?\($0 + 2)" }.joined(separator: ", ")
+    private static let update = Query("UPDATE sessions SET \(assignments) WHERE id = ?1")
     private static let selectByIdentifier = Query(
         OpenedSession.init(row:), "FROM sessions WHERE application = ? AND identifier = ?")
     private static let selectCreated = Query(
@@ -313,6 +312,7 @@ extension OpenedSession {
 }
 
 extension SessionInfo {
+    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(
             identifier: row.text("identifier"), round: row.number("round"), liveTasks: row.number("live_tasks"),
@@ -326,6 +326,7 @@ extension SessionInfo {
 }
 
 extension WaitingSession {
+    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(
             identifier: row.text("identifier"), launchIfStoppedMilliseconds: row.number("launch_if_stopped_ms"),

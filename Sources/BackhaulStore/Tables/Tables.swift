@@ -50,5 +50,6 @@ struct Tables {
 
 extension RawRepresentable where RawValue == Int32 {
     /// The number as a literal of SQL. Not a parameter: SQLite uses a partial index only where it sees the value.
+    @inline(never)
     var sql: String { String(rawValue) }
 }

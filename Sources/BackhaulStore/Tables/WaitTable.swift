@@ -131,6 +131,7 @@ extension Wait {
 }
 
 extension OpenWait {
+    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(
             id: WaitID(rawValue: row.number("id")),

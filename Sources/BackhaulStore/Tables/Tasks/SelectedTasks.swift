@@ -85,7 +85,7 @@ struct SelectedTasks {
     private static let countPlaces = Query(
         place, "\(tasks) WHERE \(TaskTable.isReady) GROUP BY lane_id, constraints_id")
     private static let selectConstraints = Query("SELECT DISTINCT constraints_id \(tasks)")
-    private static let selectWithConstraints = Query(withConstraints, tasks)
+    private static let selectWithConstraints = Query(withConstraints, "\(tasks)")
     private static let selectScheduled = Query(
         ScheduledRow.init(row:), "\(tasks) LEFT JOIN request_options ON request_options.task_id = tasks.id")
 
@@ -137,6 +137,7 @@ struct ScheduledRow {
     /// Since when it has waited for its earliest start; nil: since its enqueue.
     let delayed: Int64?
 
+    @inline(never)
     fileprivate init(row: inout Row) {
         id = row.taskID("tasks.id")
         constraints = row.constraintsID("constraints_id")

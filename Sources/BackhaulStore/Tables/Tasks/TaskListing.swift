@@ -49,6 +49,7 @@ struct TaskListing {
 
     // MARK: -
 
+    @inline(never)
     private static func record(
         _ row: inout Row, _ files: StoreDirectory?
     ) throws(Failure) -> (stored: StoredTaskRow, state: TaskState, outcome: Outcome) {
@@ -194,6 +195,7 @@ struct TaskInfoRow {
 }
 
 extension TaskLife {
+    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(
             enqueued: row.integer("enqueued_ms"), ended: row.optionalInteger("ended_ms"),
