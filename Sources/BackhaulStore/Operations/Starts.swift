@@ -16,8 +16,7 @@ extension Transaction {
                 after[key] = try restate(constraints, in: task.session, &moved)
             }
             guard let constraints = after[key] else { continue }
-            try tables.delays.setConstraints(constraints, of: task.id)
-            try tables.delays.setLatestStart(nil, of: task.id)
+            try tables.delays.endLatestStart(of: task.id, stating: constraints)
             guard task.isLive else { continue }
             moved.lanes.insert(task.lane)
             moved.tasks[task.id] = constraints

@@ -14,11 +14,11 @@ struct OptionTable {
     }
 
     func find(_ task: TaskID) throws(Failure) -> StoredOptions? {
-        try connection.first(Self.selectOfTask, .id(task), read: StoredOptions.init(row:))
+        try connection.first(Self.selectOfTask, .id(task), read: Self.stored)
     }
 
     func find(_ activity: ActivityID) throws(Failure) -> StoredOptions? {
-        try connection.first(Self.selectOfActivity, .number(activity.rawValue), read: StoredOptions.init(row:))
+        try connection.first(Self.selectOfActivity, .number(activity.rawValue), read: Self.stored)
     }
 
     func remove(_ activity: ActivityID) throws(Failure) {
@@ -69,9 +69,9 @@ struct OptionTable {
     private static let values = "\(columns.joined(separator: ", "))) VALUES (?\(columns.map { _ in ", ?" }.joined()))"
     private static let insertOfTask = Query("INSERT INTO request_options (task_id, \(values)")
     private static let insertOfActivity = Query("INSERT INTO activity_options (activity_id, \(values)")
-    private static let selectOfTask = Query(StoredOptions.init(row:), "FROM request_options WHERE task_id = ?")
+    private static let selectOfTask = Query(stored, "FROM request_options WHERE task_id = ?")
     private static let selectOfActivity = Query(
-        StoredOptions.init(row:), "FROM activity_options WHERE activity_id = ?")
+        stored, "FROM activity_options WHERE activity_id = ?")
     private static let removeOfActivity = Query("DELETE FROM activity_options WHERE activity_id = ?")
     private static let makeForSelected = Query(
         """
@@ -94,13 +94,13 @@ struct OptionTable {
         "UPDATE request_options SET start_delayed_ms = start_delayed_ms + ? WHERE start_delayed_ms IS NOT NULL")
 }
 
-/// A row of options: without what the request's constraints and the parts of its body say.
-struct StoredOptions {
-    var options = RequestOptions()
-    let bodySource: BodySource?
-    let bodyBytes: [UInt8]?
+/// A row of options: without what the request's constraints and the parts of its body say. A tuple, because each struct
+/// of this size has kilobytes of code for its copies.
+typealias StoredOptions = (options: RequestOptions, bodySource: BodySource?, bodyBytes: [UInt8]?)
 
-    fileprivate init(row: inout Row) {
+extension OptionTable {
+    fileprivate static func stored(_ row: inout Row) -> StoredOptions {
+        var options = RequestOptions()
         options.method = row.optionalText("method")
         options.group = row.optionalText("\"group\"")
         options.checksum = row.optionalText("checksum").flatMap(Checksum.init)
@@ -129,8 +129,8 @@ struct StoredOptions {
         options.policy.maximumRedirects = row.optionalNumber("maximum_redirects")
         options.policy.maximumSize = row.optionalBits("maximum_size")
         options.policy.bytesPerSecond = row.optionalBits("bytes_per_second")
-        bodySource = row.optionalNumber("body_source").flatMap(BodySource.init)
-        bodyBytes = row.optionalBlob("body")
+        let bodySource: BodySource? = row.optionalNumber("body_source").flatMap(BodySource.init)
+        return (options, bodySource, row.optionalBlob("body"))
     }
 }
 

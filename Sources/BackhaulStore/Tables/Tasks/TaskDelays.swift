@@ -126,6 +126,11 @@ struct TaskDelays {
         try connection.run(Self.setLatest, .id(task), .optional(latest))
     }
 
+    /// It has come, and the task states these constraints from now on.
+    func endLatestStart(of task: TaskID, stating constraints: ConstraintsID) throws(Failure) {
+        try connection.run(Self.endLatest, .id(task), .id(constraints))
+    }
+
     func setConstraints(_ constraints: ConstraintsID, of task: TaskID) throws(Failure) {
         try connection.run(Self.setConstraints, .id(task), .id(constraints))
     }
@@ -238,6 +243,8 @@ struct TaskDelays {
     private static let setTimes = Query(
         "UPDATE tasks SET latest_start_ms = ?2, due_boot_ms = ?3, due_reason = ?4, own_end_ms = ?5 WHERE id = ?1")
     private static let setLatest = Query("UPDATE tasks SET latest_start_ms = ?2 WHERE id = ?1")
+    private static let endLatest = Query(
+        "UPDATE tasks SET constraints_id = ?2, latest_start_ms = NULL WHERE id = ?1")
     private static let setConstraints = Query("UPDATE tasks SET constraints_id = ?2 WHERE id = ?1")
     private static let selectLate = Query(
         LateRow.init(row:), "FROM tasks INDEXED BY tasks_by_latest_start WHERE latest_start_ms <= ? LIMIT ?")

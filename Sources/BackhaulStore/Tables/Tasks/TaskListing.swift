@@ -8,12 +8,12 @@ struct TaskListing {
 
     /// Without options.
     func stored(_ id: TaskID) throws(Failure) -> StoredTaskRow? {
-        try connection.first(Self.selectStored, .id(id), read: StoredTaskRow.init(row:))
+        try connection.first(Self.selectStored, .id(id), read: Self.stored)
     }
 
     /// Those with an intent, without options.
     func storedWithIntent() throws(Failure) -> [StoredTaskRow] {
-        try connection.all(Self.selectWithIntent, read: StoredTaskRow.init(row:))
+        try connection.all(Self.selectWithIntent, read: Self.stored)
     }
 
     /// In whatever state it is, without options.
@@ -53,7 +53,7 @@ struct TaskListing {
     private static func record(
         _ row: inout Row, _ files: StoreDirectory?
     ) throws(Failure) -> (stored: StoredTaskRow, state: TaskState, outcome: Outcome) {
-        let stored = try StoredTaskRow(row: &row)
+        let stored = try stored(&row)
         let (task, state) = (stored.task, row.state("state"))
         let outcome = try row.outcome(
             of: task.id, state: state, destination: task.request.destination?.path, attempts: task.attempts,
@@ -65,9 +65,9 @@ struct TaskListing {
         tasks JOIN requests ON requests.task_id = tasks.id JOIN lanes ON lanes.id = lane_id
         LEFT JOIN checkpoints ON checkpoints.task_id = tasks.id LEFT JOIN intents ON intents.task_id = tasks.id
         """
-    private static let selectStored = Query(StoredTaskRow.init(row:), "FROM \(tables) WHERE tasks.id = ?")
+    private static let selectStored = Query(stored, "FROM \(tables) WHERE tasks.id = ?")
     private static let selectWithIntent = Query(
-        StoredTaskRow.init(row:), "FROM intents AS pending CROSS JOIN \(tables) WHERE tasks.id = pending.task_id")
+        stored, "FROM intents AS pending CROSS JOIN \(tables) WHERE tasks.id = pending.task_id")
     private static let selectRecord = Query(
         { (row) throws(Failure) in try record(&row, nil) },
         "FROM \(tables) LEFT JOIN answers ON answers.task_id = tasks.id WHERE tasks.id = ?")
@@ -109,12 +109,11 @@ struct TaskListing {
         """)
 }
 
-/// A task without its options.
-struct StoredTaskRow {
-    var task: StoredTask
-    let hasOptions: Bool
+/// A task without its options. A tuple, because each struct of this size has kilobytes of code for its copies.
+typealias StoredTaskRow = (task: StoredTask, hasOptions: Bool)
 
-    fileprivate init(row: inout Row) throws(Failure) {
+extension TaskListing {
+    fileprivate static func stored(_ row: inout Row) throws(Failure) -> StoredTaskRow {
         let id = row.taskID("tasks.id")
         let session = row.sessionID("tasks.session_id")
         let lane = row.laneID("lane_id")
@@ -126,7 +125,7 @@ struct StoredTaskRow {
         let priority: Int32 = row.number("tasks.priority")
         var (request, hasOptions) = try row.request()
         request.priority = priority
-        task = StoredTask(
+        var task = StoredTask(
             id: id, session: session, lane: lane, round: round, request: request, origin: Origin(row: &row),
             checkpoint: row.checkpoint(), intent: row.finishIntent(), attempts: attempts,
             attemptsWithoutProgress: withoutProgress, bytesReceived: received, enqueuedMilliseconds: enqueued,
@@ -137,7 +136,7 @@ struct StoredTaskRow {
         task.isUnderWay = row.flag("is_under_way")
         task.constraints = row.constraintsID("constraints_id")
         task.part = row.bits("tasks.part")
-        self.hasOptions = hasOptions
+        return (task, hasOptions)
     }
 }
 
