@@ -127,48 +127,23 @@ struct Database {
     }
 
     /// Delays count by the clock that starts with a boot, and file systems may get other numbers: after another boot
-    /// both mean nothing. Tasks that wait for a credential or their earliest start go on waiting; the engine gives them
-    /// their time anew.
+    /// both mean nothing.
     private static func forgetOtherBoots(_ connection: Connection) throws(Failure) {
-        let boot = ProcessIdentity.currentBootID
-        let known = try connection.first(Self.readBoot) { row throws(Failure) in row.text() }
-        guard known != boot else { return }
+        let (boot, tables) = (ProcessIdentity.currentBootID, Tables(connection: connection))
+        guard try tables.meta.bootID() != boot else { return }
         try connection.execute("BEGIN IMMEDIATE")
         do throws(Failure) {
-            try connection.run(Self.clearDelays)
-            try connection.run(Self.clearEnds)
-            try connection.run(Self.clearDevices)
-            try connection.run(Self.clearDirectories)
-            try connection.run(Self.writeFirstTask)
-            try connection.run(Self.clearLaunches)
-            try connection.run(Self.writeBoot, .text(boot))
+            try tables.delays.clearAfterBoot()
+            try tables.parts.clearDevices()
+            try tables.activities.clearDevices()
+            try tables.launches.clearAfterBoot()
+            try tables.meta.beginBoot(boot)
             try connection.commit()
         } catch {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }
             throw error
         }
     }
-
-    private static let readBoot = Query("SELECT value FROM meta WHERE key = 'boot_id'")
-    private static let writeBoot = Query("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot_id', ?)")
-    private static let clearDelays = Query(
-        """
-        UPDATE tasks SET due_boot_ms = NULL, due_reason = 0
-        WHERE due_boot_ms IS NOT NULL AND due_reason NOT IN (8, 18)
-        """)
-    // `rescheduleParked` and `rescheduleStarts` know them by the zero.
-    private static let clearEnds = Query(
-        "UPDATE tasks SET due_boot_ms = 0 WHERE due_boot_ms IS NOT NULL AND due_reason IN (8, 18)")
-    // The launched hosts have ended with their boot, and who waited for a delay has waited for longer.
-    private static let clearLaunches = Query(
-        "UPDATE launches SET due_boot_ms = NULL, process_id = NULL, start_time = NULL, boot_id = NULL, unit = NULL")
-    private static let clearDevices = Query("UPDATE intents SET device = 0")
-    private static let clearDirectories = Query("UPDATE activities SET directory_device = 0 WHERE url IS NOT NULL")
-    private static let writeFirstTask = Query(
-        """
-        INSERT OR REPLACE INTO meta (key, value)
-        SELECT 'first_task_of_boot', 1 + ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'tasks'), 0)
-        """)
 
     private static func number(_ connection: Connection, _ sql: String) throws(Failure) -> Int64 {
         try connection.pragma(sql).flatMap { Int64($0) } ?? 0

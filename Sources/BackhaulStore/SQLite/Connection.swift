@@ -83,24 +83,31 @@ final class Connection {
         return row.optionalText()
     }
 
-    func run(_ query: Query, _ values: Value...) throws(Failure) {
-        try step(query, values) { _ throws(Failure) in false }
-    }
+    func run(_ query: Query, _ values: Value...) throws(Failure) { try run(query, values) }
 
     func run(_ query: Query, _ values: [Value]) throws(Failure) {
-        try step(query, values) { _ throws(Failure) in false }
+        let statement = try begin(query, values)
+        defer { end(statement) }
+        while try step(statement) {}
     }
 
     func each(_ query: Query, _ values: Value..., body: (inout Row) throws(Failure) -> Void) throws(Failure) {
-        try step(query, values) { row throws(Failure) in
+        let statement = try begin(query, values)
+        defer { end(statement) }
+        while try step(statement) {
+            var row = Row(statement)
             try body(&row)
-            return true
         }
     }
 
     /// Rows until the body returns false.
     func eachWhile(_ query: Query, _ values: Value..., body: (inout Row) throws(Failure) -> Bool) throws(Failure) {
-        try step(query, values, body)
+        let statement = try begin(query, values)
+        defer { end(statement) }
+        while try step(statement) {
+            var row = Row(statement)
+            guard try body(&row) else { return }
+        }
     }
 
     func first<Result>(
@@ -112,41 +119,53 @@ final class Connection {
     func first<Result>(
         _ query: Query, _ values: [Value], read: (inout Row) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        var result: Result?
-        try step(query, values) { row throws(Failure) in
-            result = try read(&row)
-            return false
-        }
-        return result
+        let statement = try begin(query, values)
+        defer { end(statement) }
+        guard try step(statement) else { return nil }
+        var row = Row(statement)
+        return try read(&row)
     }
 
     func all<Result>(
         _ query: Query, _ values: Value..., read: (inout Row) throws(Failure) -> Result
     ) throws(Failure) -> [Result] {
+        let statement = try begin(query, values)
+        defer { end(statement) }
         var results: [Result] = []
-        try step(query, values) { row throws(Failure) in
+        while try step(statement) {
+            var row = Row(statement)
             results.append(try read(&row))
-            return true
         }
         return results
     }
 
-    private func step(
-        _ query: Query, _ values: [Value], _ body: (inout Row) throws(Failure) -> Bool
-    ) throws(Failure) {
+    // Not inlined: the functions above are compiled once for each of hundreds of callers.
+
+    @inline(never)
+    private func begin(_ query: Query, _ values: [Value]) throws(Failure) -> OpaquePointer {
         let statement = try prepared(query)
-        defer {
-            sqlite3_reset(statement)
-            sqlite3_clear_bindings(statement)
+        do throws(Failure) {
+            for (index, value) in values.enumerated() { try bind(value, at: Int32(index) + 1, of: statement) }
+        } catch {
+            end(statement)
+            throw error
         }
-        for (index, value) in values.enumerated() { try bind(value, at: Int32(index) + 1, of: statement) }
-        while true {
-            let code = sqlite3_step(statement)
-            if code == SQLITE_DONE { return }
-            guard code == SQLITE_ROW else { throw failure(code) }
-            var row = Row(statement)
-            guard try body(&row) else { return }
-        }
+        return statement
+    }
+
+    /// False when there is no further row.
+    @inline(never)
+    private func step(_ statement: OpaquePointer) throws(Failure) -> Bool {
+        let code = sqlite3_step(statement)
+        if code == SQLITE_DONE { return false }
+        guard code == SQLITE_ROW else { throw failure(code) }
+        return true
+    }
+
+    @inline(never)
+    private func end(_ statement: OpaquePointer) {
+        sqlite3_reset(statement)
+        sqlite3_clear_bindings(statement)
     }
 
     private func prepared(_ query: Query) throws(Failure) -> OpaquePointer {

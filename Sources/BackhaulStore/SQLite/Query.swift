@@ -1,5 +1,50 @@
+internal import BackhaulModel
+
 /// The text of a statement. Its identity is the key under which the prepared statement is kept.
 final class Query: Sendable {
     let text: String
-    init(_ text: String) { self.text = text }
+
+    init(_ text: SQL) { self.text = text.text }
+
+    /// Selects the columns that the function reads. `rest` begins with FROM.
+    convenience init<Result>(_ read: (inout Row) throws(Failure) -> Result, _ rest: SQL) {
+        self.init(columns: Row.columns(read), rest)
+    }
+
+    @inline(never)
+    private init(columns: [String], _ rest: SQL) {
+        text = "SELECT \(columns.joined(separator: ", ")) \(rest.text)"
+    }
+
+    /// Inserts a row of the columns that the function sets. `verb`: "INSERT INTO" and the table.
+    convenience init(_ verb: String, _ write: (inout NewRow) -> Void) {
+        let names = NewRow.names(write)
+        let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
+        self.init("\(verb) (\(names.joined(separator: ", "))) VALUES (\(marks))")
+    }
+}
+
+/// The text of a statement, as a literal. Swift would inline the interpolation of a String into each of the hundreds of
+/// statements, which makes the library larger.
+struct SQL: ExpressibleByStringInterpolation {
+    fileprivate let text: String
+
+    init(stringLiteral text: String) { self.text = text }
+    init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        @inline(never)
+        init(literalCapacity: Int, interpolationCount: Int) {}
+
+        @inline(never)
+        mutating func appendLiteral(_ literal: String) { text += literal }
+
+        @inline(never)
+        mutating func appendInterpolation(_ part: String) { text += part }
+
+        mutating func appendInterpolation(_ number: Int) { appendInterpolation(String(number)) }
+        mutating func appendInterpolation(_ number: Int64) { appendInterpolation(String(number)) }
+    }
 }

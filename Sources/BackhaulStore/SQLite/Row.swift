@@ -1,63 +1,116 @@
 internal import BackhaulModel
 internal import CSQLite
 
-/// The row that a statement stands on, read column by column in the order of its SELECT.
+/// The row that a statement stands on. A function that reads a row of several columns names each of them, in the order
+/// in which it reads. `Query` runs the same function without a statement to list the columns for its SELECT, so the
+/// list and the reading cannot differ. Such a function reads all columns in any case, and performs no statements.
 struct Row {
     // Unsafe: valid until the statement is stepped or reset; rows are lent to a closure and never kept.
-    private let statement: OpaquePointer
+    /// Nil while the columns are listed.
+    private let statement: OpaquePointer?
+    private let list: ColumnList?
     private var column: Int32 = 0
 
-    init(_ statement: OpaquePointer) { self.statement = statement }
-
-    mutating func integer() -> Int64 { sqlite3_column_int64(statement, next()) }
-
-    mutating func optionalInteger() -> Int64? {
-        let index = next()
-        return isNull(index) ? nil : sqlite3_column_int64(statement, index)
+    init(_ statement: OpaquePointer) {
+        self.statement = statement
+        list = nil
     }
 
-    mutating func flag() -> Bool { integer() != 0 }
+    @inline(never)
+    private init(listing list: ColumnList) {
+        statement = nil
+        self.list = list
+    }
+
+    private final class ColumnList {
+        private(set) var names: [String] = []
+
+        @inline(never)
+        func append(_ name: String) { names.append(name) }
+    }
+
+    /// The columns that the function reads.
+    static func columns<Result>(_ read: (inout Row) throws(Failure) -> Result) -> [String] {
+        var row = Row(listing: ColumnList())
+        _ = try? read(&row)
+        return row.names
+    }
+
+    @inline(never)
+    private var names: [String] { list?.names ?? [] }
+
+    // MARK: Columns
+
+    // The name is a column or an expression of SQL. It may be left out where the statement has one column only.
+
+    mutating func integer(_ name: String = "") -> Int64 {
+        let index = next(name)
+        guard let statement else { return 0 }
+        return sqlite3_column_int64(statement, index)
+    }
+
+    mutating func optionalInteger(_ name: String = "") -> Int64? {
+        let index = next(name)
+        guard let statement, !isNull(index) else { return nil }
+        return sqlite3_column_int64(statement, index)
+    }
+
+    mutating func flag(_ name: String = "") -> Bool { integer(name) != 0 }
+    mutating func optionalFlag(_ name: String = "") -> Bool? { optionalInteger(name).map { $0 != 0 } }
 
     /// What `Value.bits` stored.
-    mutating func bits() -> UInt64 { UInt64(bitPattern: integer()) }
-    mutating func optionalBits() -> UInt64? { optionalInteger().map(UInt64.init(bitPattern:)) }
-
-    mutating func number<Number: FixedWidthInteger>() -> Number { Number(clamping: integer()) }
-    mutating func optionalNumber<Number: FixedWidthInteger>() -> Number? {
-        optionalInteger().map { Number(clamping: $0) }
+    mutating func bits(_ name: String = "") -> UInt64 { UInt64(bitPattern: integer(name)) }
+    mutating func optionalBits(_ name: String = "") -> UInt64? {
+        optionalInteger(name).map(UInt64.init(bitPattern:))
     }
 
-    mutating func text() -> String { optionalText() ?? "" }
+    mutating func number<Number: FixedWidthInteger>(_ name: String = "") -> Number { Number(clamping: integer(name)) }
+    mutating func optionalNumber<Number: FixedWidthInteger>(_ name: String = "") -> Number? {
+        optionalInteger(name).map { Number(clamping: $0) }
+    }
 
-    mutating func optionalText() -> String? {
-        let index = next()
-        guard let start = sqlite3_column_text(statement, index) else { return nil }
+    mutating func text(_ name: String = "") -> String { optionalText(name) ?? "" }
+
+    mutating func optionalText(_ name: String = "") -> String? {
+        let index = next(name)
+        guard let statement, let start = sqlite3_column_text(statement, index) else { return nil }
         let count = Int(sqlite3_column_bytes(statement, index))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    mutating func optionalBlob() -> [UInt8]? {
-        let index = next()
-        guard !isNull(index) else { return nil }
+    mutating func optionalBlob(_ name: String = "") -> [UInt8]? {
+        let index = next(name)
+        guard let statement, !isNull(index) else { return nil }
         guard let start = sqlite3_column_blob(statement, index) else { return [] }
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index))))
     }
 
-    mutating func sessionID() -> SessionID { SessionID(rawValue: number()) }
-    mutating func taskID() -> TaskID { TaskID(rawValue: number()) }
-    mutating func eventID() -> EventID { EventID(rawValue: number()) }
-    mutating func challengeID() -> ChallengeID { ChallengeID(rawValue: number()) }
-    mutating func launchID() -> LaunchID { LaunchID(rawValue: number()) }
-    mutating func constraintsID() -> ConstraintsID { ConstraintsID(rawValue: number()) }
-    mutating func laneID() -> LaneID { LaneID(rawValue: number()) }
-    mutating func optionalGroupID() -> GroupID? { optionalInteger().map { GroupID($0) } }
+    mutating func sessionID(_ name: String = "") -> SessionID { SessionID(rawValue: number(name)) }
+    mutating func taskID(_ name: String = "") -> TaskID { TaskID(rawValue: number(name)) }
+    mutating func eventID(_ name: String = "") -> EventID { EventID(rawValue: number(name)) }
+    mutating func challengeID(_ name: String = "") -> ChallengeID { ChallengeID(rawValue: number(name)) }
+    mutating func launchID(_ name: String = "") -> LaunchID { LaunchID(rawValue: number(name)) }
+    mutating func constraintsID(_ name: String = "") -> ConstraintsID { ConstraintsID(rawValue: number(name)) }
+    mutating func laneID(_ name: String = "") -> LaneID { LaneID(rawValue: number(name)) }
+    mutating func optionalGroupID(_ name: String = "") -> GroupID? { optionalInteger(name).map { GroupID($0) } }
 
-    /// Leaves columns out.
-    mutating func skip(_ columns: Int32) { column += columns }
+    // MARK: -
 
-    private mutating func next() -> Int32 {
+    private mutating func next(_ name: String) -> Int32 {
+        list?.append(name)
+        assert(isColumn(name, at: column), "column \(column) is not \(name)")
         defer { column += 1 }
         return column
+    }
+
+    /// SQLite calls a column by its own name, without its table's, and an expression by its text.
+    private func isColumn(_ name: String, at index: Int32) -> Bool {
+        guard let statement, !name.isEmpty else { return true }
+        guard name.utf8.allSatisfy({ $0 == 0x5F || $0 == 0x2E || $0 == 0x22 || (0x61...0x7A).contains($0) }) else {
+            return index < sqlite3_column_count(statement)
+        }
+        guard let stored = sqlite3_column_name(statement, index) else { return false }
+        return name.split(separator: ".").last?.filter { $0 != "\"" } == String(cString: stored)
     }
 
     private func isNull(_ index: Int32) -> Bool { sqlite3_column_type(statement, index) == SQLITE_NULL }

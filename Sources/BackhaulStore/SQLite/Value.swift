@@ -10,6 +10,7 @@ enum Value {
     static func optional(_ text: String?) -> Value { text.map(Value.text) ?? .null }
     static func optional(_ bytes: [UInt8]?) -> Value { bytes.map(Value.blob) ?? .null }
     static func optional(_ number: (some FixedWidthInteger)?) -> Value { number.map { .number($0) } ?? .null }
+    static func optional(_ flag: Bool?) -> Value { flag.map(Value.flag) ?? .null }
     static func flag(_ value: Bool) -> Value { .integer(value ? 1 : 0) }
     static func number(_ value: some FixedWidthInteger) -> Value { .integer(Int64(clamping: value)) }
 

@@ -1,11 +1,12 @@
 import BackhaulModel
 import BackhaulPlatform
+import Glibc
 import Testing
 
 @testable import BackhaulStore
 
-/// Every statement, as SQLite would run it. The statements are those that the transaction's methods have prepared, so
-/// that a new one cannot be forgotten as long as the test calls its method.
+/// Every statement, as SQLite would run it. The statements are those that the transaction's methods have prepared; as
+/// many as the tables declare, so that a new one cannot be forgotten.
 @Suite("Query plans")
 struct QueryPlanTests {
     let scratch = Scratch()
@@ -14,7 +15,7 @@ struct QueryPlanTests {
     private static let small: Set<String> = [
         "sessions", "lanes", "selected", "running", "clients", "applied", "meta", "pending", "intents", "leftovers",
         "sqlite_sequence", "challenges", "kept_answers", "launches", "launched_sessions", "limits", "constraints",
-        "waits", "networks", "usage", "activities",
+        "waits", "networks", "usage", "activities", "body_leftovers",
     ]
 
     private func exerciseEverything(_ store: TestStore) throws {
@@ -119,9 +120,115 @@ struct QueryPlanTests {
             try transaction.releaseClient(command.client)
             _ = try transaction.invalidate(session, cancelTasks: true, now: 1)
         }
+        try exerciseRest(store, try store.session("rest"))
         try exerciseLaunches(store, try store.session("waiting"))
         try exerciseConditions(store, try store.session("deferred"))
         try exerciseActivities(store, try store.session("repeating"))
+    }
+
+    /// What others of a session's tasks would get in the way of.
+    private func exerciseRest(_ store: TestStore, _ session: SessionID) throws {
+        let other = ProcessIdentity(processID: 1, startTime: 2, bootID: "b")
+        let file = BodyFile(path: "/home/someone/body", device: 1, inode: 2, size: 3, modifiedNanoseconds: 4)
+        let names = ["a", "b"]
+        let ids = try store.enqueue([.numbered(41), .numbered(42)], in: session)
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.createSession(
+                application: "org.example", configuration: SessionConfiguration(identifier: "rest"), role: .produce,
+                consumer: .of(1), now: 1)
+            _ = try transaction.releaseHandle(client: ClientID(high: 1, low: 7), handle: HandleID(rawValue: 9))
+            try transaction.releaseDeparted([ClientID(high: 3, low: 3)], of: other)
+            _ = try transaction.clients()
+            _ = try transaction.tasksWait()
+            _ = try transaction.positionsWithKnownKey(session, [.numbered(1) { $0.idempotencyKey = "key" }])
+            try transaction.changeCookies(of: session, adding: ["a"], removing: ["b"])
+            _ = try transaction.cookies(of: session)
+            try transaction.setNetwork(NetworkSettings(name: "away"))
+            try transaction.noteConsumed([file])
+            try transaction.forgetConsumed(try transaction.consumed(limit: 9))
+            try transaction.leaveBodies(among: names)
+            _ = try transaction.unknownBodies(among: names)
+            try transaction.forgetBodyLeftovers(try transaction.bodyLeftovers(limit: 9))
+            _ = try transaction.consumedFile(of: ids[0])
+            try transaction.recordUnderWay(ids[0], attempts: 1)
+            try transaction.renewPart(of: ids[0])
+            let lane = try transaction.lanesWithWaitingTasks()[0].id
+            _ = try transaction.firstWaitingTask(lane: lane, stating: .session)
+            _ = try transaction.version(at: "/a", of: "https://a/", in: session)
+            try transaction.recordVersion(
+                of: ids[0], at: "/a", of: "https://a/", in: session, inode: 1, size: 2, modifiedNanoseconds: 3)
+            let states = TaskStates([TaskStates(.waiting), TaskStates(.suspended)])
+            for control in [TaskControl.setPriority(Limits.priorityNow), .setConstraints(.init())] {
+                _ = try transaction.control(
+                    session, control, TaskSelection(states: states), running: [], now: 1, held: [lane: [.session]])
+            }
+        }
+        try exerciseTables(store, session, ids[1])
+    }
+
+    /// Statements that an operation performs in few cases only.
+    private func exerciseTables(_ store: TestStore, _ session: SessionID, _ task: TaskID) throws {
+        try store.run { (transaction) throws(Failure) in
+            let tables = transaction.tables
+            guard let lane = try tables.tasks.lane(of: task) else { return }
+            try tables.tasks.moveTimes(by: 0)
+            try tables.tasks.move(task, to: lane)
+            try tables.tasks.setPath("/a", of: task)
+            _ = try tables.tasks.write(
+                ReceivedSoFar(attempts: 1, bytesReceived: 1, furthestOffset: 1, madeProgress: true), of: task)
+            try tables.tasks.removeOfSelectedEvents()
+            try tables.delays.clearAfterBoot()
+            try tables.options.setDelayed(task, since: 1)
+            try tables.options.moveDelays(by: 0)
+            try tables.parts.clearDevices()
+            try tables.bodies.insert(BodyPart(name: "a", value: [1]), of: task, at: 0)
+            _ = try tables.bodies.parts(of: task)
+            _ = try tables.bodies.stored(of: task, snapshotsOnly: true)
+            try tables.bodies.forgetStored(of: task)
+            try tables.bodies.forgetStored("a", of: task)
+            try tables.bodies.insertLeftover("c")
+            try tables.bodies.insertSnapshotsOfSelected()
+            _ = try tables.bodies.insertToReturnOfSelected()
+            try tables.bodies.removeToReturn("a")
+            try tables.leftovers.insertKept(task)
+            try tables.lanes.removeIfEmpty(lane)
+            try tables.groups.removeIfEmpty(GroupID(9_999))
+            try tables.constraints.removeUnused(of: session)
+            try tables.waits.moveTimes(by: 0)
+            _ = try tables.challenges.isUnused(ChallengeID(rawValue: 9_999))
+            try exerciseSessionTables(tables, session)
+            try exerciseAcknowledged(tables, session, task)
+        }
+    }
+
+    private func exerciseSessionTables(_ tables: Tables, _ session: SessionID) throws(Failure) {
+        let process = ProcessIdentity(processID: 1, startTime: 2, bootID: "b")
+        let version = FileVersion(entityTag: "\"a\"", lastModified: nil, finalURL: "https://a/", size: 2)
+        try tables.sessions.setHistoryCount(0, of: session)
+        try tables.sessions.remove(SessionID(rawValue: 9_999))
+        try tables.versions.write(
+            StoredVersion(version: version, inode: 1, modifiedNanoseconds: 3), at: "/a", of: "https://a/", in: session)
+        try tables.cookies.insert("c", of: session)
+        try tables.networks.write(NetworkSettings(name: "away"))
+        try tables.activities.remove(ActivityID(rawValue: 9_999))
+        try tables.activities.clearDevices()
+        try tables.launches.forgetFailures(of: "org.example")
+        try tables.launches.clearAfterBoot()
+        _ = try tables.launches.attach(
+            process, to: session, by: LaunchToken(id: LaunchID(rawValue: 9_999), secret: 7))
+        try tables.meta.beginBoot("another")
+    }
+
+    private func exerciseAcknowledged(_ tables: Tables, _ session: SessionID, _ task: TaskID) throws(Failure) {
+        _ = try tables.events.unclaimedTasksOfSelected()
+        _ = try tables.events.placesOfSelected()
+        try tables.events.removeSelected()
+        try tables.attempts.removeOfSelected(exceptNewest: 1)
+        _ = try tables.history.insertSelected(limit: 1)
+        _ = try tables.history.url(of: task, in: session)
+        try tables.delivered.insertSelected()
+        try tables.delivered.removeFinishedRounds(of: session)
+        try tables.sessions.uncount(events: 0, history: 0, in: session)
     }
 
     private func exerciseConditions(_ store: TestStore, _ session: SessionID) throws {
@@ -199,6 +306,27 @@ struct QueryPlanTests {
         }
     }
 
+    /// How many the tables declare, so that the test must perform a new one, too.
+    private var declaredStatements: Int {
+        let sources = "\(#filePath)".replacing("Tests/Unit/Store/QueryPlanTests.swift", with: "Sources/BackhaulStore")
+        var count = 0
+        for folder in ["Tables", "Tables/Tasks"] {
+            for name in (try? DirectoryReader.textNames(in: "\(sources)/\(folder)")) ?? [] {
+                guard name.hasSuffix(".swift"), let text = text(of: "\(sources)/\(folder)/\(name)") else { continue }
+                count += text.matches(of: /static let \w+ = Query\(/).count
+            }
+        }
+        return count
+    }
+
+    private func text(of path: String) -> String? {
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     @Test("no statement walks over tasks or events, or sorts them")
     func plans() throws {
         let store = try TestStore(scratch.path)
@@ -207,7 +335,7 @@ struct QueryPlanTests {
             let texts = transaction.connection.preparedTexts.sorted()
             var plans: [String] = []
             for text in texts where !["BEGIN", "COMMIT", "SAVEPOINT", "RELEASE"].contains(where: text.hasPrefix) {
-                let steps = try transaction.connection.all(Query("EXPLAIN QUERY PLAN " + text)) {
+                let steps = try transaction.connection.all(Query("EXPLAIN QUERY PLAN \(text)")) {
                     row throws(Failure) in
                     _ = (row.integer(), row.integer(), row.integer())
                     return row.text()
@@ -216,8 +344,13 @@ struct QueryPlanTests {
             }
             return (texts.count, plans)
         }
-        #expect(statements > 60)
+        // Besides those of the tables: BEGIN, COMMIT and the one that writes the first page.
+        #expect(statements >= declaredStatements)
         for plan in plans {
+            // A jump of the calendar moves the times of all live tasks, and of all whose starts were set anew.
+            if plan.contains("SET enqueued_ms = enqueued_ms +") || plan.contains("request_options_rescheduled") {
+                continue
+            }
             let words = plan.split(separator: " ")
             if words[0] == "SCAN" {
                 let isConstant = words[1] == "CONSTANT"

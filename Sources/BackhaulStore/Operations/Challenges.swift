@@ -1,0 +1,171 @@
+public import BackhaulModel
+
+/// Tasks wait for a credential in a row of `challenges`, and so do all others that need the same. Such a task has a due
+/// time: the end of its resource time-out.
+extension Transaction {
+    /// Records the attempt and lets the task wait for the challenge of the space, which is opened with its event unless
+    /// it is open. `replacing`: an answered challenge whose answer did not serve: the tasks that it had freed wait
+    /// again, too. Nil when the task does not wait for its turn any more (suspended, ended): then nothing is opened.
+    public func park(
+        _ task: TaskID, _ record: AttemptRecord, for demand: AuthenticationDemand, failures: UInt32 = 0,
+        replacing: ChallengeID? = nil, bootMilliseconds: Int64, now: Int64
+    ) throws(Failure) -> ParkedTask? {
+        try recordAttempt(task, record)
+        guard let place = try tables.delays.waitingPlace(of: task) else { return nil }
+        let moment = DelayMoment(boot: bootMilliseconds, calendar: now)
+        let parked = try park([task], at: place, for: demand, failures: failures, replacing: replacing, moment)
+        if replacing != nil { try forgetKept(demand.space, of: place.session) }
+        return parked
+    }
+
+    /// Opens a challenge before any request, because an answer or what a request carries is too old, and lets these
+    /// tasks wait for it, with all that wait since the old answer. Nil when none of them waits for its turn any more.
+    public func ask(
+        _ demand: AuthenticationDemand, for tasks: [TaskID], replacing: ChallengeID?, bootMilliseconds: Int64,
+        now: Int64
+    ) throws(Failure) -> ParkedTask? {
+        var waiting: [TaskID] = []
+        var place: SessionPlace?
+        for task in tasks {
+            guard let found = try tables.delays.readyPlace(of: task) else { continue }
+            waiting.append(task)
+            place = place ?? found
+        }
+        guard let place else { return nil }
+        let moment = DelayMoment(boot: bootMilliseconds, calendar: now)
+        let parked = try park(waiting, at: place, for: demand, failures: 0, replacing: replacing, moment)
+        try forgetKept(demand.space, of: place.session)
+        return parked
+    }
+
+    private func park(
+        _ tasks: [TaskID], at place: SessionPlace, for demand: AuthenticationDemand, failures: UInt32,
+        replacing: ChallengeID?, _ moment: DelayMoment
+    ) throws(Failure) -> ParkedTask {
+        let (challenge, isNew) = try open(demand, failures: failures, at: place, now: moment.calendar)
+        for task in tasks { try tables.delays.park(task, for: challenge, moment) }
+        var lanes: Set<LaneID> = []
+        if let replacing {
+            lanes = try tables.delays.lanes(of: replacing, areFreed: true)
+            try tables.delays.parkFreed(by: replacing, for: challenge, moment)
+        }
+        var change = try change(in: place.session)
+        change.needsHost = isNew
+        change.tasks = tasks
+        change.lanes = lanes
+        return ParkedTask(challenge: challenge, isNew: isNew, change: change, nextDue: try nextDue())
+    }
+
+    /// The open challenge of the space, or a new one with its event.
+    private func open(
+        _ demand: AuthenticationDemand, failures: UInt32, at place: SessionPlace, now: Int64
+    ) throws(Failure) -> (ChallengeID, isNew: Bool) {
+        if let found = try tables.challenges.find(demand.space, in: place.session) { return (found, false) }
+        let challenge = try tables.challenges.insert(demand, failures: failures, in: place.session, now: now)
+        let event = try tables.events.insertChallenge(challenge, in: place.session, round: place.round, now: now)
+        try tables.sessions.countEvent(event, in: place.session)
+        return (challenge, true)
+    }
+
+    /// Lets tasks that were not tried wait for an open challenge. Nil when it is open no more; else when the next
+    /// delayed task is due.
+    public func parkUnasked(
+        _ tasks: [TaskID], for challenge: ChallengeID, bootMilliseconds: Int64, now: Int64
+    ) throws(Failure) -> Int64? {
+        guard try self.challenge(challenge) != nil else { return nil }
+        let moment = DelayMoment(boot: bootMilliseconds, calendar: now)
+        for task in tasks { try tables.delays.parkReady(task, for: challenge, moment) }
+        return try nextDue()
+    }
+
+    /// Gives those that waited for challenges in another boot their due times by this boot's clock.
+    public func rescheduleParked(bootMilliseconds: Int64, now: Int64) throws(Failure) {
+        try tables.delays.rescheduleParked(DelayMoment(boot: bootMilliseconds, calendar: now))
+    }
+
+    /// Gives those of the session new due times, after its resource time-out has changed.
+    public func rescheduleParked(of session: SessionID, bootMilliseconds: Int64, now: Int64) throws(Failure) {
+        try tables.delays.rescheduleParked(of: session, DelayMoment(boot: bootMilliseconds, calendar: now))
+    }
+
+    // MARK: Reading
+
+    /// The session's open challenges, by id.
+    public func challenges(_ session: SessionID) throws(Failure) -> [Challenge] {
+        try tables.challenges.all(of: session).sorted { $0.id < $1.id }
+    }
+
+    /// Nil when it is not open.
+    public func challenge(_ id: ChallengeID) throws(Failure) -> Challenge? { try tables.challenges.find(id) }
+
+    /// Of all sessions.
+    public func openChallenges() throws(Failure) -> [(session: SessionID, challenge: Challenge)] {
+        try tables.challenges.all()
+    }
+
+    /// Throws notFound when the session has no such open challenge.
+    public func openChallenge(_ id: ChallengeID, of session: SessionID) throws(Failure) -> Challenge {
+        guard let found = try tables.challenges.find(id, in: session) else {
+            throw Failure(
+                .notFound,
+                "the session has no open challenge \(id.rawValue): it was answered, or no task waits for it any more")
+        }
+        return found
+    }
+
+    // MARK: Answers
+
+    /// Closes the challenge; its tasks wait for their turn. `now`: to be remembered as the end of their wait.
+    public func freeTasks(
+        of challenge: Challenge, in session: SessionID, now: Int64? = nil
+    ) throws(Failure) -> Change {
+        let lanes = try tables.delays.lanes(of: challenge.id, areFreed: false)
+        if let now { try recordAnswered(challenge, in: session, now: now) }
+        try tables.delays.release(challenge.id)
+        try close(challenge.id, of: session)
+        var change = try change(in: session)
+        change.lanes = lanes
+        return change
+    }
+
+    /// Closes the challenge; its tasks fail.
+    public func failTasks(of challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) -> Change {
+        let tasks = try tables.selection.selectTasks(waitingFor: challenge.id)
+        let lanes = try tables.selectedTasks.lanes()
+        try tables.selectedTasks.fail(challenge.space.failure, now: now)
+        try leavePartsOfSelectedTasks()
+        try tables.parts.removeCheckpointsOfSelected()
+        try close(challenge.id, of: session)
+        if !tasks.isEmpty {
+            let groups = try tables.selectedTasks.groups(endingAs: .failed)
+            let newest = try tables.events.insertEndedOfSelected(now: now)
+            try settle(session, ended: Int64(tasks.count), newest: newest, groups: groups, now: now)
+        }
+        try tables.selection.clear()
+        var change = try change(in: session)
+        change.tasks = tasks
+        change.lanes = lanes
+        change.count = UInt64(tasks.count)
+        return change
+    }
+
+    /// Challenges that no task waits for are removed, and with them their events.
+    func closeChallengesWithoutTasks(_ session: SessionID) throws(Failure) -> [ChallengeID] {
+        let unused = try tables.challenges.unused(of: session)
+        for challenge in unused { try close(challenge, of: session) }
+        return unused
+    }
+
+    /// The same for the one that an ended task has waited for: there may be as many as tasks.
+    func closeIfUnused(_ challenge: ChallengeID, of session: SessionID) throws(Failure) -> Bool {
+        guard try tables.challenges.isUnused(challenge) else { return false }
+        try close(challenge, of: session)
+        return true
+    }
+
+    private func close(_ challenge: ChallengeID, of session: SessionID) throws(Failure) {
+        try tables.challenges.remove(challenge)
+        let events = try tables.events.remove(challenge)
+        if events > 0 { try tables.sessions.uncount(events: events, in: session) }
+    }
+}

@@ -1,0 +1,83 @@
+public import BackhaulModel
+
+extension Transaction {
+    /// Cancels, suspends, resumes or reprioritises the live tasks of the selection. Tasks with a recorded intent are
+    /// passed over: they are ending. So are those that already are as asked for; a resume also sends delayed ones to
+    /// their next attempt, but not those that wait for a credential or for their earliest start. `running`: which of
+    /// the waiting rows run at this moment. `calendar`: now, by the calendar of the rows' ages; nil: `now`.
+    /// `bootMilliseconds`: the same moment on the clock of this boot. `held`: lanes and constraints whose tasks the
+    /// engine holds, so that those of the selection are counted.
+    public func control(
+        _ session: SessionID, _ control: TaskControl, _ selection: TaskSelection, running: Set<TaskID>, now: Int64,
+        calendar: Int64? = nil, bootMilliseconds: Int64 = 0, held: [LaneID: Set<ConstraintsID>] = [:]
+    ) throws(Failure) -> Change {
+        var change = try change(in: session)
+        let clock = StartClock(wall: now, boot: bootMilliseconds, calendar: calendar ?? now)
+        var group: GroupID?
+        if let name = selection.group { group = try tables.groups.find(name, in: session) }
+        // Stays a temporary table: one statement for each step, however many tasks there are.
+        if !held.isEmpty {
+            let which = Selection.LiveTasks(waiting: true)
+            try tables.selection.select(selection, of: session, group: group, running: running, which: which)
+            change.held = try tables.selectedTasks.count(in: held)
+        }
+        try tables.selection.select(
+            selection, of: session, group: group, running: running, which: tasksChanged(by: control))
+        if case .reschedule(let starts) = control {
+            let rescheduled = try rescheduleSelectedTasks(starts, of: session, running: running, clock)
+            change.restated = rescheduled.restated
+            if rescheduled.hasDelayed { change.nextDue = try nextDue() }
+        }
+        change.tasks = try tables.selection.tasks()
+        change.count = UInt64(change.tasks.count)
+        if change.count > 0 {
+            change.lanes = try tables.selectedTasks.lanes()
+            if case .setConstraints(let constraints) = control {
+                change.restated = try restateSelectedTasks(constraints, of: session)
+            }
+            try apply(control, to: session, count: Int64(change.tasks.count), now: now, calendar: clock.calendar)
+            if control == .resume, try delayStartsOfSelectedTasks(clock) { change.nextDue = try nextDue() }
+            change.closedChallenges = try closeChallengesWithoutTasks(session)
+            let after = try self.change(in: session)
+            change.newestEvent = after.newestEvent
+            change.needsHost = after.needsHost
+        }
+        try tables.selection.clear()
+        return change
+    }
+
+    private func tasksChanged(by control: TaskControl) -> Selection.LiveTasks {
+        switch control {
+        case .cancel: .init(waiting: true, suspended: true)
+        case .suspend: .init(waiting: true)
+        case .resume: .init(delayed: true, suspended: true)
+        case .setPriority(let priority): .init(waiting: true, suspended: true, priorityOtherThan: priority)
+        case .setRate, .setConstraints, .reschedule: .init(waiting: true, suspended: true)
+        }
+    }
+
+    private func apply(
+        _ control: TaskControl, to session: SessionID, count: Int64, now: Int64, calendar: Int64
+    ) throws(Failure) {
+        switch control {
+        case .suspend: try tables.selectedTasks.suspend(now: calendar)
+        case .resume:
+            try recordSuspensionsOfSelectedTasks(session, count: Int(clamping: count), now: calendar)
+            try tables.selectedTasks.resume(now: calendar)
+        case .setPriority(let priority):
+            try tables.selectedTasks.setPriority(priority)
+            if priority >= Limits.priorityNow { try tables.selectedTasks.endDelays() }
+        case .setRate(let rate):
+            try makeOptionsOfSelectedTasks()
+            try tables.options.setRateOfSelected(rate)
+        case .setConstraints, .reschedule: break
+        case .cancel:
+            let groups = try tables.selectedTasks.groups(endingAs: .cancelled)
+            try tables.selectedTasks.cancel(now: now)
+            try leavePartsOfSelectedTasks()
+            try tables.parts.removeCheckpointsOfSelected()
+            let newest = try tables.events.insertEndedOfSelected(now: now)
+            try settle(session, ended: count, newest: newest, groups: groups, now: now)
+        }
+    }
+}

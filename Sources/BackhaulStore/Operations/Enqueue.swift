@@ -1,0 +1,163 @@
+public import BackhaulModel
+
+extension Transaction {
+    /// Makes one task for each request, or none: an atomic chunk. A request whose key has a task already finds that
+    /// one, also when it was acknowledged as succeeded in a round whose end is not. The first enqueue after a round has
+    /// ended begins the next.
+    ///
+    /// `now`: by the calendar of the rows' ages; `clock`: of the wall and the boot, for earliest and latest starts.
+    /// `isLaunched`: by a launched host, whose session asks for such tasks to be discretionary. `aliases`: other paths
+    /// of the requests' destinations, by position. `running`: which of the waiting rows run at this moment.
+    ///
+    /// Throws, with the position in the chunk as `index`: keyConflict, naming the field that differs;
+    /// destinationInUse, naming the other task; destinationExists. Else notFound, tooMany, invalidated or what SQLite
+    /// reports.
+    public func enqueue(
+        session: SessionID, _ requests: [(Request, Origin)], aliases: [Int: [String]] = [:], now: Int64,
+        clock: ClockReading? = nil, isLaunched: Bool = false, running: Set<TaskID> = []
+    ) throws(Failure) -> EnqueuedTasks {
+        let round = try roundForEnqueue(session)
+        var terms = EnqueueTerms(
+            session: session, round: round, now: now, clock: clock ?? ClockReading(wall: now, boot: 0, bootID: ""),
+            isLaunched: isLaunched)
+        var results: [Enqueued] = []
+        results.reserveCapacity(requests.count)
+        var lanes: [Origin: LaneID] = [:]
+        var last: (origin: Origin, lane: LaneID)?
+        var laneOfWaiting: Set<LaneID> = []
+        var groups = EnqueuedGroups()
+        var added: Int64 = 0
+        let hasDelivered = try tables.delivered.hasAny(session)
+        for (request, origin) in requests {
+            if hasDelivered, let key = request.idempotencyKey,
+                let task = try tables.delivered.find(key, in: session) {
+                results.append(Enqueued(task: task, disposition: .existing, state: .succeeded))
+                continue
+            }
+            // Neighbours in a chunk mostly have the same origin.
+            let lane: LaneID
+            if let last, last.origin == origin {
+                lane = last.lane
+            } else {
+                lane = if let known = lanes[origin] { known } else { try findOrMakeLane(session, origin) }
+                lanes[origin] = lane
+                last = (origin, lane)
+            }
+            let group = try groups.find(request) { (name) throws(Failure) in try findOrMakeGroup(name, of: session) }
+            if let task = try insert(request, lane, group, &terms) {
+                try refuseOccupied(request, index: UInt64(results.count))
+                for alias in aliases[results.count] ?? [] { try refuseTaken(alias, index: UInt64(results.count)) }
+                added += 1
+                if let group { groups.added[group, default: 0] += 1 }
+                if !request.startsSuspended { laneOfWaiting.insert(lane) }
+                results.append(Enqueued(task: task, disposition: .new))
+            } else {
+                var found = try existing(request, session, index: UInt64(results.count))
+                if found.state == .waiting, running.contains(found.task) { found.state = .running }
+                results.append(found)
+            }
+        }
+        if added > 0 { try tables.sessions.count(enqueued: added, in: session, round: round) }
+        for (group, added) in groups.added { try tables.groups.count(enqueued: added, in: group) }
+        // Made for requests that found their task.
+        try removeEmptyGroups(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
+        return EnqueuedTasks(
+            results: results, lanes: laneOfWaiting, nextDue: terms.hasDelayed ? try nextDue() : nil,
+            nextLatestStart: terms.hasLatestStart ? try nextLatestStart() : nil)
+    }
+
+    private func roundForEnqueue(_ session: SessionID) throws(Failure) -> UInt64 {
+        guard let round = try tables.sessions.round(of: session) else { throw noSession() }
+        guard !round.isInvalidating else { throw invalidated(round.identifier) }
+        return round.isOpen ? round.number : round.number &+ 1
+    }
+
+    /// Nil when another task has the key or the destination.
+    private func insert(
+        _ request: Request, _ lane: LaneID, _ group: GroupID?, _ terms: inout EnqueueTerms
+    ) throws(Failure) -> TaskID? {
+        let constraints = try constraints(of: request, &terms)
+        let task = try tables.tasks.insert(
+            request, in: terms.session, lane: lane, group: group, constraints: constraints, round: terms.round,
+            now: terms.now)
+        guard let task else { return nil }
+        if request.hasOptions { try writeTimes(of: request, to: task, &terms) }
+        try tables.requests.insert(request, of: task)
+        if request.hasOptions { try insertOptions(request.options, of: task) }
+        return task
+    }
+
+    /// What lies at the destination may be the file of the task that has the request's key; a new task has no such
+    /// excuse.
+    private func refuseOccupied(_ request: Request, index: UInt64) throws(Failure) {
+        guard request.ifExists == .fail, let destination = request.destination, destination.isOccupied else { return }
+        throw Failure(
+            .destinationExists,
+            "a file with the name \(destination.path) is already there; remove it, or ask for it to be replaced",
+            index: index)
+    }
+
+    /// Two live tasks with one file would destroy each other's.
+    private func refuseTaken(_ path: String, index: UInt64) throws(Failure) {
+        guard let found = try tables.tasks.find(destination: path) else { return }
+        throw Failure(
+            .destinationInUse,
+            "task \(found.rawValue) has the same destination \(path); choose another or cancel that task",
+            index: index)
+    }
+
+    /// The task that has the request's key, when it was made by the same request.
+    private func existing(_ request: Request, _ session: SessionID, index: UInt64) throws(Failure) -> Enqueued {
+        if let key = request.idempotencyKey, let row = try tables.tasks.find(key: key, in: session) {
+            let found = row.enqueued
+            var field = row.request.fieldThatDiffers(from: request)
+            if field == nil {
+                let options = row.hasOptions ? try options(of: found.task, stating: row.constraints) : nil
+                field = (options ?? .none).fieldThatDiffers(from: request.options)
+            }
+            guard let field else { return found }
+            throw Failure(
+                .keyConflict,
+                "the idempotency key was used for task \(found.task.rawValue) with another \(field); "
+                    + "give each request a key of its own",
+                index: index)
+        }
+        if let path = request.destination?.path { try refuseTaken(path, index: index) }
+        throw Failure(.internal, "the store refused a task for no known reason; please report it", index: index)
+    }
+}
+
+/// The groups of one chunk. By their bytes, as the store compares them: texts of Swift are equal when they look the
+/// same.
+private struct EnqueuedGroups {
+    var found: [[UInt8]: GroupID] = [:]
+    var added: [GroupID: Int64] = [:]
+
+    mutating func find(
+        _ request: Request, make: (String) throws(Failure) -> GroupID
+    ) throws(Failure) -> GroupID? {
+        guard request.hasOptions, let name = request.options.group else { return nil }
+        let key = Array(name.utf8)
+        if let group = found[key] { return group }
+        let group = try make(name)
+        found[key] = group
+        return group
+    }
+}
+
+extension Request {
+    /// The name that the field has in include/backhaul.h, or nil. The destination directory's device is left out: it
+    /// may get another number at each boot.
+    fileprivate func fieldThatDiffers(from request: Request) -> String? {
+        if !url.utf8.elementsEqual(request.url.utf8) { return "url" }
+        let (path, other) = (destination?.path ?? "", request.destination?.path ?? "")
+        if !path.utf8.elementsEqual(other.utf8) { return "destination" }
+        if ifExists != request.ifExists { return "if_exists" }
+        if priority != request.priority { return "priority" }
+        if startsSuspended != request.startsSuspended { return "flags" }
+        if mode != request.mode { return "mode" }
+        if headers != request.headers { return "headers" }
+        if userData != request.userData { return "user_data" }
+        return nil
+    }
+}

@@ -1,0 +1,81 @@
+public import BackhaulModel
+
+/// Events are handed out until they are acknowledged; then they and what they are about are deleted.
+extension Transaction {
+    /// Up to `maximum` events with greater ids, in order. Ends early, with `more`, when they have `Limits.chunkSize`
+    /// bytes together.
+    public func poll(
+        _ session: SessionID, after: EventID, maximum: Int
+    ) throws(Failure) -> (events: [Event], more: Bool) {
+        let maximum = min(max(0, maximum), Limits.batchCount)
+        var events: [Event] = []
+        var challenges: [(index: Int, id: ChallengeID)] = []
+        var more = false
+        var room = Limits.chunkSize
+        try tables.events.each(of: session, after: after, limit: maximum + 1, directory) { event, challenge in
+            guard events.count < maximum, room > 0 else {
+                more = true
+                return false
+            }
+            room -= event.size
+            if let challenge { challenges.append((events.count, challenge)) }
+            events.append(event)
+            return true
+        }
+        for (index, id) in challenges { events[index].kind = .challenge(try challenge(id)) }
+        return (events, more)
+    }
+
+    /// How many unacknowledged events there are up to `id`.
+    public func eventsThrough(_ session: SessionID, _ id: EventID) throws(Failure) -> UInt64 {
+        try tables.events.count(of: session, through: id)
+    }
+
+    /// Deletes the events and the ended tasks that they are about. Ids that are not there are passed over. Throws
+    /// invalidArgument for an id that was not given to an event yet.
+    public func acknowledge(
+        _ session: SessionID, _ acknowledgement: Acknowledgement
+    ) throws(Failure) -> Change {
+        var change = try change(in: session)
+        // Stays a temporary table: one statement for each step, however many events there are.
+        let count = try select(acknowledgement, of: session, newest: change.newestEvent)
+        guard count > 0 else { return change }
+        change.removedKept = try tables.events.unclaimedTasksOfSelected()
+        for task in change.removedKept { try tables.leftovers.insertKept(task) }
+        change.returnsBodies = try returnBodiesOfSelectedEvents()
+        let places = try tables.events.placesOfSelected()
+        // Idempotency keys outlive the acknowledgement of their task's success until their round's end is acknowledged.
+        try tables.delivered.insertSelected()
+        try tables.delivered.removeFinishedRounds(of: session)
+        let remembered = try keepHistory(session, selected: count)
+        try tables.tasks.removeOfSelectedEvents()
+        try tables.events.removeSelected()
+        try tables.sessions.uncount(events: count, history: remembered, in: session)
+        try removeEmptyLanes(among: places.lanes)
+        try removeEmptyGroups(among: places.groups)
+        try tables.selection.clear()
+        change.count = UInt64(clamping: count)
+        change.sessionRemoved = try removeIfOver(session)
+        return change
+    }
+
+    /// Selects those of the events that are there. Returns how many.
+    private func select(
+        _ acknowledgement: Acknowledgement, of session: SessionID, newest: EventID
+    ) throws(Failure) -> Int64 {
+        let greatest =
+            switch acknowledgement {
+            case .ids(let ids): ids.max() ?? .zero
+            case .through(let id): id
+            }
+        guard greatest <= newest else {
+            throw Failure(
+                .invalidArgument,
+                "there is no event \(greatest.rawValue) in the session; its newest is \(newest.rawValue)")
+        }
+        switch acknowledgement {
+        case .ids(let ids): return try tables.selection.select(ids, of: session)
+        case .through(let id): return try tables.selection.select(through: id, of: session)
+        }
+    }
+}

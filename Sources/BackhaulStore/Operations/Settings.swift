@@ -1,0 +1,28 @@
+public import BackhaulModel
+
+/// What all sessions of the store may use together, and what administrators say of networks.
+extension Transaction {
+    public func setLimits(_ limits: EngineLimits) throws(Failure) { try tables.limits.write(limits) }
+
+    public func limits() throws(Failure) -> EngineLimits { try tables.limits.read() ?? EngineLimits() }
+
+    /// Settings that are all defaults remove the network.
+    public func setNetwork(_ settings: NetworkSettings) throws(Failure) {
+        guard settings.isDefault else { return try tables.networks.write(settings) }
+        try tables.networks.remove(settings.name)
+    }
+
+    /// The networks that have settings, by name.
+    public func networks() throws(Failure) -> [NetworkSettings] { try tables.networks.all() }
+
+    /// An entry replaces the earlier one of the same network, session and day. `removed`: days that are not kept any
+    /// more.
+    public func saveUsage(
+        _ entries: [ByteUsage.Entry], removing removed: [(network: String, day: Int64)] = []
+    ) throws(Failure) {
+        for entry in entries { try tables.networks.writeUsage(entry) }
+        for (network, day) in removed { try tables.networks.removeUsage(of: network, day: day) }
+    }
+
+    public func usage() throws(Failure) -> [ByteUsage.Entry] { try tables.networks.usage() }
+}

@@ -1,0 +1,105 @@
+public import BackhaulModel
+
+/// Tasks as listings show them, without live progress.
+extension Transaction {
+    /// The selected tasks with greater ids, by id, up to `maximum`, ended ones too until their event is acknowledged.
+    /// Ends early, with `more`, when they have `Limits.chunkSize` bytes together. `running`: which of the waiting rows
+    /// run at this moment. `bootMilliseconds` and `now` are the same moment on two clocks. `places`: what the tasks are
+    /// held back with, one for each.
+    public func taskInfos(
+        _ session: SessionID, _ selection: TaskSelection, after: TaskID, maximum: Int, running: Set<TaskID>,
+        bootMilliseconds: Int64, now: Int64
+    ) throws(Failure) -> (tasks: [TaskInfo], places: [TaskPlace], more: Bool) {
+        var page = Page(maximum: min(max(0, maximum), Limits.batchCount))
+        let moment = Moment(running: running, bootMilliseconds: bootMilliseconds, now: now)
+        var group: GroupID?
+        if let name = selection.group {
+            group = try tables.groups.find(name, in: session)
+            if group == nil { return ([], [], false) }
+        }
+        if let ids = selection.enumerated(running: running) {
+            for id in ids.sorted() where id > after {
+                guard try add(id, to: &page, session, selection, moment) else { break }
+            }
+        } else {
+            try tables.selection.fill(running: running, for: selection.states)
+            try tables.listing.each(
+                of: session, group, in: selection.states, after: after, limit: page.maximum + 1
+            ) { id throws(Failure) in
+                try add(id, to: &page, session, selection, moment)
+            }
+            try tables.selection.clear()
+        }
+        try fillConstraints(of: &page)
+        return (page.tasks, page.places, page.more)
+    }
+
+    /// What the tasks themselves state: read once for all that state the same.
+    private func fillConstraints(of page: inout Page) throws(Failure) {
+        var ids = Set(page.places.lazy.map(\.constraints))
+        ids.remove(.session)
+        guard !ids.isEmpty else { return }
+        var stated: [ConstraintsID: Boxed<Constraints>] = [:]
+        for row in try statedConstraints(ids) where row.constraints.stated != .none {
+            stated[row.id] = Boxed(row.constraints.stated)
+        }
+        for (index, place) in page.places.enumerated() { page.tasks[index].constraints = stated[place.constraints] }
+    }
+
+    private struct Page {
+        var tasks: [TaskInfo] = []
+        var places: [TaskPlace] = []
+        var more = false
+        let maximum: Int
+        var room = Limits.chunkSize
+        init(maximum: Int) { self.maximum = maximum }
+    }
+
+    fileprivate struct Moment {
+        var running: Set<TaskID>
+        var bootMilliseconds: Int64
+        var now: Int64
+    }
+
+    /// False when the page is full.
+    private func add(
+        _ id: TaskID, to page: inout Page, _ session: SessionID, _ selection: TaskSelection, _ moment: Moment
+    ) throws(Failure) -> Bool {
+        guard let row = try tables.listing.info(id, of: session) else { return true }
+        let info = row.info(at: moment, directory)
+        guard selection.states.contains(TaskStates(info.state)),
+            selection.group.map({ ($0.utf8.elementsEqual((info.group ?? "").utf8)) }) ?? true
+        else { return true }
+        guard page.tasks.count < page.maximum, page.room > 0 else {
+            page.more = true
+            return false
+        }
+        page.room -= info.listedSize
+        page.tasks.append(info)
+        page.places.append(row.place)
+        return true
+    }
+}
+
+extension TaskInfoRow {
+    fileprivate func info(at moment: Transaction.Moment, _ files: StoreDirectory) -> TaskInfo {
+        var info = info
+        if info.state == .waiting, moment.running.contains(info.id) { info.state = .running }
+        let reason: WaitReason =
+            switch info.state {
+            case .suspended: .suspended
+            case .waiting: due != nil ? dueReason : isFinishing ? .finishing : .turn
+            case .running: isFinishing ? .finishing : .none
+            default: .none
+            }
+        info.reason = reason
+        info.reasonText = reason == .credential ? space?.sentence ?? reason.text : reason.text
+        if reason != .credential, let due {
+            info.nextAttemptMilliseconds = moment.now &+ max(0, due &- moment.bootMilliseconds)
+        }
+        if info.state == .succeeded, info.kind == .download {
+            info.path = path ?? info.destinationPath ?? files.keptFile(of: info.id)
+        }
+        return info
+    }
+}

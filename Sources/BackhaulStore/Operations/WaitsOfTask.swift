@@ -1,0 +1,106 @@
+public import BackhaulModel
+
+/// When and why one task has waited: what was written down for it or with others, and what follows from its own rows.
+extension Transaction {
+    /// Oldest first, at most `Limits.waitCount`, the newest of more; of a task that is listed or in the history. Nil
+    /// when there is no such task. Not in it: what is known to the engine alone, and suspensions and challenges that
+    /// ended for more than a thousand tasks at once, and starts
+    /// that as many were given anew. An attempt is taken to have ended with the last that was measured
+    /// of it.
+    public func waits(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [Wait]? {
+        guard let life = try life(of: task, session) else { return nil }
+        var waits = Waits(begin: life.enqueued, end: life.ended, now: now)
+        try addShared(life, session, to: &waits)
+        let recorded = try tables.waits.all(of: task)
+        for wait in recorded { waits.add(wait) }
+        let delayed = life.startDelayed ?? life.enqueued
+        if let earliest = life.earliestStart, earliest > delayed {
+            let reason = WaitReason.earliestStart
+            let lasts = life.dueReason == reason || earliest > now
+            waits.add(
+                Wait(
+                    reason, reason.text ?? "", beganMilliseconds: delayed,
+                    endedMilliseconds: lasts ? nil : earliest))
+        }
+        if let since = life.suspendedSince {
+            let reason = WaitReason.suspended
+            waits.add(Wait(reason, reason.text ?? "", beganMilliseconds: since, endedMilliseconds: nil))
+        }
+        try addDelays(task, life, recorded, to: &waits)
+        return waits.merged(limit: Limits.waitCount)
+    }
+
+    private func life(of task: TaskID, _ session: SessionID) throws(Failure) -> TaskLife? {
+        if let found = try tables.listing.life(of: task, in: session) { return found }
+        return try tables.history.life(of: task, in: session)
+    }
+
+    /// Before its latest start a task has stated other constraints than after it.
+    private func addShared(_ life: TaskLife, _ session: SessionID, to waits: inout Waits) throws(Failure) {
+        var before = life.constraints
+        var change: Int64?
+        if let latest = life.latestStart, latest > life.enqueued {
+            var stated = try constraints(life.constraints)
+            if stated.isPastLatestStart {
+                stated.isPastLatestStart = false
+                change = latest
+                before = try findConstraints(stated, in: session) ?? life.constraints
+            }
+        }
+        try tables.waits.shared(of: session, life.lane) { constraints, wait in
+            guard let constraints else { return waits.add(wait) }
+            if constraints == before { waits.add(wait, to: change) }
+            if constraints == life.constraints, before != life.constraints { waits.add(wait, from: change) }
+        }
+    }
+
+    /// What its attempts were followed by. When a challenge was answered may have been `recorded`.
+    private func addDelays(
+        _ task: TaskID, _ life: TaskLife, _ recorded: [Wait], to waits: inout Waits
+    ) throws(Failure) {
+        let attempts = try tables.attempts.times(of: task)
+        for (index, attempt) in attempts.enumerated() {
+            let following = index + 1 < attempts.count ? attempts[index + 1].began : nil
+            let isLast = following == nil
+            switch attempt.next {
+            case .retry:
+                var reason = attempt.status == .diskFull ? WaitReason.diskFull : .retry
+                var end = following.map { min($0, attempt.nextAttempt) } ?? attempt.nextAttempt
+                // It was told to start later while it waited.
+                if isLast, life.dueReason == .earliestStart, let delayed = life.startDelayed { end = min(end, delayed) }
+                if isLast, let current = life.dueReason, current != .credential, current != .earliestStart {
+                    reason = current
+                    if reason == .connectivity { end = .max }
+                }
+                waits.add(
+                    Wait(
+                        reason, Self.sentence(reason, attempt.message), beganMilliseconds: attempt.ended,
+                        endedMilliseconds: end > waits.now && isLast ? nil : end))
+            case .challenge:
+                let range = attempt.ended...max(attempt.ended, following ?? .max)
+                let isRecorded = recorded.contains { wait in
+                    wait.reason == .credential && wait.endedMilliseconds.map(range.contains) == true
+                }
+                guard !isRecorded else { continue }
+                // When the last was answered is known only as long as it is not.
+                guard let end = following ?? (life.dueReason == .credential ? .max : life.ended) else { continue }
+                let reason = WaitReason.credential
+                waits.add(
+                    Wait(
+                        reason, reason.text ?? "", beganMilliseconds: attempt.ended,
+                        endedMilliseconds: end == .max ? nil : end))
+            case .end, .stopped: continue
+            }
+        }
+        // Those that were not tried wait for a challenge, too.
+        if life.dueReason == .credential, let opened = life.challengeOpened {
+            let reason = WaitReason.credential
+            waits.add(Wait(reason, reason.text ?? "", beganMilliseconds: opened, endedMilliseconds: nil))
+        }
+    }
+
+    private static func sentence(_ reason: WaitReason, _ failure: String?) -> String {
+        guard reason == .retry, let failure else { return reason.text ?? "" }
+        return "it waits for its next attempt: \(failure)"
+    }
+}

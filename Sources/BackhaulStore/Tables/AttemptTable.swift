@@ -1,0 +1,163 @@
+internal import BackhaulModel
+
+/// `attempts`: a row for each attempt of a task, also after its event was acknowledged.
+struct AttemptTable {
+    let connection: Connection
+
+    /// Replaces the one with its number.
+    func write(_ attempt: Attempt) throws(Failure) {
+        try connection.run(Self.write, NewRow.values { attempt.write(to: &$0) })
+    }
+
+    /// Those with numbers up to this one, but for the first.
+    func removeOlder(of task: TaskID, through number: UInt32) throws(Failure) {
+        try connection.run(Self.removeOlder, .id(task), .number(number))
+    }
+
+    /// Those of the selected events' tasks, but for the newest tasks.
+    func removeOfSelected(exceptNewest kept: Int64) throws(Failure) {
+        try connection.run(Self.removeOfSelected, .integer(kept))
+    }
+
+    /// Those of tasks in the history of the session, but for the newest tasks.
+    func removeOfHistory(_ session: SessionID, exceptNewest kept: Int64) throws(Failure) {
+        try connection.run(Self.removeOfHistory, .id(session), .integer(kept))
+    }
+
+    /// By number. `url`: of the request.
+    func all(of task: TaskID, url: String) throws(Failure) -> [Attempt] {
+        try connection.all(Self.select, .id(task)) { row throws(Failure) in Attempt(row: &row, url) }
+    }
+
+    /// By number.
+    func times(of task: TaskID) throws(Failure) -> [AttemptTimes] {
+        try connection.all(Self.selectTimes, .id(task), read: AttemptTimes.init(row:))
+    }
+
+    private static let write = Query("INSERT OR REPLACE INTO attempts") {
+        Attempt(task: TaskID(rawValue: 0), number: 0, next: .end).write(to: &$0)
+    }
+    private static let removeOlder = Query("DELETE FROM attempts WHERE task_id = ?1 AND number > 1 AND number <= ?2")
+    private static let removeOfSelected = Query(
+        """
+        DELETE FROM attempts WHERE task_id IN
+            (SELECT task_id FROM selected CROSS JOIN events ON events.id = selected.id WHERE task_id IS NOT NULL
+                ORDER BY selected.id DESC LIMIT -1 OFFSET ?)
+        """)
+    private static let removeOfHistory = Query("DELETE FROM attempts WHERE task_id IN \(HistoryTable.older)")
+    private static let select = Query(
+        { (row) throws(Failure) in Attempt(row: &row, "") },
+        "FROM attempts WHERE task_id = ? ORDER BY number LIMIT \(Limits.attemptCount)")
+    private static let selectTimes = Query(
+        AttemptTimes.init(row:), "FROM attempts WHERE task_id = ? ORDER BY number")
+}
+
+/// When an attempt was under way, and what followed.
+struct AttemptTimes {
+    var began: Int64
+    /// Of the last that was measured.
+    var ended: Int64
+    var next: AttemptNext
+    var nextAttempt: Int64
+    var status: Status
+    var message: String?
+
+    fileprivate init(row: inout Row) {
+        began = row.integer("started_ms")
+        ended = began &+ max(0, row.integer(Self.duration))
+        next = AttemptNext(rawValue: row.number("next")) ?? .stopped
+        nextAttempt = row.integer("next_attempt_ms")
+        status = Status(rawValue: row.number("status")) ?? .ok
+        message = row.optionalText("error_message")
+    }
+
+    private static let duration = """
+        max(ifnull(connect_us, 0), ifnull(secure_connection_us, 0), ifnull(request_end_us, 0),
+            ifnull(response_start_us, 0), ifnull(response_end_us, 0)) / 1000
+        """
+}
+
+extension Attempt {
+    fileprivate init(row: inout Row, _ requested: String) {
+        self.init(
+            task: row.taskID("task_id"), number: row.number("number"),
+            next: AttemptNext(rawValue: row.number("next")) ?? .stopped)
+        nextAttemptMilliseconds = row.integer("next_attempt_ms")
+        failure = row.failure()
+        httpStatus = row.number("http_status")
+        offset = row.bits("\"offset\"")
+        endOffset = row.bits("end_offset")
+        metrics.startedMilliseconds = row.integer("started_ms")
+        metrics.url = row.optionalText("url") ?? requested
+        metrics.redirects = row.number("redirects")
+        metrics.domainLookup = row.optionalInteger("domain_lookup_us")
+        metrics.connect = row.optionalInteger("connect_us")
+        metrics.secureConnection = row.optionalInteger("secure_connection_us")
+        metrics.requestStart = row.optionalInteger("request_start_us")
+        metrics.requestEnd = row.optionalInteger("request_end_us")
+        metrics.responseStart = row.optionalInteger("response_start_us")
+        metrics.responseEnd = row.optionalInteger("response_end_us")
+        metrics.networkProtocol = row.optionalText("protocol")
+        metrics.reusedConnection = row.flag("reused_connection")
+        metrics.proxyConnection = row.flag("proxy_connection")
+        metrics.localAddress = row.optionalText("local_address")
+        metrics.localPort = row.number("local_port")
+        metrics.remoteAddress = row.optionalText("remote_address")
+        metrics.remotePort = row.number("remote_port")
+        metrics.tlsVersion = row.optionalText("tls_version")
+        metrics.tlsCipher = row.optionalText("tls_cipher")
+        metrics.requestHeaderBytes = row.bits("request_header_bytes")
+        metrics.requestBodyBytes = row.bits("request_body_bytes")
+        metrics.responseHeaderBytes = row.bits("response_header_bytes")
+        metrics.responseBodyBytes = row.bits("response_body_bytes")
+    }
+
+    fileprivate func write(to row: inout NewRow) {
+        row.set("task_id", .id(task))
+        row.set("number", .number(number))
+        row.set("next", .number(next.rawValue))
+        row.set("next_attempt_ms", .integer(nextAttemptMilliseconds))
+        row.set("status", .number((failure?.status ?? .ok).rawValue))
+        row.set("error_domain", .number((failure?.domain ?? .none).rawValue))
+        row.set("error_detail", .integer(failure?.detail ?? 0))
+        row.set("error_message", .optional(failure?.message))
+        row.set("http_status", .number(httpStatus))
+        row.set("\"offset\"", .bits(offset))
+        row.set("end_offset", .bits(endOffset))
+        row.set("started_ms", .integer(metrics.startedMilliseconds))
+        row.set("url", metrics.url.isEmpty ? .null : .text(metrics.url))
+        row.set("redirects", .number(metrics.redirects))
+        row.set("domain_lookup_us", .optional(metrics.domainLookup))
+        row.set("connect_us", .optional(metrics.connect))
+        row.set("secure_connection_us", .optional(metrics.secureConnection))
+        row.set("request_start_us", .optional(metrics.requestStart))
+        row.set("request_end_us", .optional(metrics.requestEnd))
+        row.set("response_start_us", .optional(metrics.responseStart))
+        row.set("response_end_us", .optional(metrics.responseEnd))
+        row.set("protocol", .optional(metrics.networkProtocol))
+        row.set("reused_connection", .flag(metrics.reusedConnection))
+        row.set("proxy_connection", .flag(metrics.proxyConnection))
+        row.set("local_address", .optional(metrics.localAddress))
+        row.set("local_port", .number(metrics.localPort))
+        row.set("remote_address", .optional(metrics.remoteAddress))
+        row.set("remote_port", .number(metrics.remotePort))
+        row.set("tls_version", .optional(metrics.tlsVersion))
+        row.set("tls_cipher", .optional(metrics.tlsCipher))
+        row.set("request_header_bytes", .bits(metrics.requestHeaderBytes))
+        row.set("request_body_bytes", .bits(metrics.requestBodyBytes))
+        row.set("response_header_bytes", .bits(metrics.responseHeaderBytes))
+        row.set("response_body_bytes", .bits(metrics.responseBodyBytes))
+    }
+}
+
+extension Row {
+    /// The columns of `tasks`, `attempts` and `history` that say how something has failed.
+    mutating func failure() -> Failure? {
+        let status = Status(rawValue: number("status")) ?? .internal
+        let domain = FailureDomain(rawValue: number("error_domain")) ?? .none
+        let detail = integer("error_detail")
+        let message = optionalText("error_message")
+        guard status != .ok else { return nil }
+        return Failure(status, message ?? Transaction.cancelledMessage, domain: domain, detail: detail)
+    }
+}

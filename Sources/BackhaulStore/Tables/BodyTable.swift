@@ -1,0 +1,229 @@
+internal import BackhaulModel
+
+/// Files of request bodies that lie in the store.
+///
+/// `body_parts`: the files and values of each body. `consumed`: old names to be removed. `body_leftovers`: files to be
+/// removed. `bodies_to_return`: files to be given back.
+struct BodyTable {
+    let connection: Connection
+
+    // MARK: Parts of bodies
+
+    func insert(_ part: BodyPart, of task: TaskID, at position: Int) throws(Failure) {
+        try connection.run(
+            Self.insertPart, .id(task), .number(position), .optional(part.name), .optional(part.file?.path),
+            .bits(part.file?.device), .bits(part.file?.inode), .bits(part.file?.size),
+            .optional(part.file?.modifiedNanoseconds), .optional(part.value), .optional(part.fileName),
+            .optional(part.mediaType), .optional(part.file?.storedName))
+    }
+
+    /// By position.
+    func parts(of task: TaskID) throws(Failure) -> [BodyPart] {
+        try connection.all(Self.selectParts, .id(task), read: BodyPart.init(row:))
+    }
+
+    func storesAny() throws(Failure) -> Bool {
+        try connection.first(Self.storesAny) { row throws(Failure) in row.flag() } ?? false
+    }
+
+    /// Names of the task's files in the store. `snapshotsOnly`: not of those that it has consumed.
+    func stored(of task: TaskID, snapshotsOnly: Bool) throws(Failure) -> [String] {
+        try connection.all(snapshotsOnly ? Self.selectSnapshots : Self.selectStored, .id(task)) {
+            row throws(Failure) in row.text()
+        }
+    }
+
+    /// The first file of the task in the store.
+    func storedFile(of task: TaskID) throws(Failure) -> (name: String, size: UInt64)? {
+        try connection.first(Self.selectStoredFile, .id(task), read: Self.storedFile)
+    }
+
+    func forgetStored(of task: TaskID) throws(Failure) { try connection.run(Self.forgetStored, .id(task)) }
+
+    func forgetStored(_ name: String, of task: TaskID) throws(Failure) {
+        try connection.run(Self.forgetStoredFile, .id(task), .text(name))
+    }
+
+    // MARK: Consumed files
+
+    func insertConsumed(_ file: BodyFile) throws(Failure) {
+        try connection.run(
+            Self.insertConsumed, .text(file.path), .bits(file.inode), .bits(file.size),
+            .integer(file.modifiedNanoseconds))
+    }
+
+    /// By path, those with greater paths.
+    func consumed(after path: String, limit: Int) throws(Failure) -> [BodyFile] {
+        try connection.all(Self.selectConsumed, .text(path), .number(limit), read: BodyFile.init(consumedRow:))
+    }
+
+    func removeConsumed(_ path: String) throws(Failure) { try connection.run(Self.removeConsumed, .text(path)) }
+
+    // MARK: Leftovers
+
+    func leftovers(limit: Int) throws(Failure) -> [String] {
+        try connection.all(Self.selectLeftovers, .number(limit)) { row throws(Failure) in row.text() }
+    }
+
+    func insertLeftover(_ name: String) throws(Failure) { try connection.run(Self.insertLeftover, .text(name)) }
+
+    /// Unless a task needs the file, or it is to be given back.
+    func insertLeftoverIfUnused(_ name: String) throws(Failure) {
+        try connection.run(Self.insertLeftoverIfUnused, .text(name))
+    }
+
+    /// Snapshots of the selected tasks.
+    func insertSnapshotsOfSelected() throws(Failure) {
+        try connection.run(Self.insertSelectedSnapshots)
+        try connection.run(Self.forgetSelectedSnapshots)
+    }
+
+    func removeLeftover(_ name: String) throws(Failure) { try connection.run(Self.removeLeftover, .text(name)) }
+
+    func isKnown(_ name: String) throws(Failure) -> Bool {
+        try connection.first(Self.isKnown, .text(name)) { row throws(Failure) in row.flag() } ?? false
+    }
+
+    // MARK: Files to be given back
+
+    /// Those with greater names, by name. Not those whose old name is still to be removed.
+    func toReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
+        try connection.all(Self.selectToReturn, .text(name), .number(limit), read: ReturnedBody.init(row:))
+    }
+
+    /// Files of the selected events' tasks. False when there are none.
+    func insertToReturnOfSelected() throws(Failure) -> Bool {
+        try connection.run(Self.insertToReturn)
+        return connection.changes > 0
+    }
+
+    func removeToReturn(_ name: String) throws(Failure) { try connection.run(Self.removeToReturn, .text(name)) }
+
+    // MARK: -
+
+    /// Of a row of `tasks` that has not succeeded, the first of its files in the store.
+    static let storedOfTask = """
+        (SELECT stored FROM body_parts
+            WHERE body_parts.task_id = tasks.id AND stored IS NOT NULL ORDER BY position LIMIT 1)
+        """
+
+    private static func storedFile(_ row: inout Row) -> (name: String, size: UInt64) {
+        (row.text("stored"), row.bits("size"))
+    }
+
+    private static let insertPart = Query(
+        """
+        INSERT INTO body_parts (task_id, position, name, file, device, inode, size, modified_ns, value, file_name,
+            media_type, stored)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    private static let selectParts = Query(
+        BodyPart.init(row:), "FROM body_parts WHERE task_id = ? ORDER BY position")
+    private static let storesAny = Query("SELECT EXISTS (SELECT 1 FROM body_parts WHERE stored IS NOT NULL)")
+    private static let selectStored = Query("SELECT stored FROM body_parts WHERE task_id = ? AND stored IS NOT NULL")
+    private static let isSnapshot = "body_source = \(BodySource.snapshot.sql)"
+    private static let selectSnapshots = Query(
+        """
+        SELECT stored FROM body_parts JOIN request_options USING (task_id)
+        WHERE task_id = ? AND stored IS NOT NULL AND \(isSnapshot)
+        """)
+    private static let selectStoredFile = Query(
+        storedFile, "FROM body_parts WHERE task_id = ? AND stored IS NOT NULL ORDER BY position LIMIT 1")
+    private static let forgetStored = Query("UPDATE body_parts SET stored = NULL WHERE task_id = ?")
+    private static let forgetStoredFile = Query(
+        "UPDATE body_parts SET stored = NULL WHERE task_id = ? AND stored = ?")
+    private static let forgetSelectedSnapshots = Query(
+        """
+        UPDATE body_parts SET stored = NULL WHERE stored IS NOT NULL AND task_id IN
+            (SELECT task_id FROM selected CROSS JOIN request_options ON task_id = selected.id WHERE \(isSnapshot))
+        """)
+
+    private static let insertConsumed = Query(
+        "INSERT OR REPLACE INTO consumed (path, inode, size, modified_ns) VALUES (?, ?, ?, ?)")
+    private static let selectConsumed = Query(
+        BodyFile.init(consumedRow:), "FROM consumed WHERE path > ? ORDER BY path LIMIT ?")
+    private static let removeConsumed = Query("DELETE FROM consumed WHERE path = ?")
+
+    private static let selectLeftovers = Query("SELECT name FROM body_leftovers LIMIT ?")
+    private static let removeLeftover = Query("DELETE FROM body_leftovers WHERE name = ?")
+    private static let insertLeftover = Query("INSERT OR IGNORE INTO body_leftovers (name) VALUES (?)")
+    private static let insertLeftoverIfUnused = Query(
+        """
+        INSERT OR IGNORE INTO body_leftovers (name)
+        SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM body_parts WHERE stored = ?1)
+            AND NOT EXISTS (SELECT 1 FROM bodies_to_return WHERE name = ?1)
+        """)
+    private static let isKnown = Query(
+        """
+        SELECT EXISTS (SELECT 1 FROM body_parts WHERE stored = ?1)
+            OR EXISTS (SELECT 1 FROM bodies_to_return WHERE name = ?1)
+            OR EXISTS (SELECT 1 FROM body_leftovers WHERE name = ?1)
+        """)
+    private static let insertSelectedSnapshots = Query(
+        """
+        INSERT OR IGNORE INTO body_leftovers (name)
+        SELECT stored FROM selected CROSS JOIN body_parts ON body_parts.task_id = selected.id
+            CROSS JOIN request_options ON request_options.task_id = selected.id
+        WHERE stored IS NOT NULL AND \(isSnapshot)
+        """)
+
+    private static let selectToReturn = Query(
+        ReturnedBody.init(row:),
+        """
+        FROM bodies_to_return
+        WHERE name > ? AND NOT EXISTS (SELECT 1 FROM consumed WHERE consumed.path = bodies_to_return.path)
+        ORDER BY name LIMIT ?
+        """)
+    private static let removeToReturn = Query("DELETE FROM bodies_to_return WHERE name = ?")
+    private static let insertToReturn = Query(
+        """
+        INSERT OR IGNORE INTO bodies_to_return (name, path, task_id)
+        SELECT stored, file, body_parts.task_id FROM selected CROSS JOIN events ON events.id = selected.id
+            CROSS JOIN body_parts ON body_parts.task_id = events.task_id
+        WHERE stored IS NOT NULL
+        """)
+}
+
+/// A row of `body_parts`: without a name it is the whole body.
+struct BodyPart {
+    var name: String?
+    var file: BodyFile?
+    var value: [UInt8]?
+    var fileName: String?
+    var mediaType: String?
+}
+
+extension BodyPart {
+    @inline(never)
+    fileprivate init(row: inout Row) {
+        self.init(name: row.optionalText("name"))
+        let path = row.optionalText("file")
+        let (device, inode, size) = (row.bits(Self.device), row.bits("inode"), row.bits("size"))
+        let modified = row.integer("modified_ns")
+        file = path.map {
+            BodyFile(path: $0, device: device, inode: inode, size: size, modifiedNanoseconds: modified)
+        }
+        value = row.optionalBlob("value")
+        fileName = row.optionalText("file_name")
+        mediaType = row.optionalText("media_type")
+        let stored = row.optionalText("stored")
+        file?.storedName = stored
+    }
+
+    /// 0, for "not known", for what was enqueued in another boot.
+    private static let device = "iif(task_id < \(MetaTable.firstTaskOfBoot), 0, device)"
+}
+
+extension BodyFile {
+    fileprivate init(consumedRow row: inout Row) {
+        self.init(
+            path: row.text("path"), device: 0, inode: row.bits("inode"), size: row.bits("size"),
+            modifiedNanoseconds: row.integer("modified_ns"))
+    }
+}
+
+extension ReturnedBody {
+    fileprivate init(row: inout Row) {
+        self.init(name: row.text("name"), path: row.text("path"), task: row.taskID("task_id"))
+    }
+}

@@ -1,0 +1,136 @@
+internal import BackhaulModel
+
+/// `challenges`: the open ones.
+struct ChallengeTable {
+    let connection: Connection
+
+    func find(_ space: ProtectionSpace, in session: SessionID) throws(Failure) -> ChallengeID? {
+        try connection.first(
+            Self.selectBySpace, .id(session), .number(space.kind.rawValue), .text(space.origin),
+            .flag(space.storedRealm != nil), .text(space.storedRealm ?? "")
+        ) { row throws(Failure) in row.challengeID() }
+    }
+
+    func insert(
+        _ demand: AuthenticationDemand, failures: UInt32, in session: SessionID, now: Int64
+    ) throws(Failure) -> ChallengeID {
+        let space = demand.space
+        try connection.run(
+            Self.insert, .id(session), .number(space.kind.rawValue), .text(space.origin),
+            .flag(space.storedRealm != nil), .text(space.storedRealm ?? ""), .number(demand.schemes.rawValue),
+            .number(failures), .integer(now), space.task.map(Value.id) ?? .null)
+        return ChallengeID(rawValue: UInt64(clamping: connection.lastInsertedRow))
+    }
+
+    func all(of session: SessionID) throws(Failure) -> [Challenge] {
+        try connection.all(Self.selectOfSession, .id(session), read: Challenge.init(row:))
+    }
+
+    func find(_ id: ChallengeID) throws(Failure) -> Challenge? {
+        try connection.first(Self.select, .id(id), read: Challenge.init(row:))
+    }
+
+    func find(_ id: ChallengeID, in session: SessionID) throws(Failure) -> Challenge? {
+        try connection.first(Self.selectInSession, .id(id), .id(session), read: Challenge.init(row:))
+    }
+
+    /// Those of all sessions, by id, without the number of their tasks and the URL.
+    func all() throws(Failure) -> [(session: SessionID, challenge: Challenge)] {
+        try connection.all(Self.selectAll, read: Self.ofSession)
+    }
+
+    /// Those that no task waits for.
+    func unused(of session: SessionID) throws(Failure) -> [ChallengeID] {
+        try connection.all(Self.selectUnused, .id(session)) { row throws(Failure) in row.challengeID() }
+    }
+
+    /// Whether it is open and no task waits for it.
+    func isUnused(_ id: ChallengeID) throws(Failure) -> Bool {
+        try connection.first(Self.isUnused, .id(id)) { row throws(Failure) in row.flag() } ?? false
+    }
+
+    func remove(_ id: ChallengeID) throws(Failure) { try connection.run(Self.remove, .id(id)) }
+
+    /// Those whose event was acknowledged. A challenge whose event is still there was not seen: complete is refused
+    /// while seen events are not acknowledged.
+    func markSeen(of session: SessionID) throws(Failure) { try connection.run(Self.markSeen, .id(session)) }
+
+    // MARK: -
+
+    // Of a row of `sessions`.
+    static let isUnseenInSession =
+        "EXISTS (SELECT 1 FROM challenges WHERE challenges.session_id = sessions.id AND told = 0)"
+    static let isNewInSession =
+        "EXISTS (SELECT 1 FROM challenges WHERE challenges.session_id = sessions.id AND told = 0 AND failures = 0)"
+    static let countInSession = "(SELECT count(*) FROM challenges WHERE challenges.session_id = sessions.id)"
+    /// Of a row of `tasks`: when the challenge was opened that it waits for, or did wait for.
+    static let openedOfTask = "(SELECT opened_ms FROM challenges WHERE challenges.id = challenge_id)"
+
+    private static func ofSession(_ row: inout Row) -> (session: SessionID, challenge: Challenge) {
+        (row.sessionID("session_id"), Challenge(uncountedRow: &row))
+    }
+
+    private static let selectBySpace = Query(
+        """
+        SELECT id FROM challenges WHERE session_id = ? AND kind = ? AND origin = ? AND has_realm = ? AND realm = ?
+        """)
+    private static let insert = Query(
+        """
+        INSERT INTO challenges (session_id, kind, origin, has_realm, realm, schemes, failures, opened_ms, task_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    private static let selectOfSession = Query(Challenge.init(row:), "FROM challenges WHERE challenges.session_id = ?")
+    private static let select = Query(Challenge.init(row:), "FROM challenges WHERE challenges.id = ?")
+    private static let selectInSession = Query(
+        Challenge.init(row:), "FROM challenges WHERE challenges.id = ? AND challenges.session_id = ?")
+    private static let selectAll = Query(ofSession, "FROM challenges ORDER BY id")
+    private static let selectUnused = Query(
+        "SELECT id FROM challenges WHERE session_id = ? AND NOT \(TaskTable.waitsForChallenge)")
+    private static let isUnused = Query(
+        "SELECT 1 FROM challenges WHERE id = ?1 AND NOT \(TaskTable.waitsForChallenge)")
+    private static let remove = Query("DELETE FROM challenges WHERE id = ?")
+    private static let markSeen = Query(
+        "UPDATE challenges SET told = 1 WHERE session_id = ?1 AND told = 0 AND NOT \(EventTable.isOfChallenge)")
+}
+
+extension ProtectionSpace {
+    /// Each task has a space of its own for its URL.
+    fileprivate var storedRealm: String? { task.map { String($0.rawValue) } ?? realm }
+}
+
+extension Challenge {
+    @inline(never)
+    fileprivate init(row: inout Row) {
+        self.init(uncountedRow: &row)
+        waitingTasks = row.bits(TaskTable.countOfChallenge)
+        url = row.optionalText(Self.storedURL)
+    }
+
+    @inline(never)
+    fileprivate init(uncountedRow row: inout Row) {
+        let id = row.challengeID("challenges.id")
+        let space = row.protectionSpace() ?? ProtectionSpace(kind: .server, origin: "", realm: nil)
+        self.init(
+            id: id, space: space, schemes: AuthenticationSchemes(rawValue: row.number("schemes")),
+            failures: row.number("failures"), timeMilliseconds: row.integer("opened_ms"), waitingTasks: 0, url: nil)
+    }
+
+    private static let storedURL = """
+        iif(challenges.task_id IS NULL, NULL,
+            coalesce(\(RefreshTable.urlOfChallenge), \(RequestTable.urlOfChallenge)))
+        """
+}
+
+extension Row {
+    /// Nil when the columns are NULL.
+    mutating func protectionSpace() -> ProtectionSpace? {
+        let kind = ProtectionSpace.Kind(rawValue: number("challenges.kind"))
+        let origin = optionalText("origin")
+        let hasRealm = flag("has_realm")
+        let realm = text("realm")
+        let task: UInt64? = optionalNumber("challenges.task_id")
+        guard let kind, let origin else { return nil }
+        return ProtectionSpace(
+            kind: kind, origin: origin, realm: hasRealm && task == nil ? realm : nil, task: task.map(TaskID.init))
+    }
+}

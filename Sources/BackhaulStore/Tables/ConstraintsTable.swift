@@ -1,0 +1,77 @@
+internal import BackhaulModel
+
+/// `constraints`: what tasks have stated for themselves, once for all of a session that have stated the same.
+struct ConstraintsTable {
+    let connection: Connection
+
+    func insert(_ constraints: TaskConstraints, in session: SessionID) throws(Failure) -> ConstraintsID {
+        try connection.run(Self.insert, NewRow.values(.id(session)) { constraints.write(to: &$0) })
+        return ConstraintsID(rawValue: UInt64(clamping: connection.lastInsertedRow))
+    }
+
+    func find(_ constraints: TaskConstraints, in session: SessionID) throws(Failure) -> ConstraintsID? {
+        let values = NewRow.values(.id(session)) { constraints.write(to: &$0) }
+        return try connection.first(Self.find, values) { row throws(Failure) in row.constraintsID() }
+    }
+
+    func stored(_ id: ConstraintsID) throws(Failure) -> StoredConstraints? {
+        try connection.first(Self.select, .id(id)) { row throws(Failure) in
+            StoredConstraints(
+                id: id, session: row.sessionID("session_id"), constraints: TaskConstraints(row: &row))
+        }
+    }
+
+    /// Of those that are stated before a latest start.
+    func count(of session: SessionID) throws(Failure) -> Int {
+        try connection.first(Self.count, .id(session)) { row throws(Failure) in row.number() } ?? 0
+    }
+
+    /// Those that no task or activity of the session states.
+    func removeUnused(of session: SessionID) throws(Failure) { try connection.run(Self.removeUnused, .id(session)) }
+
+    private static let columns = NewRow.names { TaskConstraints().write(to: &$0) }
+    private static let names = columns.joined(separator: ", ")
+
+    /// The value of a column that says nothing. Not NULL, so that no two rows are alike.
+    private static func nothing(_ column: String) -> String {
+        switch column {
+        case "minimum_bytes_per_second", "is_launched", "is_past_latest_start": "0"
+        case "quiet_hours": "''"
+        default: "-1"
+        }
+    }
+
+    /// The parameter of the column, ?1 being the session.
+    private static func given(_ index: Int, _ column: String) -> String {
+        "ifnull(?\(index + 2), \(nothing(column)))"
+    }
+
+    private static let values = columns.enumerated().map(given).joined(separator: ", ")
+    private static let isGiven = columns.enumerated().map { "\($1) = \(given($0, $1))" }.joined(separator: " AND ")
+    private static let read = "session_id, " + Row.columns(TaskConstraints.init(row:))
+        .map { "nullif(\($0), \(nothing($0))) AS \($0)" }.joined(separator: ", ")
+    private static let insert = Query("INSERT INTO constraints (session_id, \(names)) VALUES (?1, \(values))")
+    private static let find = Query("SELECT id FROM constraints WHERE session_id = ?1 AND \(isGiven)")
+    private static let select = Query("SELECT \(read) FROM constraints WHERE id = ?")
+    private static let count = Query(
+        "SELECT count(*) FROM constraints WHERE session_id = ? AND is_past_latest_start = 0")
+    private static let removeUnused = Query(
+        """
+        DELETE FROM constraints WHERE session_id = ? AND NOT \(TaskTable.statesConstraints)
+            AND NOT \(ActivityTable.statesConstraints)
+        """)
+}
+
+extension TaskConstraints {
+    fileprivate init(row: inout Row) {
+        self.init(
+            Constraints(row: &row), isLaunched: row.flag("is_launched"),
+            isPastLatestStart: row.flag("is_past_latest_start"))
+    }
+
+    fileprivate func write(to row: inout NewRow) {
+        stated.write(to: &row)
+        row.set("is_launched", .flag(isLaunched))
+        row.set("is_past_latest_start", .flag(isPastLatestStart))
+    }
+}

@@ -1,0 +1,34 @@
+internal import BackhaulModel
+
+/// `delivered`: idempotency keys of succeeded tasks whose event was acknowledged, until the end of their round is, too.
+struct DeliveredTable {
+    let connection: Connection
+
+    /// Keys of the selected events' tasks that have succeeded.
+    func insertSelected() throws(Failure) { try connection.run(Self.insertSelected) }
+
+    /// Those of rounds whose end is among the selected events.
+    func removeFinishedRounds(of session: SessionID) throws(Failure) {
+        try connection.run(Self.removeFinishedRounds, .id(session))
+    }
+
+    func hasAny(_ session: SessionID) throws(Failure) -> Bool {
+        try connection.first(Self.hasAny, .id(session)) { row throws(Failure) in row.flag() } ?? false
+    }
+
+    func find(_ key: String, in session: SessionID) throws(Failure) -> TaskID? {
+        try connection.first(Self.find, .id(session), .text(key)) { row throws(Failure) in row.taskID() }
+    }
+
+    private static let insertSelected = Query(
+        """
+        INSERT OR REPLACE INTO delivered (session_id, idempotency_key, task_id, round)
+        SELECT tasks.session_id, idempotency_key, tasks.id, tasks.round
+        FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = task_id
+        WHERE state = \(TaskState.succeeded.sql) AND idempotency_key IS NOT NULL
+        """)
+    private static let removeFinishedRounds = Query(
+        "DELETE FROM delivered WHERE session_id = ? AND round <= \(EventTable.lastSelectedRound)")
+    private static let hasAny = Query("SELECT EXISTS (SELECT 1 FROM delivered WHERE session_id = ?)")
+    private static let find = Query("SELECT task_id FROM delivered WHERE session_id = ? AND idempotency_key = ?")
+}

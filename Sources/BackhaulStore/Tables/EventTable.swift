@@ -1,0 +1,224 @@
+internal import BackhaulModel
+
+/// `events`. The content of a task's event is the task's rows, which live until it is acknowledged.
+struct EventTable {
+    let connection: Connection
+
+    enum Kind: Int32 {
+        case taskEnded = 1
+        case sessionFinished = 2
+        case challenge = 3
+        case groupFinished = 4
+        case activity = 5
+    }
+
+    // MARK: Making
+
+    func insertEnded(_ task: TaskID, in session: SessionID, round: UInt64, now: Int64) throws(Failure) -> EventID {
+        try connection.run(Self.insertEnded, .id(session), .id(task), .bits(round), .integer(now))
+        return newest
+    }
+
+    /// One for each selected task, by their ids. The newest of them.
+    func insertEndedOfSelected(now: Int64) throws(Failure) -> EventID {
+        try connection.run(Self.insertEndedOfSelected, .integer(now))
+        return newest
+    }
+
+    func insertFinished(_ session: SessionID, round: UInt64, now: Int64) throws(Failure) -> EventID {
+        try connection.run(Self.insertFinished, .id(session), .bits(round), .integer(now))
+        return newest
+    }
+
+    func insertFinished(
+        _ group: FinishedGroup, in session: SessionID, round: UInt64, now: Int64
+    ) throws(Failure) -> EventID {
+        try connection.run(
+            Self.insertGroupFinished, .id(session), .bits(round), .integer(now), .text(group.name),
+            .bits(group.succeeded), .bits(group.failed), .bits(group.cancelled))
+        return newest
+    }
+
+    func insertChallenge(
+        _ challenge: ChallengeID, in session: SessionID, round: UInt64, now: Int64
+    ) throws(Failure) -> EventID {
+        try connection.run(Self.insertChallenge, .id(session), .id(challenge), .bits(round), .integer(now))
+        return newest
+    }
+
+    func insertActivity(
+        _ identifier: String, in session: SessionID, round: UInt64, now: Int64
+    ) throws(Failure) -> EventID {
+        try connection.run(Self.insertActivity, .id(session), .bits(round), .integer(now), .text(identifier))
+        return newest
+    }
+
+    private var newest: EventID { EventID(rawValue: UInt64(clamping: connection.lastInsertedRow)) }
+
+    // MARK: Reading
+
+    /// Those with greater ids, by id, until the body returns false. It also gets the challenge that the event is about,
+    /// which the event does not contain yet.
+    func each(
+        of session: SessionID, after: EventID, limit: Int, _ files: StoreDirectory,
+        body: (Event, ChallengeID?) -> Bool
+    ) throws(Failure) {
+        try connection.eachWhile(Self.select, .id(session), .id(after), .number(limit)) { row throws(Failure) in
+            let (event, challenge) = try row.event(files)
+            return body(event, challenge)
+        }
+    }
+
+    func count(of session: SessionID, through id: EventID) throws(Failure) -> UInt64 {
+        try connection.first(Self.countThrough, .id(session), .id(id)) { row throws(Failure) in row.number() } ?? 0
+    }
+
+    func hasActivity(_ identifier: String, of session: SessionID) throws(Failure) -> Bool {
+        try connection.first(Self.hasOneActivity, .id(session), .text(identifier)) { row throws(Failure) in
+            row.flag()
+        } ?? false
+    }
+
+    // MARK: Selected events
+
+    /// Their tasks with a kept file that was not claimed.
+    func unclaimedTasksOfSelected() throws(Failure) -> [TaskID] {
+        try connection.all(Self.selectUnclaimed) { row throws(Failure) in row.taskID() }
+    }
+
+    /// The lanes and groups of their tasks.
+    func placesOfSelected() throws(Failure) -> (lanes: Set<LaneID>, groups: Set<GroupID>) {
+        var (lanes, groups): (Set<LaneID>, Set<GroupID>) = ([], [])
+        try connection.each(Self.selectPlaces) { row throws(Failure) in
+            let (lane, group) = Self.place(&row)
+            lanes.insert(lane)
+            if let group { groups.insert(group) }
+        }
+        return (lanes, groups)
+    }
+
+    /// Those that are about no task: the others were removed with their tasks, by the reference's ON DELETE CASCADE.
+    func removeSelected() throws(Failure) { try connection.run(Self.removeSelected) }
+
+    /// Returns how many were removed.
+    func remove(_ challenge: ChallengeID) throws(Failure) -> Int64 {
+        try connection.run(Self.removeChallenge, .id(challenge))
+        return connection.changes
+    }
+
+    // MARK: -
+
+    // Of a row of `sessions`.
+    static let hasFinishedRound = """
+        EXISTS (SELECT 1 FROM events
+            WHERE events.session_id = sessions.id AND events.kind = \(Kind.sessionFinished.sql))
+        """
+    static let hasActivity = """
+        EXISTS (SELECT 1 FROM events WHERE events.session_id = sessions.id AND events.kind = \(Kind.activity.sql))
+        """
+    /// Of a row of `challenges` of session ?1.
+    static let isOfChallenge = """
+        EXISTS (SELECT 1 FROM events WHERE events.session_id = ?1 AND events.challenge_id = challenges.id)
+        """
+    /// The last round whose end is among the selected events.
+    static let lastSelectedRound = """
+        (SELECT max(round) FROM selected CROSS JOIN events ON events.id = selected.id
+            WHERE kind = \(Kind.sessionFinished.sql))
+        """
+
+    private static let insertEnded = Query(
+        """
+        INSERT INTO events (session_id, task_id, kind, round, time_ms)
+        VALUES (?, ?, \(Kind.taskEnded.sql), ?, ?)
+        """)
+    private static let insertEndedOfSelected = Query(
+        """
+        INSERT INTO events (session_id, task_id, kind, round, time_ms)
+        SELECT session_id, tasks.id, \(Kind.taskEnded.sql), round, ?
+        FROM selected CROSS JOIN tasks ON tasks.id = selected.id ORDER BY selected.id
+        """)
+    private static let insertFinished = Query(
+        """
+        INSERT INTO events (session_id, kind, round, time_ms)
+        VALUES (?, \(Kind.sessionFinished.sql), ?, ?)
+        """)
+    private static let insertGroupFinished = Query(
+        """
+        INSERT INTO events (session_id, kind, round, time_ms, group_name, succeeded, failed, cancelled)
+        VALUES (?, \(Kind.groupFinished.sql), ?, ?, ?, ?, ?, ?)
+        """)
+    private static let insertChallenge = Query(
+        """
+        INSERT INTO events (session_id, challenge_id, kind, round, time_ms)
+        VALUES (?, ?, \(Kind.challenge.sql), ?, ?)
+        """)
+    private static let insertActivity = Query(
+        "INSERT INTO events (session_id, kind, round, time_ms, activity) VALUES (?, \(Kind.activity.sql), ?, ?, ?)")
+    private static let select = Query(
+        { (row) throws(Failure) in try row.event(nil) },
+        """
+        FROM events LEFT JOIN tasks ON tasks.id = events.task_id LEFT JOIN requests ON requests.task_id = tasks.id
+            LEFT JOIN answers ON answers.task_id = tasks.id LEFT JOIN groups ON groups.id = tasks.group_id
+        WHERE events.session_id = ? AND events.id > ? ORDER BY events.id LIMIT ?
+        """)
+    private static let countThrough = Query("SELECT count(*) FROM events WHERE session_id = ? AND id <= ?")
+    private static let hasOneActivity = Query(
+        """
+        SELECT EXISTS (SELECT 1 FROM events
+            WHERE session_id = ? AND kind = \(Kind.activity.sql) AND activity = ?)
+        """)
+    // CROSS JOIN keeps the order of the tables: few rows are selected, and many are there.
+    private static let tasksOfSelected = """
+        FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = task_id
+        """
+    private static let selectUnclaimed = Query(
+        """
+        SELECT tasks.id \(tasksOfSelected)
+        WHERE state = \(TaskState.succeeded.sql) AND task_kind = \(TaskKind.download.sql) AND destination IS NULL
+            AND path IS NULL
+        """)
+    private static let selectPlaces = Query(
+        "SELECT DISTINCT \(Row.columns(place).joined(separator: ", ")) \(tasksOfSelected)")
+    private static let removeSelected = Query("DELETE FROM events WHERE id IN selected")
+    private static let removeChallenge = Query("DELETE FROM events WHERE challenge_id = ?")
+
+    private static func place(_ row: inout Row) -> (lane: LaneID, group: GroupID?) {
+        (row.laneID("lane_id"), row.optionalGroupID("group_id"))
+    }
+}
+
+extension Row {
+    fileprivate mutating func event(_ files: StoreDirectory?) throws(Failure) -> (Event, ChallengeID?) {
+        let id = eventID("events.id")
+        let round = bits("events.round")
+        let time = integer("time_ms")
+        let kind = EventTable.Kind(rawValue: number("events.kind"))
+        let challenge: UInt64? = optionalNumber("events.challenge_id")
+        let name = text("ifnull(group_name, activity)")
+        let group = FinishedGroup(
+            name: name, succeeded: bits("events.succeeded"), failed: bits("events.failed"),
+            cancelled: bits("events.cancelled"))
+        var task = EndedTask(
+            id: taskID("tasks.id"), url: text("url"), idempotencyKey: optionalText("idempotency_key"),
+            userData: optionalBlob("user_data"), outcome: Outcome(state: .cancelled),
+            kind: TaskKind(rawValue: number("task_kind")) ?? .download, group: optionalText("groups.name"))
+        let state = state("state")
+        let destination = optionalText("destination")
+        let attempts: UInt32 = number("attempts")
+        let received = bits("bytes_received")
+        task.outcome = try outcome(
+            of: task.id, state: state, destination: destination, attempts: attempts, bytesReceived: received, files)
+        let content: Event.Kind =
+            switch kind {
+            case .taskEnded: .taskEnded(task)
+            case .challenge: .challenge(nil)
+            case .groupFinished: .groupFinished(group)
+            case .activity: .activity(name)
+            case .sessionFinished, nil: .sessionFinished
+            }
+        return (
+            Event(id: id, round: round, timeMilliseconds: time, kind: content),
+            kind == .challenge ? challenge.map(ChallengeID.init) : nil
+        )
+    }
+}

@@ -1,0 +1,60 @@
+internal import BackhaulModel
+
+/// `kept_answers`: credentials that the host wants the next engine to have, too. The database has mode 0600.
+struct KeptAnswerTable {
+    let connection: Connection
+
+    func write(_ answer: KeptAnswer, of session: SessionID) throws(Failure) {
+        var (user, password, headers): (String?, String?, [HeaderField]) = (nil, nil, [])
+        switch answer.response {
+        case .credential(let name, let secret): (user, password) = (name, secret)
+        case .headers(let fields): headers = fields
+        case .refuse, .standard, .url: return
+        }
+        let space = answer.space
+        try connection.run(
+            Self.write, .id(session), .number(space.kind.rawValue), .text(space.origin), .flag(space.realm != nil),
+            .text(space.realm ?? ""), .optional(user), .optional(password), .optional(HeaderBlob.pack(headers)),
+            .optional(answer.expiresMilliseconds), .id(answer.challenge), .number(answer.schemes.rawValue))
+    }
+
+    func remove(_ space: ProtectionSpace, of session: SessionID) throws(Failure) {
+        try connection.run(
+            Self.remove, .id(session), .number(space.kind.rawValue), .text(space.origin), .flag(space.realm != nil),
+            .text(space.realm ?? ""))
+    }
+
+    func all() throws(Failure) -> [(session: SessionID, answer: KeptAnswer)] {
+        try connection.all(Self.selectAll, read: Self.answer)
+    }
+
+    private static func answer(_ row: inout Row) throws(Failure) -> (session: SessionID, answer: KeptAnswer) {
+        let session = row.sessionID("session_id")
+        let kind = ProtectionSpace.Kind(rawValue: row.number("kind")) ?? .server
+        let origin = row.text("origin")
+        let hasRealm = row.flag("has_realm")
+        let realm = row.text("realm")
+        let (user, password) = (row.optionalText("user"), row.text("password"))
+        let headers = try HeaderBlob.unpack(row.optionalBlob("headers"))
+        let expires = row.optionalInteger("expires_ms")
+        let response = user.map { ChallengeResponse.credential(user: $0, password: password) } ?? .headers(headers)
+        return (
+            session,
+            KeptAnswer(
+                space: ProtectionSpace(kind: kind, origin: origin, realm: hasRealm ? realm : nil),
+                challenge: row.challengeID("challenge_id"),
+                schemes: AuthenticationSchemes(rawValue: row.number("schemes")), response: response,
+                expiresMilliseconds: expires)
+        )
+    }
+
+    private static let write = Query(
+        """
+        INSERT OR REPLACE INTO kept_answers (session_id, kind, origin, has_realm, realm, user, password, headers,
+            expires_ms, challenge_id, schemes)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    private static let remove = Query(
+        "DELETE FROM kept_answers WHERE session_id = ? AND kind = ? AND origin = ? AND has_realm = ? AND realm = ?")
+    private static let selectAll = Query(answer, "FROM kept_answers")
+}

@@ -1,0 +1,49 @@
+internal import BackhaulModel
+
+/// `lanes`: the tasks of a session for one origin.
+struct LaneTable {
+    let connection: Connection
+
+    func find(_ session: SessionID, _ origin: Origin) throws(Failure) -> LaneID? {
+        try connection.first(
+            Self.find, .id(session), .text(origin.scheme), .text(origin.server), .number(origin.port)
+        ) { row throws(Failure) in row.laneID() }
+    }
+
+    func insert(_ session: SessionID, _ origin: Origin) throws(Failure) -> LaneID {
+        try connection.run(
+            Self.insert, .id(session), .text(origin.scheme), .text(origin.server), .number(origin.port))
+        return LaneID(rawValue: UInt64(clamping: connection.lastInsertedRow))
+    }
+
+    func lane(_ id: LaneID) throws(Failure) -> Lane? {
+        try connection.first(Self.select, .id(id), read: Lane.init(row:))
+    }
+
+    /// Those with ready tasks, by id.
+    func ready() throws(Failure) -> [Lane] { try connection.all(Self.selectReady, read: Lane.init(row:)) }
+
+    /// Does nothing while the lane has a task of any state.
+    func removeIfEmpty(_ lane: LaneID) throws(Failure) { try connection.run(Self.removeIfEmpty, .id(lane)) }
+
+    private static let select = Query(Lane.init(row:), "FROM lanes WHERE id = ?")
+    private static let selectReady = Query(
+        Lane.init(row:), "FROM lanes WHERE \(TaskTable.isReadyInLane) ORDER BY id")
+    private static let find = Query(
+        "SELECT id FROM lanes WHERE session_id = ? AND scheme = ? AND server = ? AND port = ?")
+    private static let insert = Query("INSERT INTO lanes (session_id, scheme, server, port) VALUES (?, ?, ?, ?)")
+    private static let removeIfEmpty = Query("DELETE FROM lanes WHERE id = ?1 AND NOT \(TaskTable.isInLane)")
+}
+
+extension Lane {
+    @inline(never)
+    fileprivate init(row: inout Row) {
+        self.init(id: row.laneID("lanes.id"), session: row.sessionID("lanes.session_id"), origin: Origin(row: &row))
+    }
+}
+
+extension Origin {
+    init(row: inout Row) {
+        self.init(scheme: row.text("scheme"), server: row.text("server"), port: row.number("port"))
+    }
+}

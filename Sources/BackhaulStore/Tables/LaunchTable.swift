@@ -1,0 +1,154 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// `launches`, the launch command of each application and its launch that is not over, and `launched_sessions`, the
+/// sessions for which that was made.
+struct LaunchTable {
+    let connection: Connection
+
+    /// Replaces the command of the application alone.
+    func write(_ command: LaunchCommand, of application: String) throws(Failure) {
+        try connection.run(
+            Self.write, .text(application), .text(command.program), .optional(TextBlob.pack(command.arguments)),
+            .optional(TextBlob.pack(command.environment)), .optional(command.workingDirectory),
+            .number(command.attachTimeoutMilliseconds), .number(command.firstDelayMilliseconds),
+            .number(command.longestDelayMilliseconds), .number(command.maximumLaunches))
+    }
+
+    /// Replaces all but the command.
+    func save(_ launch: StoredLaunch) throws(Failure) {
+        let current = launch.current
+        try connection.run(
+            Self.save, .text(launch.application), .number(launch.backoff.launches),
+            .optional(launch.backoff.dueAt), .optional(launch.errorMessage),
+            current.map { .id($0.token.id) } ?? .null, .bits(current?.token.secret),
+            .optional(current?.process?.processID), .bits(current?.process?.startTime),
+            .optional(current?.process?.bootID), .optional(current?.unit), .optional(current?.startedMilliseconds),
+            .flag(current?.hasAttached ?? false))
+    }
+
+    func remove(_ application: String) throws(Failure) { try connection.run(Self.remove, .text(application)) }
+
+    /// By application.
+    func all() throws(Failure) -> [StoredLaunch] { try connection.all(Self.selectAll, read: StoredLaunch.init(row:)) }
+
+    func find(_ application: String) throws(Failure) -> StoredLaunch? {
+        try connection.first(Self.select, .text(application), read: StoredLaunch.init(row:))
+    }
+
+    /// A launched host that lives counts on.
+    func forgetFailures(of application: String) throws(Failure) {
+        try connection.run(Self.forgetFailures, .text(application))
+    }
+
+    /// Returns the application of the launch, if it is not over and the session is listed for it.
+    func attach(
+        _ process: ProcessIdentity, to session: SessionID, by token: LaunchToken
+    ) throws(Failure) -> String? {
+        try connection.first(
+            Self.attach, .id(session), .id(token.id), .bits(token.secret), .number(process.processID),
+            .bits(process.startTime), .text(process.bootID)
+        ) { row throws(Failure) in row.text() }
+    }
+
+    /// Launched hosts have ended with their boot, and launches that were delayed are due.
+    func clearAfterBoot() throws(Failure) { try connection.run(Self.clearAfterBoot) }
+
+    // MARK: Sessions
+
+    /// False when the session was listed already, or the application has no command.
+    func list(_ session: SessionID, of application: String, isRepeated: Bool) throws(Failure) -> Bool {
+        try connection.run(Self.list, .id(session), .text(application), .flag(isRepeated))
+        return connection.changes == 1
+    }
+
+    func hasListed(_ application: String) throws(Failure) -> Bool {
+        try connection.first(Self.hasListed, .text(application)) { row throws(Failure) in row.flag() } ?? false
+    }
+
+    func removeListed(of application: String) throws(Failure) {
+        try connection.run(Self.removeListed, .text(application))
+    }
+
+    /// Whether it was listed as repeated; nil when it was not listed.
+    func removeListed(_ session: SessionID) throws(Failure) -> Bool? {
+        try connection.first(Self.removeSession, .id(session)) { row throws(Failure) in row.flag() }
+    }
+
+    /// Whether a row of `sessions` is listed.
+    static let listsSession =
+        "EXISTS (SELECT 1 FROM launched_sessions WHERE launched_sessions.session_id = sessions.id)"
+
+    private static let write = Query(
+        """
+        INSERT INTO launches (application, program, arguments, environment, working_directory, attach_timeout_ms,
+            first_delay_ms, longest_delay_ms, maximum_launches) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+        ON CONFLICT (application) DO UPDATE SET program = ?2, arguments = ?3, environment = ?4, working_directory = ?5,
+            attach_timeout_ms = ?6, first_delay_ms = ?7, longest_delay_ms = ?8, maximum_launches = ?9
+        """)
+    private static let save = Query(
+        """
+        UPDATE launches SET launches = ?2, due_boot_ms = ?3, error_message = ?4, launch_id = ?5, secret = ?6,
+            process_id = ?7, start_time = ?8, boot_id = ?9, unit = ?10, started_ms = ?11, has_attached = ?12
+        WHERE application = ?1
+        """)
+    private static let remove = Query("DELETE FROM launches WHERE application = ?")
+    private static let selectAll = Query(StoredLaunch.init(row:), "FROM launches ORDER BY application")
+    private static let select = Query(StoredLaunch.init(row:), "FROM launches WHERE application = ?")
+    private static let forgetFailures = Query(
+        """
+        UPDATE launches SET launches = min(launches, process_id IS NOT NULL), due_boot_ms = NULL, error_message = NULL
+        WHERE application = ?
+        """)
+    private static let attach = Query(
+        """
+        UPDATE launches SET has_attached = 1, process_id = ?4, start_time = ?5, boot_id = ?6
+        WHERE launch_id = ?2 AND secret = ?3
+            AND application = (SELECT application FROM launched_sessions WHERE session_id = ?1)
+        RETURNING application
+        """)
+    private static let clearAfterBoot = Query(
+        "UPDATE launches SET due_boot_ms = NULL, process_id = NULL, start_time = NULL, boot_id = NULL, unit = NULL")
+    private static let list = Query(
+        """
+        INSERT OR IGNORE INTO launched_sessions (session_id, application, is_repeated)
+        SELECT ?1, application, ?3 FROM launches WHERE application = ?2
+        """)
+    private static let hasListed = Query("SELECT EXISTS (SELECT 1 FROM launched_sessions WHERE application = ?)")
+    private static let removeListed = Query("DELETE FROM launched_sessions WHERE application = ?")
+    private static let removeSession = Query(
+        "DELETE FROM launched_sessions WHERE session_id = ? RETURNING is_repeated")
+}
+
+extension StoredLaunch {
+    fileprivate init(row: inout Row) throws(Failure) {
+        let application = row.text("application")
+        var command = LaunchCommand(program: row.text("program"))
+        let (arguments, environment) = (row.optionalBlob("arguments"), row.optionalBlob("environment"))
+        command.workingDirectory = row.optionalText("working_directory")
+        command.attachTimeoutMilliseconds = row.number("attach_timeout_ms")
+        command.firstDelayMilliseconds = row.number("first_delay_ms")
+        command.longestDelayMilliseconds = row.number("longest_delay_ms")
+        command.maximumLaunches = row.number("maximum_launches")
+        let backoff = LaunchBackoff(launches: row.number("launches"), dueAt: row.optionalInteger("due_boot_ms"))
+        let message = row.optionalText("error_message")
+        let id: UInt64? = row.optionalNumber("launch_id")
+        let secret = row.optionalBits("secret")
+        let process = row.process()
+        let unit = row.optionalText("unit")
+        let started = row.integer("started_ms")
+        let hasAttached = row.flag("has_attached")
+        command.arguments = try TextBlob.unpack(arguments, "the arguments of a launch command")
+        command.environment = try TextBlob.unpack(environment, "the environment of a launch command")
+        self.init(application: application, command: command)
+        self.backoff = backoff
+        errorMessage = message
+        guard let id, let secret else { return }
+        var current = Current(
+            token: LaunchToken(id: LaunchID(rawValue: id), secret: secret), startedMilliseconds: started)
+        current.process = process.processID != 0 ? process : nil
+        current.unit = unit
+        current.hasAttached = hasAttached
+        self.current = current
+    }
+}

@@ -1,0 +1,56 @@
+internal import BackhaulModel
+
+/// `leftovers`: part files and kept files that no task needs any more, until they are removed.
+struct LeftoverTable {
+    let connection: Connection
+
+    func all(limit: Int) throws(Failure) -> [Leftover] {
+        try connection.all(Self.select, .number(limit), read: Leftover.init(row:))
+    }
+
+    /// The kept file of the task.
+    func insertKept(_ task: TaskID) throws(Failure) { try connection.run(Self.insertKept, .id(task)) }
+
+    /// The part file of the task. False when the task has ended, or its file is sealed.
+    func insertPart(of task: TaskID) throws(Failure) -> Bool {
+        try connection.run(Self.insertPart, .id(task))
+        return connection.changes == 1
+    }
+
+    func insertPartsOfSelected() throws(Failure) { try connection.run(Self.insertParts) }
+
+    func remove(_ leftover: Leftover) throws(Failure) {
+        try connection.run(Self.remove, .id(leftover.task), .bits(leftover.part))
+    }
+
+    enum Kind: Int32 {
+        case part = 1
+        case kept = 2
+    }
+
+    private static let select = Query(Leftover.init(row:), "FROM leftovers ORDER BY task_id LIMIT ?")
+    private static let remove = Query("DELETE FROM leftovers WHERE task_id = ? AND part = ?")
+    private static let insertParts = Query(
+        """
+        INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part)
+        SELECT id, \(Kind.part.sql), destination, part FROM tasks WHERE id IN selected
+        """)
+    private static let insertKept = Query(
+        "INSERT OR REPLACE INTO leftovers (task_id, kind, part) VALUES (?, \(Kind.kept.sql), 0)")
+    private static let insertPart = Query(
+        """
+        INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part)
+        SELECT id, \(Kind.part.sql), destination, part FROM tasks
+        WHERE id = ? AND ended_ms IS NULL AND NOT \(PartTable.hasIntent)
+        """)
+}
+
+extension Leftover {
+    fileprivate init(row: inout Row) {
+        let task = row.taskID("task_id")
+        let kind = LeftoverTable.Kind(rawValue: row.number("kind"))
+        let destination = row.optionalText("destination")
+        self.init(
+            task: task, kind: kind == .kept ? .kept : .part(destinationPath: destination), part: row.bits("part"))
+    }
+}

@@ -1,0 +1,180 @@
+internal import BackhaulModel
+
+/// `request_options` and `activity_options`: what few requests have. A policy's column is NULL where the session
+/// decides.
+struct OptionTable {
+    let connection: Connection
+
+    func insert(_ options: RequestOptions, of task: TaskID) throws(Failure) {
+        try connection.run(Self.insertOfTask, NewRow.values(.id(task)) { options.write(to: &$0) })
+    }
+
+    func insert(_ options: RequestOptions, of activity: ActivityID) throws(Failure) {
+        try connection.run(Self.insertOfActivity, NewRow.values(.number(activity.rawValue)) { options.write(to: &$0) })
+    }
+
+    func find(_ task: TaskID) throws(Failure) -> StoredOptions? {
+        try connection.first(Self.selectOfTask, .id(task), read: Self.stored)
+    }
+
+    func find(_ activity: ActivityID) throws(Failure) -> StoredOptions? {
+        try connection.first(Self.selectOfActivity, .number(activity.rawValue), read: Self.stored)
+    }
+
+    func remove(_ activity: ActivityID) throws(Failure) {
+        try connection.run(Self.removeOfActivity, .number(activity.rawValue))
+    }
+
+    /// A row that says nothing for each selected task that has none.
+    func makeForSelected() throws(Failure) { try connection.run(Self.makeForSelected) }
+
+    func setRateOfSelected(_ rate: UInt64?) throws(Failure) { try connection.run(Self.setRate, .bits(rate)) }
+
+    // MARK: Starts
+
+    /// `delayed`: since when it has waited for the earliest start, where the starts were set after the enqueue.
+    func setStarts(of task: TaskID, earliest: Int64?, latest: Int64?, delayed: Int64?) throws(Failure) {
+        try connection.run(Self.setStarts, .id(task), .optional(earliest), .optional(latest), .optional(delayed))
+    }
+
+    func setDelayed(_ task: TaskID, since now: Int64) throws(Failure) {
+        try connection.run(Self.setDelayed, .id(task), .integer(now))
+    }
+
+    /// Those of the selected tasks whose starts were set after the enqueue, and that wait for one after `wall`.
+    func setDelayedOfSelected(since now: Int64, wall: Int64) throws(Failure) {
+        try connection.run(Self.setDelayedOfSelected, .integer(now), .integer(wall))
+    }
+
+    func moveDelays(by jump: Int64) throws(Failure) { try connection.run(Self.moveDelays, .integer(jump)) }
+
+    // MARK: -
+
+    // Of a row of `tasks`.
+    static let resourceTimeout =
+        "(SELECT resource_timeout_ms FROM request_options WHERE request_options.task_id = tasks.id)"
+    static let longestRetryDelay =
+        "(SELECT longest_retry_delay_ms FROM request_options WHERE request_options.task_id = tasks.id)"
+    static let earliestStart =
+        "(SELECT earliest_start_ms FROM request_options WHERE request_options.task_id = tasks.id)"
+    /// Of the task ?1: its starts were set after its enqueue.
+    static let isRescheduled =
+        "EXISTS (SELECT 1 FROM request_options WHERE task_id = ?1 AND start_delayed_ms IS NOT NULL)"
+    /// The numbers of selected tasks whose earliest start is after ?2.
+    static let selectedEarly = """
+        (SELECT task_id FROM selected CROSS JOIN request_options ON task_id = selected.id WHERE earliest_start_ms > ?2)
+        """
+
+    private static let columns = NewRow.names { RequestOptions.none.write(to: &$0) }
+    private static let values = "\(columns.joined(separator: ", "))) VALUES (?\(columns.map { _ in ", ?" }.joined()))"
+    private static let insertOfTask = Query("INSERT INTO request_options (task_id, \(values)")
+    private static let insertOfActivity = Query("INSERT INTO activity_options (activity_id, \(values)")
+    private static let selectOfTask = Query(stored, "FROM request_options WHERE task_id = ?")
+    private static let selectOfActivity = Query(
+        stored, "FROM activity_options WHERE activity_id = ?")
+    private static let removeOfActivity = Query("DELETE FROM activity_options WHERE activity_id = ?")
+    private static let makeForSelected = Query(
+        """
+        INSERT OR IGNORE INTO request_options (task_id, refresh, if_changed, named_by_server, ignores_digests)
+        SELECT id, \(RefreshKind.none.sql), 0, 0, 0 FROM selected
+        """)
+    private static let setRate = Query("UPDATE request_options SET bytes_per_second = ? WHERE task_id IN selected")
+    private static let setStarts = Query(
+        """
+        UPDATE request_options SET earliest_start_ms = ?2, latest_start_ms = ?3, start_delayed_ms = ?4
+        WHERE task_id = ?1
+        """)
+    private static let setDelayed = Query("UPDATE request_options SET start_delayed_ms = ?2 WHERE task_id = ?1")
+    private static let setDelayedOfSelected = Query(
+        """
+        UPDATE request_options SET start_delayed_ms = ?1
+        WHERE task_id IN selected AND start_delayed_ms IS NOT NULL AND earliest_start_ms > ?2
+        """)
+    private static let moveDelays = Query(
+        "UPDATE request_options SET start_delayed_ms = start_delayed_ms + ? WHERE start_delayed_ms IS NOT NULL")
+}
+
+/// A row of options: without what the request's constraints and the parts of its body say. A tuple, because each struct
+/// of this size has kilobytes of code for its copies.
+typealias StoredOptions = (options: RequestOptions, bodySource: BodySource?, bodyBytes: [UInt8]?)
+
+extension OptionTable {
+    fileprivate static func stored(_ row: inout Row) -> StoredOptions {
+        var options = RequestOptions()
+        options.method = row.optionalText("method")
+        options.group = row.optionalText("\"group\"")
+        options.checksum = row.optionalText("checksum").flatMap(Checksum.init)
+        options.expectedSize = row.optionalBits("expected_size")
+        options.refresh = RefreshKind(rawValue: row.number("refresh")) ?? .none
+        options.expiresMilliseconds = row.optionalInteger("expires_ms")
+        options.isOnlyIfChanged = row.flag("if_changed")
+        options.isNamedByServer = row.flag("named_by_server")
+        options.ignoresDigests = row.flag("ignores_digests")
+        options.earliestStartMilliseconds = row.optionalInteger("earliest_start_ms")
+        options.latestStartMilliseconds = row.optionalInteger("latest_start_ms")
+        options.expectedBytesReceived = row.optionalBits("expected_bytes_received")
+        options.expectedBytesSent = row.optionalBits("expected_bytes_sent")
+        options.policy.maximumAttempts = row.optionalNumber("maximum_attempts")
+        options.policy.firstRetryDelayMilliseconds = row.optionalNumber("first_retry_delay_ms")
+        options.policy.longestRetryDelayMilliseconds = row.optionalNumber("longest_retry_delay_ms")
+        options.policy.retryJitterPercent = row.optionalNumber("retry_jitter_percent")
+        options.policy.retryErrors = row.optionalNumber("retry_errors").map(RetryErrors.init)
+        options.policy.retriesUnsafeMethods = row.optionalFlag("retries_unsafe_methods")
+        options.policy.retryStatuses = row.optionalText("retry_statuses").flatMap(StatusList.init)
+        options.policy.acceptedStatuses = row.optionalText("accepted_statuses").flatMap(StatusList.init)
+        options.policy.requestTimeoutMilliseconds = row.optionalNumber("request_timeout_ms")
+        options.policy.resourceTimeoutMilliseconds = row.optionalNumber("resource_timeout_ms")
+        options.policy.httpVersion = row.optionalNumber("http_version").flatMap(HTTPVersion.init)
+        options.policy.redirects = row.optionalNumber("redirects").flatMap(RedirectPolicy.init)
+        options.policy.maximumRedirects = row.optionalNumber("maximum_redirects")
+        options.policy.maximumSize = row.optionalBits("maximum_size")
+        options.policy.bytesPerSecond = row.optionalBits("bytes_per_second")
+        let bodySource: BodySource? = row.optionalNumber("body_source").flatMap(BodySource.init)
+        return (options, bodySource, row.optionalBlob("body"))
+    }
+}
+
+extension RequestOptions {
+    fileprivate func write(to row: inout NewRow) {
+        row.set("method", .optional(method))
+        row.set("\"group\"", .optional(group))
+        row.set("checksum", .optional(checksum?.text))
+        row.set("expected_size", .bits(expectedSize))
+        row.set("refresh", .number(refresh.rawValue))
+        row.set("expires_ms", .optional(expiresMilliseconds))
+        row.set("if_changed", .flag(isOnlyIfChanged))
+        row.set("named_by_server", .flag(isNamedByServer))
+        row.set("ignores_digests", .flag(ignoresDigests))
+        row.set("earliest_start_ms", .optional(earliestStartMilliseconds))
+        row.set("latest_start_ms", .optional(latestStartMilliseconds))
+        row.set("expected_bytes_received", .bits(expectedBytesReceived))
+        row.set("expected_bytes_sent", .bits(expectedBytesSent))
+        row.set("maximum_attempts", .optional(policy.maximumAttempts))
+        row.set("first_retry_delay_ms", .optional(policy.firstRetryDelayMilliseconds))
+        row.set("longest_retry_delay_ms", .optional(policy.longestRetryDelayMilliseconds))
+        row.set("retry_jitter_percent", .optional(policy.retryJitterPercent))
+        row.set("retry_errors", .optional(policy.retryErrors?.rawValue))
+        row.set("retries_unsafe_methods", .optional(policy.retriesUnsafeMethods))
+        row.set("retry_statuses", .optional(policy.retryStatuses?.text))
+        row.set("accepted_statuses", .optional(policy.acceptedStatuses?.text))
+        row.set("request_timeout_ms", .optional(policy.requestTimeoutMilliseconds))
+        row.set("resource_timeout_ms", .optional(policy.resourceTimeoutMilliseconds))
+        row.set("http_version", .optional(policy.httpVersion?.rawValue))
+        row.set("redirects", .optional(policy.redirects?.rawValue))
+        row.set("maximum_redirects", .optional(policy.maximumRedirects))
+        row.set("maximum_size", .bits(policy.maximumSize))
+        row.set("bytes_per_second", .bits(policy.bytesPerSecond))
+        switch body {
+        case nil:
+            row.set("body_source", .null)
+            row.set("body", .null)
+        case .file(_, let source), .form(_, let source):
+            row.set("body_source", .number(source.rawValue))
+            row.set("body", .null)
+        case .bytes(let bytes):
+            row.set("body_source", .number(BodySource.reference.rawValue))
+            row.set("body", .blob(bytes))
+        }
+        row.set("body_size", .bits(body?.size))
+    }
+}

@@ -1,0 +1,103 @@
+internal import BackhaulModel
+
+/// What is known of the part files of live tasks. `checkpoints`: how far a file is. `intents`: which file is about to
+/// get its final name.
+struct PartTable {
+    let connection: Connection
+
+    // MARK: Checkpoints
+
+    /// Replaces the former one. Does nothing when the task has ended.
+    func write(_ checkpoint: Checkpoint, of task: TaskID) throws(Failure) {
+        try connection.run(
+            Self.writeCheckpoint, .id(task), .optional(checkpoint.validator.entityTag),
+            .optional(checkpoint.validator.lastModified), .text(checkpoint.finalURL), .bits(checkpoint.size),
+            .bits(checkpoint.syncedOffset), .text(checkpoint.bootID), .optional(checkpoint.facts.digest?.text),
+            .optional(checkpoint.facts.contentEncoding), .optional(checkpoint.facts.name),
+            .bits(checkpoint.part?.device), .bits(checkpoint.part?.inode), .bits(checkpoint.part?.length),
+            .bits(checkpoint.part?.checksum.map(UInt64.init)), .bits(checkpoint.syncedChecksum.map(UInt64.init)))
+    }
+
+    /// The next request goes to another URL. A checkpoint that cannot prove that the file is the same is removed.
+    func forgetAddress(of task: TaskID) throws(Failure) {
+        try connection.run(Self.forgetAddress, .id(task))
+        try connection.run(Self.removeUnprovable, .id(task))
+    }
+
+    func removeCheckpoint(of task: TaskID) throws(Failure) { try connection.run(Self.removeCheckpoint, .id(task)) }
+
+    func removeCheckpointsOfSelected() throws(Failure) { try connection.run(Self.removeSelectedCheckpoints) }
+
+    // MARK: Intents
+
+    /// Replaces the former one.
+    func write(_ intent: FinishIntent, of task: TaskID) throws(Failure) {
+        try connection.run(
+            Self.writeIntent, .id(task), .bits(intent.device), .bits(intent.inode), .bits(intent.size),
+            .optional(intent.name))
+    }
+
+    func removeIntent(of task: TaskID) throws(Failure) { try connection.run(Self.removeIntent, .id(task)) }
+
+    func clearDevices() throws(Failure) { try connection.run(Self.clearDevices) }
+
+    // MARK: -
+
+    /// Of a row of `tasks`.
+    static let hasIntent = "EXISTS (SELECT 1 FROM intents WHERE intents.task_id = tasks.id)"
+
+    private static let writeCheckpoint = Query(
+        """
+        INSERT OR REPLACE INTO checkpoints (task_id, entity_tag, last_modified, final_url, size, synced_offset, boot_id,
+            digest, content_encoding, file_name, part_device, part_inode, part_length,
+            part_checksum, synced_checksum)
+        SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15
+        FROM tasks WHERE id = ?1 AND ended_ms IS NULL
+        """)
+    private static let forgetAddress = Query(
+        """
+        UPDATE checkpoints SET final_url = '' WHERE task_id = ? AND entity_tag IS NOT NULL AND size IS NOT NULL
+        """)
+    private static let removeUnprovable = Query("DELETE FROM checkpoints WHERE task_id = ? AND final_url <> ''")
+    private static let removeCheckpoint = Query("DELETE FROM checkpoints WHERE task_id = ?")
+    private static let removeSelectedCheckpoints = Query("DELETE FROM checkpoints WHERE task_id IN selected")
+    private static let writeIntent = Query(
+        "INSERT OR REPLACE INTO intents (task_id, device, inode, size, file_name) VALUES (?, ?, ?, ?, ?)")
+    private static let removeIntent = Query("DELETE FROM intents WHERE task_id = ?")
+    private static let clearDevices = Query("UPDATE intents SET device = 0")
+}
+
+extension Row {
+    mutating func checkpoint() -> Checkpoint? {
+        let validator = Validator(
+            entityTag: optionalText("entity_tag"), lastModified: optionalText("last_modified"))
+        let finalURL = optionalText("checkpoints.final_url")
+        let size = optionalBits("checkpoints.size")
+        let offset = bits("synced_offset")
+        let boot = text("boot_id")
+        let facts = RepresentationFacts(
+            digest: optionalText("digest").flatMap(Checksum.init), contentEncoding: optionalText("content_encoding"),
+            name: optionalText("checkpoints.file_name"))
+        let (device, inode) = (optionalBits("part_device"), optionalBits("part_inode"))
+        let length = optionalBits("part_length")
+        let checksum = optionalBits("part_checksum").map(UInt32.init(truncatingIfNeeded:))
+        let synced = optionalBits("synced_checksum").map(UInt32.init(truncatingIfNeeded:))
+        guard let finalURL else { return nil }
+        var part: PartStamp?
+        if let device, let inode, let length {
+            part = PartStamp(device: device, inode: inode, length: length, checksum: checksum)
+        }
+        return Checkpoint(
+            validator: validator, finalURL: finalURL, size: size, syncedOffset: offset, bootID: boot, facts: facts,
+            part: part, syncedChecksum: synced)
+    }
+
+    mutating func finishIntent() -> FinishIntent? {
+        let device = optionalBits("intents.device")
+        let inode = optionalBits("intents.inode")
+        let size = optionalBits("intents.size")
+        let name = optionalText("intents.file_name")
+        guard let device, let inode, let size else { return nil }
+        return FinishIntent(device: device, inode: inode, size: size, name: name)
+    }
+}

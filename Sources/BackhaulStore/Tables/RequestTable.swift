@@ -1,0 +1,93 @@
+internal import BackhaulModel
+
+/// `requests`, what the host asked for, and `answers`, what is kept of the response that ended a task.
+struct RequestTable {
+    let connection: Connection
+
+    func insert(_ request: Request, of task: TaskID) throws(Failure) {
+        try connection.run(
+            Self.insert, .id(task), .text(request.url), .bits(request.destination?.directoryDevice),
+            .bits(request.destination?.directoryInode), .number(request.ifExists.rawValue), .number(request.priority),
+            .flag(request.startsSuspended), .number(request.mode), .optional(HeaderBlob.pack(request.headers)),
+            .optional(request.userData), .flag(request.hasOptions))
+    }
+
+    /// The selected tasks' requests have options.
+    func markOptionsOfSelected() throws(Failure) { try connection.run(Self.markOptions) }
+
+    func url(of task: TaskID, in session: SessionID) throws(Failure) -> String? {
+        try connection.first(Self.selectURL, .id(task), .id(session)) { row throws(Failure) in row.text() }
+    }
+
+    // MARK: Answers
+
+    /// Replaces what was recorded before, unless there is nothing to be kept.
+    func write(_ answer: AnswerSummary, _ checksum: Checksum?, of task: TaskID) throws(Failure) {
+        guard
+            answer.finalURL != nil || answer.mediaType != nil || !answer.headers.isEmpty || answer.errorBody != nil
+                || answer.responseBody != nil || checksum != nil
+        else { return }
+        try connection.run(
+            Self.writeAnswer, .id(task), .optional(answer.finalURL), .optional(answer.mediaType),
+            .optional(HeaderBlob.pack(answer.headers)), .optional(answer.errorBody), .optional(answer.responseBody),
+            .optional(checksum?.text))
+    }
+
+    func answer(of task: TaskID) throws(Failure) -> (finalURL: String?, headers: [HeaderField])? {
+        try connection.first(Self.selectAnswer, .id(task), read: Self.answer)
+    }
+
+    // MARK: -
+
+    /// Of the task of a row of `challenges`.
+    static let urlOfChallenge = "(SELECT url FROM requests WHERE requests.task_id = challenges.task_id)"
+
+    private static func answer(_ row: inout Row) throws(Failure) -> (finalURL: String?, headers: [HeaderField]) {
+        let url = row.optionalText("final_url")
+        return (url, try HeaderBlob.unpack(row.optionalBlob("headers")))
+    }
+
+    private static let insert = Query(
+        """
+        INSERT INTO requests (task_id, url, directory_device, directory_inode, if_exists, priority, starts_suspended,
+            mode, headers, user_data, has_options)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    private static let markOptions = Query("UPDATE requests SET has_options = 1 WHERE task_id IN selected")
+    private static let selectURL = Query(
+        "SELECT url FROM requests JOIN tasks ON tasks.id = task_id WHERE task_id = ? AND session_id = ?")
+    private static let writeAnswer = Query(
+        """
+        INSERT OR REPLACE INTO answers (task_id, final_url, media_type, headers, error_body, response_body, checksum)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        """)
+    private static let selectAnswer = Query(answer, "FROM answers WHERE task_id = ?")
+}
+
+extension Row {
+    /// A request without its priority, which its task has, and without its options.
+    mutating func request() throws(Failure) -> (request: Request, hasOptions: Bool) {
+        var request = Request(url: "")
+        request.idempotencyKey = optionalText("idempotency_key")
+        request.destination = destination(device: Self.directoryDevice)
+        request.url = text("url")
+        request.ifExists = ExistsPolicy(rawValue: number("if_exists")) ?? .fail
+        request.startsSuspended = flag("starts_suspended")
+        request.mode = number("mode")
+        let headers = optionalBlob("requests.headers")
+        request.userData = optionalBlob("user_data")
+        let hasOptions = flag("has_options")
+        request.headers = try HeaderBlob.unpack(headers)
+        return (request, hasOptions)
+    }
+
+    /// `device`: the column of the directory's device.
+    mutating func destination(device: String) -> Destination? {
+        let path = optionalText("destination")
+        let (device, inode) = (bits(device), bits("directory_inode"))
+        return path.map { Destination(path: $0, directoryDevice: device, directoryInode: inode) }
+    }
+
+    /// 0, for "not known", for what was enqueued in another boot.
+    private static let directoryDevice = "iif(tasks.id < \(MetaTable.firstTaskOfBoot), 0, directory_device)"
+}

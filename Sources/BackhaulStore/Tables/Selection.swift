@@ -1,0 +1,133 @@
+internal import BackhaulModel
+
+/// `selected` and `running`, temporary tables in memory: the numbers of the tasks or events that bulk statements are
+/// about, and of the tasks that run. What is done to them is one statement, however many there are.
+struct Selection {
+    let connection: Connection
+
+    func clear() throws(Failure) {
+        try connection.run(Self.clearSelected)
+        try connection.run(Self.clearRunning)
+    }
+
+    /// The selected numbers, as tasks, in order.
+    func tasks() throws(Failure) -> [TaskID] {
+        try connection.all(Self.readSelected) { row throws(Failure) in row.taskID() }
+    }
+
+    // MARK: Tasks
+
+    func select(_ tasks: some Sequence<TaskID>) throws(Failure) {
+        try connection.run(Self.clearSelected)
+        for task in tasks { try connection.run(Self.insertSelected, .id(task)) }
+    }
+
+    /// The live tasks that the selection means, without those that are being finished. `which` narrows it to those that
+    /// a control would change. `group`: of the selection.
+    func select(
+        _ selection: TaskSelection, of session: SessionID, group: GroupID?, running: Set<TaskID>, which: LiveTasks
+    ) throws(Failure) {
+        try fill(running: running, for: selection.states)
+        try connection.run(Self.clearSelected)
+        // The named group is not there, and has no tasks.
+        if selection.group != nil, group == nil { return }
+        let states = selection.states
+        let values: [Value] = [
+            .id(session), .flag(states.contains(TaskStates(.waiting))), .flag(states.contains(TaskStates(.running))),
+            .flag(states.contains(TaskStates(.suspended))), .flag(which.waiting), .flag(which.delayed),
+            .flag(which.suspended), .optional(which.priorityOtherThan),
+        ]
+        let groupValue = group.map { Value.id($0) } ?? .null
+        if let ids = selection.enumerated(running: running) {
+            for id in ids { try connection.run(Self.selectOne, values + [.id(id), groupValue]) }
+        } else if group != nil {
+            try connection.run(Self.selectGroup, values + [groupValue])
+        } else {
+            try connection.run(Self.selectAll, values)
+        }
+    }
+
+    /// Returns the tasks.
+    func selectTasks(waitingFor challenge: ChallengeID) throws(Failure) -> [TaskID] {
+        try clear()
+        try connection.run(Self.selectParked, .id(challenge))
+        return try tasks()
+    }
+
+    /// Only a selection that tells running tasks from waiting ones needs to know them.
+    func fill(running: Set<TaskID>, for states: TaskStates) throws(Failure) {
+        try connection.run(Self.clearRunning)
+        guard states.contains(TaskStates(.waiting)) != states.contains(TaskStates(.running)) else { return }
+        for task in running { try connection.run(Self.insertRunning, .id(task)) }
+    }
+
+    /// Live tasks that a control would change.
+    struct LiveTasks {
+        var waiting = false
+        /// Those that wait for a due time.
+        var delayed = false
+        var suspended = false
+        var priorityOtherThan: Int32?
+    }
+
+    // MARK: Events
+
+    /// Those of the session. Returns how many there are.
+    func select(_ events: [EventID], of session: SessionID) throws(Failure) -> Int64 {
+        try clear()
+        for id in events { try connection.run(Self.selectEvent, .id(session), .id(id)) }
+        return try count()
+    }
+
+    /// Those of the session up to this one. Returns how many there are.
+    func select(through id: EventID, of session: SessionID) throws(Failure) -> Int64 {
+        try clear()
+        try connection.run(Self.selectEvents, .id(session), .id(id))
+        return try count()
+    }
+
+    private func count() throws(Failure) -> Int64 {
+        try connection.first(Self.countSelected) { row throws(Failure) in row.integer() } ?? 0
+    }
+
+    // MARK: -
+
+    private static let waiting = TaskState.waiting.sql
+    private static let suspended = TaskState.suspended.sql
+    // The row of a task that runs is `waiting`. When both are meant alike, `running` is not asked.
+    private static let condition = """
+        session_id = ?1 AND state IN (\(waiting), \(suspended))
+        AND iif(state = \(suspended), ?4, iif(?2 = ?3, ?2, iif(id IN running, ?3, ?2)))
+        AND iif(state = \(suspended), ?7, ?5 OR (?6 AND due_boot_ms IS NOT NULL AND NOT \(TaskDelays.staysDelayed)))
+        AND (?8 IS NULL OR priority <> ?8)
+        AND NOT \(PartTable.hasIntent)
+        """
+    private static let selectAll = Query("INSERT INTO selected SELECT id FROM tasks WHERE \(condition)")
+    private static let selectOne = Query(
+        """
+        INSERT OR IGNORE INTO selected SELECT id FROM tasks
+        WHERE id = ?9 AND (?10 IS NULL OR group_id = ?10) AND \(condition)
+        """)
+    private static let selectGroup = Query(
+        "INSERT INTO selected SELECT id FROM tasks INDEXED BY tasks_by_group WHERE group_id = ?9 AND \(condition)")
+    private static let selectParked = Query(
+        "INSERT INTO selected SELECT id FROM tasks WHERE challenge_id = ? AND \(TaskDelays.isParked)")
+    private static let clearSelected = Query("DELETE FROM selected")
+    private static let insertSelected = Query("INSERT OR IGNORE INTO selected (id) VALUES (?)")
+    private static let readSelected = Query("SELECT id FROM selected ORDER BY id")
+    private static let countSelected = Query("SELECT count(*) FROM selected")
+    private static let clearRunning = Query("DELETE FROM running")
+    private static let insertRunning = Query("INSERT OR IGNORE INTO running (id) VALUES (?)")
+    private static let selectEvent = Query(
+        "INSERT OR IGNORE INTO selected SELECT id FROM events WHERE id = ?2 AND session_id = ?1")
+    private static let selectEvents = Query(
+        "INSERT INTO selected SELECT id FROM events WHERE session_id = ? AND id <= ?")
+}
+
+extension TaskSelection {
+    /// The tasks that it can mean at most, when they are few enough to be looked up one by one.
+    func enumerated(running: Set<TaskID>) -> Set<TaskID>? {
+        if !ids.isEmpty { return Set(ids) }
+        return states == TaskStates(.running) ? running : nil
+    }
+}

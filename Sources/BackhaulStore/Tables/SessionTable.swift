@@ -1,0 +1,336 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// `sessions`: each with its configuration, its round and what it counts.
+struct SessionTable {
+    let connection: Connection
+
+    // MARK: Making and finding
+
+    func insert(
+        _ configuration: SessionConfiguration, of application: String, creator: ConsumerIdentity, now: Int64
+    ) throws(Failure) -> SessionID {
+        let values = NewRow.values { Self.write(configuration, of: application, creator, now, &$0) }
+        try connection.run(Self.insert, values)
+        return SessionID(rawValue: UInt64(clamping: connection.lastInsertedRow))
+    }
+
+    private static func write(
+        _ configuration: SessionConfiguration, of application: String, _ creator: ConsumerIdentity?, _ now: Int64,
+        _ row: inout NewRow
+    ) {
+        row.set("application", .text(application))
+        row.set("created_ms", .integer(now))
+        row.set("creator_high", .bits(creator?.client.high))
+        row.set("creator_low", .bits(creator?.client.low))
+        row.set("creator_handle", .bits(creator?.handle.rawValue))
+        row.set("identifier", .text(configuration.identifier))
+        configuration.write(to: &row)
+    }
+
+    func find(_ application: String, _ identifier: String) throws(Failure) -> OpenedSession? {
+        try connection.first(
+            Self.selectByIdentifier, .text(application), .text(identifier), read: OpenedSession.init(row:))
+    }
+
+    func isCreator(_ consumer: ConsumerIdentity, of session: SessionID) throws(Failure) -> Bool {
+        try connection.first(
+            Self.selectCreated, .id(session), .bits(consumer.client.high), .bits(consumer.client.low),
+            .bits(consumer.handle.rawValue)) { row throws(Failure) in row.flag() } ?? false
+    }
+
+    func names(of session: SessionID) throws(Failure) -> SessionNames? {
+        try connection.first(Self.selectNames, .id(session), read: SessionNames.init(row:))
+    }
+
+    func round(of session: SessionID) throws(Failure) -> SessionRound? {
+        try connection.first(Self.selectRound, .id(session), read: SessionRound.init(row:))
+    }
+
+    func liveTasks(of session: SessionID) throws(Failure) -> (count: Int64, round: UInt64)? {
+        try connection.first(Self.selectLive, .id(session), read: Self.live)
+    }
+
+    /// Those with live tasks, events or activities.
+    func active() throws(Failure) -> [(id: SessionID, application: String, configuration: SessionConfiguration)] {
+        try connection.all(Self.selectActive, read: Self.active)
+    }
+
+    /// Those of the application with events, by identifier.
+    func withEvents(
+        of application: String
+    ) throws(Failure) -> [(identifier: String, session: SessionID, newestEvent: EventID)] {
+        try connection.all(Self.selectWithEvents, .text(application), read: Self.withEvents)
+    }
+
+    /// Whether a task of any session starts without a command, now or after a delay.
+    func anyStarts() throws(Failure) -> Bool {
+        try connection.first(Self.anyStarts) { row throws(Failure) in row.flag() } ?? false
+    }
+
+    // MARK: Configuration
+
+    func configuration(of session: SessionID) throws(Failure) -> SessionConfiguration? {
+        try connection.first(Self.selectConfiguration, .id(session), read: SessionConfiguration.init(row:))
+    }
+
+    func update(_ session: SessionID, _ configuration: SessionConfiguration) throws(Failure) {
+        try connection.run(Self.update, NewRow.values(.id(session)) { configuration.write(to: &$0) })
+    }
+
+    func keepsCookies(_ session: SessionID) throws(Failure) -> Bool {
+        try connection.first(Self.keepsCookies, .id(session)) { row throws(Failure) in row.flag() } ?? false
+    }
+
+    func resourceTimeout(of session: SessionID) throws(Failure) -> Int64? {
+        try connection.first(Self.selectTimeout, .id(session)) { row throws(Failure) in row.integer() }
+    }
+
+    /// Nil limit: no history is kept.
+    func history(of session: SessionID) throws(Failure) -> (limit: Int64?, count: Int64)? {
+        try connection.first(Self.selectHistory, .id(session), read: Self.history)
+    }
+
+    // MARK: Counts
+
+    /// Begins the round, or goes on with it.
+    func count(enqueued: Int64, in session: SessionID, round: UInt64) throws(Failure) {
+        try connection.run(Self.countEnqueued, .id(session), .integer(enqueued), .bits(round))
+    }
+
+    func count(ended: Int64, events: Int64, newest: EventID, in session: SessionID) throws(Failure) {
+        try connection.run(Self.countEnded, .id(session), .integer(ended), .integer(events), .id(newest))
+    }
+
+    func countEvent(_ newest: EventID, in session: SessionID) throws(Failure) {
+        try connection.run(Self.countEvent, .id(session), .id(newest))
+    }
+
+    func closeRound(of session: SessionID, newest: EventID) throws(Failure) {
+        try connection.run(Self.closeRound, .id(session), .id(newest))
+    }
+
+    func uncount(events: Int64, in session: SessionID) throws(Failure) {
+        try connection.run(Self.uncountEvents, .id(session), .integer(events))
+    }
+
+    func uncount(events: Int64, history: Int64, in session: SessionID) throws(Failure) {
+        try connection.run(Self.uncountAcknowledged, .id(session), .integer(events), .integer(history))
+    }
+
+    func setHistoryCount(_ count: Int64, of session: SessionID) throws(Failure) {
+        try connection.run(Self.setHistoryCount, .id(session), .integer(count))
+    }
+
+    // MARK: Removing
+
+    func invalidate(_ session: SessionID) throws(Failure) { try connection.run(Self.invalidate, .id(session)) }
+
+    /// Whether it is being invalidated and has neither tasks nor events.
+    func isOver(_ session: SessionID) throws(Failure) -> Bool {
+        try connection.first(Self.isOver, .id(session)) { row throws(Failure) in row.flag() } ?? false
+    }
+
+    func remove(_ session: SessionID) throws(Failure) { try connection.run(Self.remove, .id(session)) }
+
+    // MARK: Listing
+
+    /// By identifier.
+    func infos(of application: String) throws(Failure) -> [SessionInfo] {
+        try connection.all(Self.selectInfos, .text(application), read: SessionInfo.init(row:))
+    }
+
+    func info(of session: SessionID) throws(Failure) -> (application: String, info: SessionInfo)? {
+        try connection.first(Self.selectInfo, .id(session), read: Self.info)
+    }
+
+    // MARK: Launches
+
+    /// Those that the launch of the application lists, by identifier.
+    func launched(of application: String) throws(Failure) -> [SessionInfo] {
+        try connection.all(Self.selectLaunched, .text(application), read: SessionInfo.init(row:))
+    }
+
+    /// By identifier.
+    func needingHost(of application: String) throws(Failure) -> [WaitingSession] {
+        try connection.all(Self.selectNeedingHost, .text(application), read: WaitingSession.init(row:))
+    }
+
+    /// Those that need their host, and whether only because answers to challenges did not serve.
+    func toLaunch(of application: String) throws(Failure) -> [(session: SessionID, isRepeated: Bool)] {
+        try connection.all(Self.selectToLaunch, .text(application), read: Self.toLaunch)
+    }
+
+    func needsHost(_ session: SessionID, of application: String) throws(Failure) -> Bool {
+        try connection.first(Self.selectNeedsHost, .text(application), .id(session)) { row throws(Failure) in
+            row.flag()
+        } ?? false
+    }
+
+    // MARK: -
+
+    /// Of the session of a row of `tasks`.
+    static let resourceTimeoutOfTask = "(SELECT resource_timeout_ms FROM sessions WHERE sessions.id = tasks.session_id)"
+    /// Of the session with the number ?1.
+    static let longestRetryDelay = "(SELECT longest_retry_delay_ms FROM sessions WHERE sessions.id = ?1)"
+
+    private static func live(_ row: inout Row) -> (count: Int64, round: UInt64) {
+        (row.integer("live_tasks"), row.bits("round"))
+    }
+
+    private static func active(
+        _ row: inout Row
+    ) throws(Failure) -> (id: SessionID, application: String, configuration: SessionConfiguration) {
+        (row.sessionID("id"), row.text("application"), try SessionConfiguration(row: &row))
+    }
+
+    private static func withEvents(
+        _ row: inout Row
+    ) -> (identifier: String, session: SessionID, newestEvent: EventID) {
+        (row.text("identifier"), row.sessionID("id"), row.eventID("newest_event"))
+    }
+
+    private static func history(_ row: inout Row) -> (limit: Int64?, count: Int64) {
+        (row.optionalInteger("history_limit"), row.integer("history_count"))
+    }
+
+    private static func info(_ row: inout Row) -> (application: String, info: SessionInfo) {
+        (row.text("application"), SessionInfo(row: &row))
+    }
+
+    private static func toLaunch(_ row: inout Row) -> (session: SessionID, isRepeated: Bool) {
+        (row.sessionID("id"), row.flag(onlyRepeated))
+    }
+
+    private static let insert = Query("INSERT INTO sessions") {
+        write(SessionConfiguration(identifier: ""), of: "", nil, 0, &$0)
+    }
+    private static let assignments = NewRow.names { SessionConfiguration(identifier: "").write(to: &$0) }
+        .enumerated().map { "\($1) = ?\($0 + 2)" }.joined(separator: ", ")
+    private static let update = Query("UPDATE sessions SET \(assignments) WHERE id = ?1")
+    private static let selectByIdentifier = Query(
+        OpenedSession.init(row:), "FROM sessions WHERE application = ? AND identifier = ?")
+    private static let selectCreated = Query(
+        "SELECT 1 FROM sessions WHERE id = ? AND creator_high = ? AND creator_low = ? AND creator_handle = ?")
+    private static let selectNames = Query(SessionNames.init(row:), "FROM sessions WHERE id = ?")
+    private static let selectRound = Query(SessionRound.init(row:), "FROM sessions WHERE id = ?")
+    private static let selectLive = Query(live, "FROM sessions WHERE id = ?")
+    private static let selectConfiguration = Query(SessionConfiguration.init(row:), "FROM sessions WHERE id = ?")
+    private static let selectActive = Query(
+        active,
+        "FROM sessions WHERE live_tasks > 0 OR events_waiting > 0 OR \(ActivityTable.isInSession) ORDER BY id")
+    private static let selectWithEvents = Query(
+        withEvents, "FROM sessions WHERE application = ? AND events_waiting > 0 ORDER BY identifier")
+    // By session, because the index is.
+    private static let anyStarts = Query("SELECT EXISTS (SELECT 1 FROM sessions WHERE \(TaskTable.startsInSession))")
+    private static let keepsCookies = Query(
+        "SELECT cookies = \(CookiePolicy.persistent.sql) FROM sessions WHERE id = ?")
+    private static let selectTimeout = Query("SELECT resource_timeout_ms FROM sessions WHERE id = ?")
+    private static let selectHistory = Query(history, "FROM sessions WHERE id = ?")
+    private static let countEnqueued = Query(
+        "UPDATE sessions SET live_tasks = live_tasks + ?2, round = ?3, round_open = 1 WHERE id = ?1")
+    private static let countEnded = Query(
+        """
+        UPDATE sessions SET live_tasks = live_tasks - ?2, events_waiting = events_waiting + ?3, newest_event = ?4
+        WHERE id = ?1
+        """)
+    private static let countEvent = Query(
+        "UPDATE sessions SET events_waiting = events_waiting + 1, newest_event = ?2 WHERE id = ?1")
+    private static let closeRound = Query(
+        "UPDATE sessions SET round_open = 0, events_waiting = events_waiting + 1, newest_event = ?2 WHERE id = ?1")
+    private static let uncountEvents = Query(
+        "UPDATE sessions SET events_waiting = events_waiting - ?2 WHERE id = ?1")
+    private static let uncountAcknowledged = Query(
+        "UPDATE sessions SET events_waiting = events_waiting - ?2, history_count = ?3 WHERE id = ?1")
+    private static let setHistoryCount = Query("UPDATE sessions SET history_count = ?2 WHERE id = ?1")
+    private static let invalidate = Query("UPDATE sessions SET invalidating = 1 WHERE id = ?")
+    private static let isOver = Query(
+        "SELECT 1 FROM sessions WHERE id = ? AND invalidating = 1 AND live_tasks = 0 AND events_waiting = 0")
+    private static let remove = Query("DELETE FROM sessions WHERE id = ?")
+
+    private static let withConsumer = """
+        FROM sessions LEFT JOIN consumers ON consumers.session_id = sessions.id
+            LEFT JOIN clients ON clients.id = client_id
+        """
+    private static let selectInfos = Query(
+        SessionInfo.init(row:), "\(withConsumer) WHERE application = ? ORDER BY identifier")
+    private static let selectInfo = Query(info, "\(withConsumer) WHERE sessions.id = ?")
+    private static let selectLaunched = Query(
+        SessionInfo.init(row:),
+        "\(withConsumer) WHERE application = ? AND \(LaunchTable.listsSession) ORDER BY identifier")
+    private static let needsHost = """
+        sessions.application = ?1 AND sends_launch_events = 1 AND (\(EventTable.hasFinishedRound)
+            OR \(EventTable.hasActivity) OR \(ChallengeTable.isUnseenInSession))
+        """
+    private static let onlyRepeated = """
+        NOT \(EventTable.hasFinishedRound) AND NOT \(EventTable.hasActivity)
+            AND NOT \(ChallengeTable.isNewInSession)
+        """
+    private static let selectNeedingHost = Query(
+        WaitingSession.init(row:), "\(withConsumer) WHERE \(needsHost) ORDER BY identifier")
+    private static let selectToLaunch = Query(toLaunch, "FROM sessions WHERE \(needsHost)")
+    private static let selectNeedsHost = Query(
+        "SELECT EXISTS (SELECT 1 FROM sessions WHERE \(needsHost) AND sessions.id = ?2)")
+}
+
+/// How callers name a session, and where it is.
+struct SessionNames {
+    let application: String
+    let identifier: String
+    let newestEvent: EventID
+    let isRoundOpen: Bool
+
+    fileprivate init(row: inout Row) {
+        application = row.text("application")
+        identifier = row.text("identifier")
+        newestEvent = row.eventID("newest_event")
+        isRoundOpen = row.flag("round_open")
+    }
+}
+
+struct SessionRound {
+    let identifier: String
+    let number: UInt64
+    let isOpen: Bool
+    let isInvalidating: Bool
+
+    fileprivate init(row: inout Row) {
+        identifier = row.text("identifier")
+        number = row.bits("round")
+        isOpen = row.flag("round_open")
+        isInvalidating = row.flag("invalidating")
+    }
+}
+
+extension OpenedSession {
+    fileprivate init(row: inout Row) throws(Failure) {
+        self.init(
+            id: row.sessionID("id"), isNew: false, configuration: try SessionConfiguration(row: &row),
+            newestEvent: row.eventID("newest_event"), unacknowledged: row.number("events_waiting"),
+            isInvalidating: row.flag("invalidating"))
+    }
+}
+
+extension SessionInfo {
+    @inline(never)
+    fileprivate init(row: inout Row) {
+        self.init(
+            identifier: row.text("identifier"), round: row.number("round"), liveTasks: row.number("live_tasks"),
+            events: row.number("events_waiting"), hasFinishedRound: row.flag(EventTable.hasFinishedRound),
+            isInvalidating: row.flag("invalidating"), consumer: 0, createdMilliseconds: row.integer("created_ms"),
+            newestEvent: row.eventID("newest_event"))
+        openChallenges = row.number(ChallengeTable.countInSession)
+        hasActivity = row.flag(EventTable.hasActivity)
+        consumer = row.livingProcess().map { Int64($0.processID) } ?? 0
+    }
+}
+
+extension WaitingSession {
+    @inline(never)
+    fileprivate init(row: inout Row) {
+        self.init(
+            identifier: row.text("identifier"), launchIfStoppedMilliseconds: row.number("launch_if_stopped_ms"),
+            consumer: nil, isLaunched: row.flag(LaunchTable.listsSession))
+        consumer = row.livingProcess()
+    }
+}

@@ -1,0 +1,55 @@
+internal import BackhaulModel
+
+/// The tables of the database. Only files in Tables/ contain SQL, apart from the schema and pragmas.
+///
+/// - A table belongs to one file here, or to one folder for a large table: only that contains statements that change
+///   the table.
+/// - A SELECT belongs to the file of the table that it mainly reads. A statement may join other tables, which
+///   Tests/Tidy/test_store.py lists with the reason.
+/// - A condition on another table (`EXISTS …`) is a constant in that table's file.
+/// - The temporary tables `selected` and `running` belong to Selection.swift; every file may read them.
+/// - The number of a state, kind or reason comes from its enumeration by `sql`.
+///
+/// What a caller does in one transaction is in Operations/, which contains no SQL.
+struct Tables {
+    let connection: Connection
+
+    var activities: ActivityTable { ActivityTable(connection: connection) }
+    var attempts: AttemptTable { AttemptTable(connection: connection) }
+    var bodies: BodyTable { BodyTable(connection: connection) }
+    var challenges: ChallengeTable { ChallengeTable(connection: connection) }
+    var clients: ClientTable { ClientTable(connection: connection) }
+    var commands: CommandTable { CommandTable(connection: connection) }
+    var constraints: ConstraintsTable { ConstraintsTable(connection: connection) }
+    var cookies: CookieTable { CookieTable(connection: connection) }
+    var delays: TaskDelays { TaskDelays(connection: connection) }
+    var delivered: DeliveredTable { DeliveredTable(connection: connection) }
+    var events: EventTable { EventTable(connection: connection) }
+    var groups: GroupTable { GroupTable(connection: connection) }
+    var history: HistoryTable { HistoryTable(connection: connection) }
+    var keptAnswers: KeptAnswerTable { KeptAnswerTable(connection: connection) }
+    var lanes: LaneTable { LaneTable(connection: connection) }
+    var launches: LaunchTable { LaunchTable(connection: connection) }
+    var leftovers: LeftoverTable { LeftoverTable(connection: connection) }
+    var limits: LimitTable { LimitTable(connection: connection) }
+    var listing: TaskListing { TaskListing(connection: connection) }
+    var meta: MetaTable { MetaTable(connection: connection) }
+    var networks: NetworkTable { NetworkTable(connection: connection) }
+    var options: OptionTable { OptionTable(connection: connection) }
+    var parts: PartTable { PartTable(connection: connection) }
+    var refreshes: RefreshTable { RefreshTable(connection: connection) }
+    var requests: RequestTable { RequestTable(connection: connection) }
+    var selectedTasks: SelectedTasks { SelectedTasks(connection: connection) }
+    var selection: Selection { Selection(connection: connection) }
+    var sessions: SessionTable { SessionTable(connection: connection) }
+    var tasks: TaskTable { TaskTable(connection: connection) }
+    var turns: TaskTurns { TaskTurns(connection: connection) }
+    var versions: VersionTable { VersionTable(connection: connection) }
+    var waits: WaitTable { WaitTable(connection: connection) }
+}
+
+extension RawRepresentable where RawValue == Int32 {
+    /// The number as a literal of SQL. Not a parameter: SQLite uses a partial index only where it sees the value.
+    @inline(never)
+    var sql: String { String(rawValue) }
+}

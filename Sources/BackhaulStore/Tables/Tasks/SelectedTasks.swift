@@ -1,0 +1,152 @@
+internal import BackhaulModel
+
+/// What is done at once to all rows of `tasks` that are selected: see `Selection`.
+struct SelectedTasks {
+    let connection: Connection
+
+    func lanes() throws(Failure) -> Set<LaneID> {
+        try Set(connection.all(Self.selectLanes) { row throws(Failure) in row.laneID() })
+    }
+
+    /// The selected tasks, which end now, by their groups.
+    func groups(endingAs state: TaskState) throws(Failure) -> [GroupEnds] {
+        try connection.all(Self.selectGroups, read: Self.group)
+            .map { GroupEnds($0.group, state, count: $0.count) }.sorted { $0.group < $1.group }
+    }
+
+    /// How many of the ready ones are in these places.
+    func count(in places: [LaneID: Set<ConstraintsID>]) throws(Failure) -> UInt64 {
+        var sum: UInt64 = 0
+        try connection.each(Self.countPlaces) { row throws(Failure) in
+            let (lane, constraints, count) = Self.place(&row)
+            if places[lane]?.contains(constraints) == true { sum += count }
+        }
+        return sum
+    }
+
+    /// What they state, each once.
+    func constraints() throws(Failure) -> [ConstraintsID] {
+        try connection.all(Self.selectConstraints) { row throws(Failure) in row.constraintsID() }
+    }
+
+    func withConstraints() throws(Failure) -> [(task: TaskID, constraints: ConstraintsID)] {
+        try connection.all(Self.selectWithConstraints, read: Self.withConstraints)
+    }
+
+    func scheduled() throws(Failure) -> [ScheduledRow] {
+        try connection.all(Self.selectScheduled, read: ScheduledRow.init(row:))
+    }
+
+    // MARK: Changing
+
+    func suspend(now: Int64) throws(Failure) { try connection.run(Self.suspend, .integer(now)) }
+
+    func resume(now: Int64) throws(Failure) { try connection.run(Self.resume, .integer(now)) }
+
+    func setPriority(_ priority: Int32) throws(Failure) { try connection.run(Self.setPriority, .number(priority)) }
+
+    /// Not the delays of those that wait for a credential or for their earliest start.
+    func endDelays() throws(Failure) { try connection.run(Self.endDelays) }
+
+    /// Ready ones whose earliest start lies ahead wait for it. False when there is none.
+    func delayStarts(_ clock: StartClock) throws(Failure) -> Bool {
+        try connection.run(Self.delayStarts, .integer(clock.boot), .integer(clock.wall))
+        return connection.changes > 0
+    }
+
+    func cancel(now: Int64) throws(Failure) {
+        try connection.run(Self.cancel, .integer(now), .number(Status.cancelled.rawValue))
+    }
+
+    func fail(_ failure: Failure, now: Int64) throws(Failure) {
+        try connection.run(
+            Self.fail, .integer(now), .number(failure.status.rawValue), .number(failure.domain.rawValue),
+            .integer(failure.detail), .text(failure.message))
+    }
+
+    // MARK: -
+
+    private static func group(_ row: inout Row) -> (group: GroupID, count: Int64) {
+        (GroupID(row.integer("group_id")), row.integer("count(*)"))
+    }
+
+    private static func place(_ row: inout Row) -> (lane: LaneID, constraints: ConstraintsID, count: UInt64) {
+        (row.laneID("lane_id"), row.constraintsID("constraints_id"), row.number("count(*)"))
+    }
+
+    private static func withConstraints(_ row: inout Row) -> (task: TaskID, constraints: ConstraintsID) {
+        (row.taskID("tasks.id"), row.constraintsID("constraints_id"))
+    }
+
+    // CROSS JOIN keeps the order of the tables: few rows are selected, and many are there.
+    private static let tasks = "FROM selected CROSS JOIN tasks ON tasks.id = selected.id"
+    private static let selectLanes = Query("SELECT DISTINCT lane_id \(tasks)")
+    private static let selectGroups = Query(group, "\(tasks) WHERE group_id IS NOT NULL GROUP BY group_id")
+    private static let countPlaces = Query(
+        place, "\(tasks) WHERE \(TaskTable.isReady) GROUP BY lane_id, constraints_id")
+    private static let selectConstraints = Query("SELECT DISTINCT constraints_id \(tasks)")
+    private static let selectWithConstraints = Query(withConstraints, "\(tasks)")
+    private static let selectScheduled = Query(
+        ScheduledRow.init(row:), "\(tasks) LEFT JOIN request_options ON request_options.task_id = tasks.id")
+
+    private static let suspend = Query(
+        """
+        UPDATE tasks SET state = \(TaskState.suspended.sql), \(TaskDelays.noDelay), challenge_id = NULL,
+            suspended_since_ms = ?
+        WHERE id IN selected
+        """)
+    private static let resume = Query(
+        """
+        UPDATE tasks SET state = \(TaskState.waiting.sql), \(TaskDelays.noDelay),
+            suspended_ms = suspended_ms + ifnull(max(0, ?1 - suspended_since_ms), 0),
+            own_end_ms = own_end_ms + ifnull(max(0, ?1 - suspended_since_ms), 0), suspended_since_ms = NULL
+        WHERE id IN selected
+        """)
+    private static let setPriority = Query("UPDATE tasks SET priority = ? WHERE id IN selected")
+    private static let endDelays = Query(
+        "UPDATE tasks SET \(TaskDelays.noDelay) WHERE id IN selected AND NOT \(TaskDelays.staysDelayed)")
+    private static let delayStarts = Query(
+        """
+        UPDATE tasks SET due_reason = \(WaitReason.earliestStart.sql), \(TaskDelays.dueAtStart)
+        WHERE \(TaskTable.isWaiting) AND id IN \(OptionTable.selectedEarly)
+        """)
+    private static let cancel = Query(
+        """
+        UPDATE tasks SET state = \(TaskState.cancelled.sql), ended_ms = ?1, \(TaskDelays.noDelay), challenge_id = NULL,
+            status = ?2, error_domain = \(FailureDomain.none.sql), error_detail = 0, error_message = NULL
+        WHERE id IN selected
+        """)
+    private static let fail = Query(
+        """
+        UPDATE tasks SET state = \(TaskState.failed.sql), ended_ms = ?1, \(TaskDelays.noDelay), challenge_id = NULL,
+            status = ?2, error_domain = ?3, error_detail = ?4, error_message = ?5
+        WHERE id IN selected
+        """)
+}
+
+/// What decides on new starts of a task.
+struct ScheduledRow {
+    let id: TaskID
+    let constraints: ConstraintsID
+    let state: TaskState
+    let due: Int64?
+    let reason: WaitReason
+    let enqueued: Int64
+    let earliest: Int64?
+    let latest: Int64?
+    /// Since when it has waited for its earliest start; nil: since its enqueue.
+    let delayed: Int64?
+
+    @inline(never)
+    fileprivate init(row: inout Row) {
+        id = row.taskID("tasks.id")
+        constraints = row.constraintsID("constraints_id")
+        state = row.state("state")
+        due = row.optionalInteger("due_boot_ms")
+        reason = WaitReason(rawValue: row.number("due_reason")) ?? .none
+        enqueued = row.integer("enqueued_ms")
+        earliest = row.optionalInteger("earliest_start_ms")
+        latest = row.optionalInteger("request_options.latest_start_ms")
+        delayed = row.optionalInteger("start_delayed_ms")
+    }
+}

@@ -1,0 +1,275 @@
+internal import BackhaulModel
+
+/// `tasks`: what changes while a task lives, in small rows. A task that runs is `waiting` here.
+///
+/// The files of this folder divide the statements: delays are in TaskDelays.swift, turns and time-outs in
+/// TaskTurns.swift, bulk changes in SelectedTasks.swift, and listings in TaskListing.swift.
+struct TaskTable {
+    let connection: Connection
+
+    // MARK: Making and finding
+
+    /// Nil when another task has the key or the destination.
+    func insert(
+        _ request: Request, in session: SessionID, lane: LaneID, group: GroupID?, constraints: ConstraintsID,
+        round: UInt64, now: Int64
+    ) throws(Failure) -> TaskID? {
+        let state = request.startsSuspended ? TaskState.suspended : .waiting
+        try connection.run(
+            Self.insert, .id(session), .id(lane), .bits(round), .number(state.rawValue),
+            .number(request.priority), .integer(now), .optional(request.idempotencyKey),
+            .optional(request.destination?.path), .number(request.kind.rawValue),
+            request.startsSuspended ? .integer(now) : .null, group.map { .id($0) } ?? .null, .id(constraints))
+        guard connection.changes == 1 else { return nil }
+        return TaskID(rawValue: UInt64(clamping: connection.lastInsertedRow))
+    }
+
+    /// With what it was enqueued with.
+    func find(key: String, in session: SessionID) throws(Failure) -> EnqueuedRow? {
+        try connection.first(Self.selectByKey, .id(session), .text(key), read: EnqueuedRow.init(row:))
+    }
+
+    func hasKey(_ key: String, in session: SessionID) throws(Failure) -> Bool {
+        try connection.first(Self.hasKey, .id(session), .text(key)) { row throws(Failure) in row.flag() } ?? false
+    }
+
+    /// The live one that will put its file there.
+    func find(destination: String) throws(Failure) -> TaskID? {
+        try connection.first(Self.selectByDestination, .text(destination)) { row throws(Failure) in row.taskID() }
+    }
+
+    func newest() throws(Failure) -> TaskID? {
+        try connection.first(Self.selectNewest) { row throws(Failure) in row.optionalNumber().map(TaskID.init) } ?? nil
+    }
+
+    func lane(of task: TaskID) throws(Failure) -> LaneID? {
+        try connection.first(Self.selectLane, .id(task)) { row throws(Failure) in row.laneID() }
+    }
+
+    /// Nil when it has ended.
+    func live(_ task: TaskID) throws(Failure) -> LiveTaskRow? {
+        try connection.first(Self.selectLive, .id(task), read: LiveTaskRow.init(row:))
+    }
+
+    func claim(_ task: TaskID) throws(Failure) -> ClaimRow? {
+        try connection.first(Self.selectClaim, .id(task), read: ClaimRow.init(row:))
+    }
+
+    // MARK: Progress
+
+    /// Each of these does nothing when the task has ended, and says so.
+    func write(_ soFar: ReceivedSoFar, of task: TaskID) throws(Failure) -> Bool {
+        try connection.run(
+            Self.writeSoFar, .id(task), .number(soFar.attempts), .bits(soFar.bytesReceived),
+            .number(soFar.furthestOffset), .flag(soFar.madeProgress))
+        return connection.changes == 1
+    }
+
+    /// Without a failure, the one of an earlier attempt stays.
+    func write(_ record: AttemptRecord, of task: TaskID) throws(Failure) -> Bool {
+        try connection.run(
+            Self.writeAttempt, .id(task), .number(record.attempts), .number(record.attemptsWithoutProgress),
+            .bits(record.bytesReceived), .number(record.httpStatus), .number(record.failure?.status.rawValue ?? 0),
+            .number(record.failure?.domain.rawValue ?? 0), .integer(record.failure?.detail ?? 0),
+            .optional(record.failure?.message), .number(record.furthestOffset), .bits(record.bytesSent),
+            .flag(record.isUnderWay))
+        return connection.changes == 1
+    }
+
+    func write(
+        attempts: UInt32, bytesReceived: UInt64, httpStatus: Int32, of task: TaskID
+    ) throws(Failure) -> Bool {
+        try connection.run(
+            Self.writeReceived, .id(task), .number(attempts), .bits(bytesReceived), .number(httpStatus))
+        return connection.changes == 1
+    }
+
+    func markUnderWay(_ task: TaskID, attempts: UInt32) throws(Failure) {
+        try connection.run(Self.markUnderWay, .id(task), .number(attempts))
+    }
+
+    // MARK: Changing
+
+    /// `keptFile`: a path that is not stored, and nor is the destination, because both are known without.
+    func end(_ task: TaskID, _ outcome: Outcome, keptFile: String, now: Int64) throws(Failure) {
+        try connection.run(
+            Self.end, .id(task), .number(outcome.state.rawValue), .integer(now), .number(outcome.attempts),
+            .bits(outcome.bytesReceived), .bits(outcome.size), .number(outcome.answer.httpStatus),
+            .number(outcome.failure?.status.rawValue ?? 0), .number(outcome.failure?.domain.rawValue ?? 0),
+            .integer(outcome.failure?.detail ?? 0), .optional(outcome.failure?.message), .optional(outcome.path),
+            .text(keptFile), .bits(outcome.bytesSent))
+    }
+
+    /// Where the file of an ended task lies now.
+    func setPath(_ path: String, of task: TaskID) throws(Failure) {
+        try connection.run(Self.setPath, .id(task), .text(path))
+    }
+
+    func move(_ task: TaskID, to lane: LaneID) throws(Failure) {
+        try connection.run(Self.setLane, .id(task), .id(lane))
+    }
+
+    /// The task gets another part file.
+    func renewPart(of task: TaskID) throws(Failure) { try connection.run(Self.renewPart, .id(task)) }
+
+    /// Those by which the ages of live tasks count.
+    func moveTimes(by jump: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(jump)) }
+
+    /// The tasks of the selected events, which go with them.
+    func removeOfSelectedEvents() throws(Failure) { try connection.run(Self.removeOfSelectedEvents) }
+
+    // MARK: Conditions
+
+    static let isWaiting = "state = \(TaskState.waiting.sql)"
+    /// Waits for its turn.
+    static let isReady = "\(isWaiting) AND due_boot_ms IS NULL"
+    /// Of a row of `lanes`: a task of it is ready.
+    static let isReadyInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = lanes.id AND \(isReady))"
+    /// Of a row of `sessions`: a task of it starts without a command.
+    static let startsInSession = """
+        EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND \(isWaiting) AND NOT \(TaskDelays.isParked))
+        """
+    /// Lane ?1 has tasks of any state.
+    static let isInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = ?1)"
+    /// Group ?1 has tasks of any state.
+    static let isInGroup = "EXISTS (SELECT 1 FROM tasks WHERE group_id = ?1)"
+    /// Of a row of `constraints`: a task states them.
+    static let statesConstraints =
+        "EXISTS (SELECT 1 FROM tasks WHERE constraints_id = constraints.id AND constraints_id <> 0)"
+    /// Of a row of `challenges`.
+    static let waitsForChallenge =
+        "EXISTS (SELECT 1 FROM tasks WHERE challenge_id = challenges.id AND \(TaskDelays.isParked))"
+    static let countOfChallenge =
+        "(SELECT count(*) FROM tasks WHERE challenge_id = challenges.id AND \(TaskDelays.isParked))"
+    /// Of a row of `activities`: its last task, as long as that lives.
+    static let livingOfActivity =
+        "(SELECT tasks.id FROM tasks WHERE tasks.id = last_task_id AND tasks.ended_ms IS NULL)"
+
+    // MARK: Statements
+
+    private static let insert = Query(
+        """
+        INSERT INTO tasks (session_id, lane_id, round, state, priority, enqueued_ms, idempotency_key, destination,
+            task_kind, suspended_since_ms, group_id, constraints_id, part)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, random()) ON CONFLICT DO NOTHING
+        """)
+    private static let selectByKey = Query(
+        EnqueuedRow.init(row:),
+        """
+        FROM tasks JOIN requests ON requests.task_id = tasks.id LEFT JOIN events ON events.task_id = tasks.id
+        WHERE tasks.session_id = ? AND idempotency_key = ?
+        """)
+    private static let hasKey = Query(
+        "SELECT EXISTS (SELECT 1 FROM tasks WHERE session_id = ? AND idempotency_key = ?)")
+    private static let selectByDestination = Query(
+        "SELECT id FROM tasks WHERE destination = ? AND ended_ms IS NULL AND substr(destination, -1) <> '/'")
+    private static let selectNewest = Query("SELECT max(id) FROM tasks")
+    private static let selectLane = Query("SELECT lane_id FROM tasks WHERE id = ?")
+    // Not by RETURNING, for which SQLite opens a table in memory each time.
+    private static let selectLive = Query(LiveTaskRow.init(row:), "FROM tasks WHERE id = ? AND ended_ms IS NULL")
+    private static let selectClaim = Query(ClaimRow.init(row:), "FROM tasks WHERE id = ?")
+    private static let writeSoFar = Query(
+        """
+        UPDATE tasks SET attempts = ?2, bytes_received = ?3, furthest_offset = max(furthest_offset, ?4),
+            attempts_without_progress = iif(?5, 0, attempts_without_progress)
+        WHERE id = ?1 AND ended_ms IS NULL
+        """)
+    private static let mismatches = "\(Status.checksumMismatch.sql), \(Status.sizeMismatch.sql)"
+    private static let isOK = "?6 = \(Status.ok.sql)"
+    private static let writeAttempt = Query(
+        """
+        UPDATE tasks SET attempts = ?2, attempts_without_progress = ?3, bytes_received = ?4,
+            http_status = iif(?5 = 0, http_status, ?5), status = iif(\(isOK), status, ?6),
+            error_domain = iif(\(isOK), error_domain, ?7), error_detail = iif(\(isOK), error_detail, ?8),
+            error_message = iif(\(isOK), error_message, ?9), furthest_offset = max(furthest_offset, ?10),
+            bytes_sent = max(bytes_sent, ?11), mismatches = mismatches + (?6 IN (\(mismatches))),
+            is_under_way = ?12
+        WHERE id = ?1 AND ended_ms IS NULL
+        """)
+    private static let writeReceived = Query(
+        """
+        UPDATE tasks SET attempts = max(attempts, ?2), bytes_received = max(bytes_received, ?3),
+            http_status = iif(?4 = 0, http_status, ?4)
+        WHERE id = ?1 AND ended_ms IS NULL
+        """)
+    private static let markUnderWay = Query(
+        "UPDATE tasks SET is_under_way = 1, attempts = max(attempts, ?2) WHERE id = ?1 AND ended_ms IS NULL")
+    private static let end = Query(
+        """
+        UPDATE tasks SET state = ?2, ended_ms = ?3, attempts = ?4, bytes_received = ?5, size = ?6,
+            http_status = iif(?7 = 0, http_status, ?7),
+            status = ?8, error_domain = ?9, error_detail = ?10, error_message = ?11, \(TaskDelays.noDelay),
+            path = nullif(?12, ifnull(destination, ?13)), bytes_sent = max(bytes_sent, ?14)
+        WHERE id = ?1
+        """)
+    private static let setPath = Query("UPDATE tasks SET path = ?2 WHERE id = ?1")
+    private static let setLane = Query("UPDATE tasks SET lane_id = ?2 WHERE id = ?1")
+    private static let renewPart = Query("UPDATE tasks SET part = random() WHERE id = ?")
+    private static let moveTimes = Query(
+        """
+        UPDATE tasks SET enqueued_ms = enqueued_ms + ?1, suspended_since_ms = suspended_since_ms + ?1,
+            own_end_ms = own_end_ms + ?1
+        WHERE ended_ms IS NULL
+        """)
+    private static let removeOfSelectedEvents = Query(
+        """
+        DELETE FROM tasks WHERE id IN
+            (SELECT task_id FROM selected CROSS JOIN events ON events.id = selected.id WHERE task_id IS NOT NULL)
+        """)
+}
+
+/// What the end of a task changes elsewhere.
+struct LiveTaskRow {
+    let session: SessionID
+    let lane: LaneID
+    let round: UInt64
+    let challenge: ChallengeID?
+    let group: GroupID?
+
+    fileprivate init(row: inout Row) {
+        session = row.sessionID("session_id")
+        lane = row.laneID("lane_id")
+        round = row.bits("round")
+        challenge = row.optionalNumber("challenge_id").map(ChallengeID.init)
+        group = row.optionalGroupID("group_id")
+    }
+}
+
+/// Where the file of a task lies.
+struct ClaimRow {
+    let session: SessionID
+    let state: TaskState
+    let path: String?
+    let destination: String?
+
+    fileprivate init(row: inout Row) {
+        session = row.sessionID("session_id")
+        state = row.state("state")
+        path = row.optionalText("path")
+        destination = row.optionalText("destination")
+    }
+}
+
+/// A task as an enqueue with its key finds it.
+struct EnqueuedRow {
+    let enqueued: Enqueued
+    let constraints: ConstraintsID
+    let request: Request
+    let hasOptions: Bool
+
+    @inline(never)
+    fileprivate init(row: inout Row) throws(Failure) {
+        enqueued = Enqueued(
+            task: row.taskID("tasks.id"), disposition: .existing, state: row.state("state"),
+            end: row.eventID("ifnull(events.id, 0)"))
+        constraints = row.constraintsID("constraints_id")
+        let priority: Int32 = row.number("requests.priority")
+        var (request, hasOptions) = try row.request()
+        request.priority = priority
+        (self.request, self.hasOptions) = (request, hasOptions)
+    }
+}
+
+extension Row {
+    mutating func state(_ name: String) -> TaskState { TaskState(rawValue: number(name)) ?? .waiting }
+}

@@ -1,0 +1,145 @@
+internal import BackhaulModel
+
+/// `waits`: times in which tasks were held back together, or one alone.
+struct WaitTable {
+    let connection: Connection
+
+    func insert(_ wait: Wait, of scope: WaitScope) throws(Failure) -> WaitID {
+        try connection.run(
+            Self.insert, .id(scope.session), scope.constraints.map { .id($0) } ?? .null,
+            scope.lane.map { .id($0) } ?? .null, scope.task.map { .id($0) } ?? .null, .number(wait.reason.rawValue),
+            .text(wait.sentence), .integer(wait.beganMilliseconds), .optional(wait.endedMilliseconds))
+        return WaitID(rawValue: UInt64(clamping: connection.lastInsertedRow))
+    }
+
+    /// Does nothing for one that has ended.
+    func end(_ id: WaitID, now: Int64) throws(Failure) {
+        try connection.run(Self.end, .number(id.rawValue), .integer(now))
+    }
+
+    /// One for each selected task that is suspended. False when there is none.
+    func insertSuspensionsOfSelected(now: Int64) throws(Failure) -> Bool {
+        try connection.run(Self.insertSuspensions, .integer(now), .text(WaitReason.suspended.text ?? ""))
+        return connection.changes > 0
+    }
+
+    /// One for each task that waits for the challenge. False when there is none.
+    func insertCredentialWaits(for challenge: Challenge, now: Int64) throws(Failure) -> Bool {
+        try connection.run(
+            Self.insertCredentialWaits, .id(challenge.id), .integer(challenge.timeMilliseconds), .integer(now),
+            .text(challenge.space.sentence))
+        return connection.changes > 0
+    }
+
+    /// Those that last, by id.
+    func open() throws(Failure) -> [OpenWait] { try connection.all(Self.selectOpen, read: OpenWait.init(row:)) }
+
+    func all(of task: TaskID) throws(Failure) -> [Wait] {
+        try connection.all(Self.selectSingle, .id(task), read: Wait.init(row:))
+    }
+
+    /// Those of tasks in this lane, with the constraints that they are for; nil: for any.
+    func shared(
+        of session: SessionID, _ lane: LaneID, body: (ConstraintsID?, Wait) -> Void
+    ) throws(Failure) {
+        try connection.each(Self.selectShared, .id(session), .id(lane)) { row throws(Failure) in
+            let (constraints, wait) = Self.shared(&row)
+            body(constraints, wait)
+        }
+    }
+
+    /// When the first of the delays for this reason began that still hold a task, in Unix milliseconds, of each
+    /// session.
+    func delaysBegan(for reason: WaitReason) throws(Failure) -> [SessionID: Int64] {
+        let found = try connection.all(Self.selectBegan, .number(reason.rawValue), read: Self.began)
+        return Dictionary(found.map { ($0.session, $0.began) }, uniquingKeysWith: min)
+    }
+
+    /// Those of sessions with live tasks, so that they stay within the lives of the tasks that have waited.
+    func moveTimes(by jump: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(jump)) }
+
+    /// Of the session, the newest of each kind stay.
+    func trim(_ session: SessionID, shared: Int64, single: Int64) throws(Failure) {
+        try connection.run(Self.trimShared, .id(session), .integer(shared))
+        try connection.run(Self.trimSingle, .id(session), .integer(single))
+    }
+
+    private static func shared(_ row: inout Row) -> (ConstraintsID?, Wait) {
+        (row.optionalNumber("constraints_id").map(ConstraintsID.init), Wait(row: &row))
+    }
+
+    private static func began(_ row: inout Row) -> (session: SessionID, began: Int64) {
+        (row.sessionID("waits.session_id"), row.integer("began_ms"))
+    }
+
+    private static let insert = Query(
+        """
+        INSERT INTO waits (session_id, constraints_id, lane_id, task_id, reason, sentence, began_ms, ended_ms)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    private static let end = Query("UPDATE waits SET ended_ms = max(began_ms, ?2) WHERE id = ?1 AND ended_ms IS NULL")
+    private static let insertSuspensions = Query(
+        """
+        INSERT INTO waits (session_id, task_id, reason, sentence, began_ms, ended_ms)
+        SELECT session_id, tasks.id, \(WaitReason.suspended.sql), ?2, suspended_since_ms, ?1
+        FROM selected CROSS JOIN tasks ON tasks.id = selected.id
+        WHERE state = \(TaskState.suspended.sql) AND suspended_since_ms < ?1
+        """)
+    private static let insertCredentialWaits = Query(
+        """
+        INSERT INTO waits (session_id, task_id, reason, sentence, began_ms, ended_ms)
+        SELECT session_id, id, \(WaitReason.credential.sql), ?4, min(?3, max(?2, enqueued_ms)), ?3
+        FROM tasks WHERE challenge_id = ?1 AND due_reason = \(WaitReason.credential.sql)
+        """)
+    private static let selectOpen = Query(
+        OpenWait.init(row:), "FROM waits INDEXED BY waits_that_last WHERE ended_ms IS NULL ORDER BY id")
+    private static let selectSingle = Query(Wait.init(row:), "FROM waits WHERE task_id = ? ORDER BY id")
+    private static let selectShared = Query(
+        shared,
+        """
+        FROM waits WHERE session_id = ?1 AND task_id IS NULL AND (lane_id IS NULL OR lane_id = ?2) ORDER BY id
+        """)
+    private static let selectBegan = Query(
+        began,
+        """
+        FROM waits INDEXED BY waits_that_last CROSS JOIN tasks ON tasks.id = task_id
+        WHERE waits.ended_ms IS NULL AND reason = ?1 AND due_boot_ms >= 0 AND due_reason = ?1
+        """)
+    private static let moveTimes = Query(
+        """
+        UPDATE waits SET began_ms = began_ms + ?1, ended_ms = ended_ms + ?1
+        WHERE session_id IN (SELECT id FROM sessions WHERE live_tasks > 0)
+        """)
+    private static let trimShared = Query(
+        """
+        DELETE FROM waits WHERE session_id = ?1 AND task_id IS NULL AND ended_ms IS NOT NULL AND id <=
+            (SELECT id FROM waits WHERE session_id = ?1 AND task_id IS NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)
+        """)
+    private static let trimSingle = Query(
+        """
+        DELETE FROM waits WHERE session_id = ?1 AND task_id IS NOT NULL AND ended_ms IS NOT NULL AND id <=
+            (SELECT id FROM waits WHERE session_id = ?1 AND task_id IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)
+        """)
+}
+
+extension Wait {
+    fileprivate init(row: inout Row) {
+        self.init(
+            WaitReason(rawValue: row.number("reason")) ?? .turn, row.text("sentence"),
+            beganMilliseconds: row.integer("began_ms"), endedMilliseconds: row.optionalInteger("ended_ms"))
+    }
+}
+
+extension OpenWait {
+    @inline(never)
+    fileprivate init(row: inout Row) {
+        self.init(
+            id: WaitID(rawValue: row.number("id")),
+            scope: WaitScope(
+                row.sessionID("session_id"), constraints: row.optionalNumber("constraints_id").map(ConstraintsID.init),
+                lane: row.optionalNumber("lane_id").map(LaneID.init),
+                task: row.optionalNumber("task_id").map(TaskID.init)),
+            reason: WaitReason(rawValue: row.number("reason")) ?? .turn, sentence: row.text("sentence"),
+            beganMilliseconds: row.integer("began_ms"))
+    }
+}

@@ -1,0 +1,120 @@
+"""The store's tables: where their SQL is, and what it may say (Sources/BackhaulStore/Tables/Tables.swift)."""
+
+import re
+from collections import defaultdict
+
+from test_tidy import expect_none
+from tree import swift
+
+STORE = "Sources/BackhaulStore/"
+TABLES = STORE + "Tables"
+# Statements about the database itself, not about a table of ours.
+WITHOUT_TABLES = {"sqlite_schema"}
+# Temporary tables with the numbers of rows that a bulk statement is about. Any statement may read them.
+SELECTIONS = {"selected", "running"}
+
+# Other tables that a file joins, and why it is one statement.
+JOINS = {
+    "AttemptTable": ({"events"}, "the attempts of all acknowledged events at once"),
+    "BodyTable": ({"events", "request_options"}, "the files of all acknowledged or cancelled tasks at once"),
+    "CommandTable": ({"clients"}, "all clients without a row at once"),
+    "DeliveredTable": ({"events", "tasks"}, "the keys of all acknowledged events at once"),
+    "EventTable": ({"tasks", "requests", "answers", "groups"}, "poll is hot: an event with its task is one row"),
+    "HistoryTable": ({"events", "tasks", "requests", "request_options", "groups"},
+                     "copies all acknowledged tasks at once"),
+    "LeftoverTable": ({"tasks"}, "the part files of all cancelled tasks at once"),
+    "PartTable": ({"tasks"}, "a checkpoint is written only while its task lives; progress is hot"),
+    "RequestTable": ({"tasks"}, "a request is found in its session only"),
+    "Selection": ({"tasks", "events"}, "selects rows of them"),
+    "SessionTable": ({"clients", "consumers"}, "a session is listed with its consumer"),
+    "Tasks": ({"answers", "challenges", "checkpoints", "events", "groups", "intents", "lanes", "request_options",
+               "requests"}, "a task is started and listed with all that belongs to it; both are hot"),
+    "WaitTable": ({"sessions", "tasks"}, "the waits of many tasks at once"),
+}
+
+STATEMENT = re.compile(r"\b(SELECT|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM)\b")
+CHANGED = re.compile(r"\b(?:INTO|DELETE FROM|UPDATE(?: OR \w+)?)\s+(?!SET\b)([a-z_]+)")
+NAMED = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!SET\b)([a-z_]+)")
+MADE = re.compile(r"CREATE (?:TEMP )?TABLE (\w+)")
+RENAMED = re.compile(r"RENAME TO (\w+)")
+ENUMERATIONS = "state|kind|task_kind|due_reason|reason|body_source|next|status|error_domain|cookies|refresh|if_exists"
+NUMBER = re.compile(
+    rf"\b({ENUMERATIONS})\b *(=|<>|<=|>=|<|>|(NOT )?IN \() *\d"
+    r"|VALUES \([^)']*(?<![?\w(])[1-9]"
+    r"|WHEN \d")
+BY_HAND = re.compile(r'Query\(\s*"+\s*SELECT\s+([^"]*?)\bFROM\b')
+
+
+def code(source):
+    return "\n".join(line for line in source.lines if not line.lstrip().startswith("//"))
+
+
+def unit(source):
+    """A table belongs to a file, or to a folder of files."""
+    return source.name.removeprefix(TABLES + "/").split("/")[0].removesuffix(".swift")
+
+
+def tables():
+    schema = "\n".join(source.text for source in swift(STORE + "Schema"))
+    return set(MADE.findall(schema)) - set(RENAMED.findall(schema))
+
+
+def named(pattern):
+    found = defaultdict(set)
+    for source in swift(TABLES):
+        found[unit(source)] |= set(pattern.findall(code(source))) & tables()
+    return found
+
+
+def owners():
+    found = defaultdict(set)
+    for name, changed in named(CHANGED).items():
+        for table in changed:
+            found[table].add(name)
+    return found
+
+
+def test_only_the_tables_have_sql():
+    allowed = (TABLES + "/", STORE + "Schema/", STORE + "SQLite/")
+    wrong = []
+    for source in swift("Sources"):
+        if source.name.startswith(allowed):
+            continue
+        for number, line in enumerate(source.lines, 1):
+            names = set(NAMED.findall(line))
+            if STATEMENT.search(line) and not line.lstrip().startswith("//") and not names <= WITHOUT_TABLES:
+                wrong.append((source, number, "SQL belongs into Tables/"))
+    wrong += [(source, 1, "operations use tables, no statements") for source in swift(STORE + "Operations")
+              if re.search(r"\bQuery\(|\bconnection\b", code(source))]
+    expect_none(wrong)
+
+
+def test_each_table_is_changed_by_one_file():
+    shared = {table: names for table, names in owners().items() if len(names) != 1}
+    assert not shared
+    assert tables() == set(owners()), "tables without a file"
+    assert len(tables()) > 30
+
+
+def test_a_file_names_its_own_tables_and_those_that_it_joins():
+    joined = defaultdict(set)
+    for name, read in named(NAMED).items():
+        others = {table for table in read - SELECTIONS if owners()[table] != {name}}
+        if others:
+            joined[name] = others
+    assert dict(joined) == {name: joins for name, (joins, _) in JOINS.items()}
+
+
+def test_numbers_of_enumerations_come_from_swift():
+    expect_none([(source, number, line.strip()) for source in swift(TABLES)
+                 for number, line in enumerate(source.lines, 1) if NUMBER.search(line)])
+
+
+def test_columns_are_listed_by_the_function_that_reads_them():
+    wrong = []
+    for source in swift(TABLES):
+        for match in BY_HAND.finditer(code(source)):
+            columns = re.sub(r"\([^()]*\)", "", match[1])
+            if "," in columns:
+                wrong.append((source, 1, f"lists {columns.strip()} by hand"))
+    expect_none(wrong)
