@@ -16,7 +16,7 @@ VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", 
 # the modules in the table of exports.
 # A library in somebody's process had better be small: each function has a section of its own, so that those which
 # nobody calls are left out, identical ones are folded, and relocations packed, which glibc reads from version 2.36 on.
-# That makes the room for -O, which saves a fifth of the loop's instructions for small files over -Osize.
+# Package.swift says which modules are optimized for speed and which for size.
 # That accesses to one variable do not overlap is checked in debug builds: it would be a trap in somebody's process.
 SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --disable-local-rpath \
     -Xswiftc -static-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \

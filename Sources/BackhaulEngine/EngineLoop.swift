@@ -275,12 +275,9 @@ final class EngineLoop {
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Result,
         then: @escaping @Sendable (EngineLoop, Swift.Result<Result, Failure>) -> Void
     ) {
-        services.store.perform(body) { [outbox = services.outbox] result in
-            outbox.post { engine in
-                then(engine, result)
-                // Damage, or a descriptor that is gone: every later call of the store fails in the same way.
-                if case .failure(let failure) = result, failure.endsStore { engine.fail(failure) }
-            }
-        }
+        runtime.store(body, then: { [unowned self] result in
+            then(self, result)
+            return []
+        })
     }
 }

@@ -9,7 +9,7 @@ final class LoopRuntime: Runtime {
     private let services: Services
     /// Set once, before the first call-back.
     var apply: ([EngineEffect]) -> Void = { _ in }
-    private var pending: [UInt64: any PendingCallback] = [:]
+    private var pending: [UInt64: (any Sendable) -> [EngineEffect]] = [:]
     private var lastNumber: UInt64 = 0
     private var isClosed = false
 
@@ -36,7 +36,20 @@ final class LoopRuntime: Runtime {
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
         then: @escaping (Result<Value, Failure>) -> [EngineEffect]
     ) {
-        services.store.perform(body, then: returning { result in
+        store(erased: { (transaction) throws(Failure) in try body(transaction) }, then: { result in
+            switch result {
+            case .success(let value): (value as? Value).map { then(.success($0)) } ?? []
+            case .failure(let failure): then(.failure(failure))
+            }
+        })
+    }
+
+    /// Without the value's type, so that the library has this code once and not for each type.
+    private func store(
+        erased body: @escaping @Sendable (Transaction) throws(Failure) -> any Sendable,
+        then: @escaping (Result<any Sendable, Failure>) -> [EngineEffect]
+    ) {
+        services.store.perform(body, then: returning { (result: Result<any Sendable, Failure>) in
             let effects = then(result)
             // Damage, or a descriptor that is gone: every later call of the store fails in the same way.
             if case .failure(let failure) = result, failure.endsStore { return effects + [.fail(failure)] }
@@ -46,17 +59,21 @@ final class LoopRuntime: Runtime {
 
     /// The body stays on the loop; only its number goes to the other thread.
     func returning<Value: Sendable>(_ body: @escaping (Value) -> [EngineEffect]) -> @Sendable (Value) -> Void {
-        lastNumber += 1
-        let number = lastNumber
-        if !isClosed { pending[number] = Callback(body) }
+        let number = add { value in (value as? Value).map(body) ?? [] }
         return { [outbox = services.outbox] value in
             outbox.post { engine in engine.runtime.complete(number, with: value) }
         }
     }
 
-    func complete<Value>(_ number: UInt64, with value: Value) {
-        guard let callback = pending.removeValue(forKey: number) as? Callback<Value> else { return }
-        apply(callback.body(value))
+    private func add(_ body: @escaping (any Sendable) -> [EngineEffect]) -> UInt64 {
+        lastNumber += 1
+        if !isClosed { pending[lastNumber] = body }
+        return lastNumber
+    }
+
+    private func complete(_ number: UInt64, with value: any Sendable) {
+        guard let body = pending.removeValue(forKey: number) else { return }
+        apply(body(value))
     }
 
     /// No call-back runs any more.
@@ -64,11 +81,4 @@ final class LoopRuntime: Runtime {
         isClosed = true
         pending = [:]
     }
-}
-
-private protocol PendingCallback: AnyObject {}
-
-private final class Callback<Value>: PendingCallback {
-    let body: (Value) -> [EngineEffect]
-    init(_ body: @escaping (Value) -> [EngineEffect]) { self.body = body }
 }
