@@ -7,7 +7,7 @@ public import BackhaulStore
 /// The single runner of a store: whoever holds its lock makes one. It owns a loop thread, a store thread and a few disk
 /// threads, serves clients of this process through memory and those of others through the store's socket.
 public final class Engine: Sendable {
-    private let loop: LoopThread<EngineCore>
+    private let loop: LoopThread<EngineLoop>
     private let store: StoreThread
     private let disk: DiskThreads
     private let directory: StoreDirectory
@@ -44,8 +44,8 @@ public final class Engine: Sendable {
         do {
             loop = try LoopThread(
                 name: "bh-loop",
-                make: { loop in try EngineCore(loop: loop, services: services, ended: ended) },
-                broken: { core in core.fail(Engine.brokenFailure) })
+                make: { loop in try EngineLoop(loop: loop, services: services, ended: ended) },
+                broken: { engine in engine.fail(Engine.brokenFailure) })
         } catch {
             disk.close()
             store.close()
@@ -56,13 +56,13 @@ public final class Engine: Sendable {
         }
         lock = Lock(storeLock)
         outbox.open(loop)
-        loop.post { core in core.begin() }
+        loop.post { engine in engine.begin() }
     }
 
     /// A client of this process. `deliver` is called on the engine's thread and must neither block nor call back.
     public func connect(_ deliver: @escaping @Sendable (EngineMessage) -> Void) -> LocalPort {
         let id = ConnectionID.next()
-        loop.post { core in core.accept(id, isLocal: true, deliver: deliver) }
+        loop.post { engine in engine.receiver.accept(id, isLocal: true, deliver: deliver) }
         return LocalPort(id: id, loop: loop)
     }
 
@@ -74,12 +74,12 @@ public final class Engine: Sendable {
             return !stopped
         }) else { return }
         let saved = Lock(false)
-        let posted = loop.post { core in
-            core.leaveAll { saved.change { $0 = true } }
+        let posted = loop.post { engine in
+            engine.leaveAll { saved.change { $0 = true } }
         }
         if posted { _ = saved.wait(until: .after(milliseconds: Engine.stopMilliseconds)) { $0 ? true : nil } }
         leaveDisks()
-        loop.post { core in core.close() }
+        loop.post { engine in engine.close() }
         loop.stop()
         store.close()
         lock.withLock { $0 = nil }
@@ -89,8 +89,8 @@ public final class Engine: Sendable {
         let changing = disk.close(until: .after(milliseconds: Engine.diskMilliseconds))
         guard !changing.isEmpty else { return }
         let renewed = Lock(false)
-        let posted = loop.post { core in
-            core.renewParts(named: changing) { renewed.change { $0 = true } }
+        let posted = loop.post { engine in
+            engine.renewParts(named: changing) { renewed.change { $0 = true } }
         }
         if posted { _ = renewed.wait(until: .after(milliseconds: Engine.stopMilliseconds)) { $0 ? true : nil } }
     }
@@ -104,18 +104,18 @@ public final class Engine: Sendable {
 /// One client's way into an engine of its own process.
 public final class LocalPort: Sendable {
     private let id: ConnectionID
-    private let loop: LoopThread<EngineCore>
+    private let loop: LoopThread<EngineLoop>
 
-    init(id: ConnectionID, loop: LoopThread<EngineCore>) {
+    init(id: ConnectionID, loop: LoopThread<EngineLoop>) {
         self.id = id
         self.loop = loop
     }
 
     public func send(_ message: ClientMessage) {
-        loop.post { [id] core in core.received(message, from: id) }
+        loop.post { [id] engine in engine.receiver.received(message, from: id) }
     }
 
     public func close() {
-        loop.post { [id] core in core.closed(id) }
+        loop.post { [id] engine in engine.receiver.closed(id) }
     }
 }

@@ -20,16 +20,16 @@ struct Services: Sendable {
 
 /// The way back to the loop for answers of the store and disk threads, which exist before the loop does.
 final class Outbox: Sendable {
-    private let loop: Lock<LoopThread<EngineCore>?> = Lock(nil)
+    private let loop: Lock<LoopThread<EngineLoop>?> = Lock(nil)
 
-    func open(_ loop: LoopThread<EngineCore>) { self.loop.withLock { $0 = loop } }
+    func open(_ loop: LoopThread<EngineLoop>) { self.loop.withLock { $0 = loop } }
 
-    func post(_ job: @escaping @Sendable (EngineCore) -> Void) {
+    func post(_ job: @escaping @Sendable (EngineLoop) -> Void) {
         let loop = loop.withLock { $0 }
         loop?.post(job)
     }
 
-    /// The loop owns the core, the core this outbox: whoever closes the core breaks the circle.
+    /// The loop owns the engine, the engine this outbox: whoever closes the engine breaks the circle.
     func close() { loop.withLock { $0 = nil } }
 }
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 ENGINE = Path(__file__).resolve().parents[2] / "Sources" / "BackhaulEngine"
-# What applies effects, and what every part is given.
-WHOLE = {"Core", "Loop"}
+# What applies effects, what every part is given, and the commands, which act on the engine as a whole.
+WHOLE = {"Loop", "Commands"}
 MOST_PROPERTIES = 16
 # What belongs to one running task, and so has no state of the engine: why its properties are open.
 OF_A_TASK = {
@@ -18,8 +18,8 @@ STORED = re.compile(r"^    (?:private |private\(set\) |unowned |weak |lazy )*(?:
 
 
 def is_part(path):
-    is_used_by_all = path.relative_to(ENGINE).parts[0] in WHOLE or path.stem in OF_A_TASK
-    return not is_used_by_all and "any Runtime" in path.read_text()
+    is_whole = path.parent == ENGINE or path.parent.name in WHOLE or path.stem in OF_A_TASK
+    return not is_whole and "any Runtime" in path.read_text()
 
 
 def parts():
@@ -33,18 +33,18 @@ def code(path):
 def stored_properties(path):
     """Of the file's class; a computed one ends with its body."""
     lines = code(path)
-    begin = next(number for number, line in enumerate(lines) if line.startswith("final class "))
+    begin = next(number for number, line in enumerate(lines) if re.match(r"(?:public )?final class ", line))
     end = lines.index("}", begin)
     return [line for line in lines[begin:end] if STORED.match(line) and not re.search(r"\{( .* \})?$", line)]
 
 
 def test_there_are_parts():
-    assert len(parts()) >= 15
+    assert len(parts()) >= 30
 
 
 @pytest.mark.parametrize("path", [*parts(), *ENGINE.rglob("Running*.swift"), *ENGINE.rglob("*Runner*.swift")])
 def test_a_part_does_not_name_the_engine_as_a_whole(path):
-    assert not [line for line in code(path) if "EngineCore" in line]
+    assert not [line for line in code(path) if "EngineLoop" in line]
 
 
 @pytest.mark.parametrize("path", parts())
@@ -62,3 +62,24 @@ def test_what_belongs_to_a_task_has_few_properties_and_no_variable_of_the_engine
     path = next(ENGINE.rglob(f"{name}.swift"))
     assert len(stored_properties(path)) <= MOST_PROPERTIES
     assert name != "TransferContext" or not [line for line in stored_properties(path) if " var " in line]
+
+
+def test_the_engine_as_a_whole_has_few_properties_and_two_extensions():
+    assert len(stored_properties(ENGINE / "EngineLoop.swift")) <= 12
+    extensions = [path for path in ENGINE.rglob("*.swift") if "extension EngineLoop" in path.read_text()]
+    assert len(extensions) <= 2
+
+
+def classes():
+    for path in sorted(ENGINE.rglob("*.swift")):
+        if re.search(r"^(?:public )?final class ", path.read_text(), re.M):
+            yield pytest.param(path, id=path.stem)
+
+
+@pytest.mark.parametrize("path", list(classes()))
+def test_a_class_of_the_engine_has_few_properties_and_two_extensions(path):
+    name = re.search(r"^(?:public )?final class (\w+)", path.read_text(), re.M).group(1)
+    assert len(stored_properties(path)) <= MOST_PROPERTIES
+    extensions = [other for other in ENGINE.rglob("*.swift")
+                  if re.search(rf"^extension {name}\b", other.read_text(), re.M)]
+    assert len(extensions) <= 2

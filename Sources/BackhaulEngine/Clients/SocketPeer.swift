@@ -16,7 +16,6 @@ final class SocketPeer {
     private let stream: UnixStream
     let peer: PeerCredential
     private unowned let server: SocketServer
-    private unowned let core: EngineCore
     private var watch: Watch?
     private var reader = FrameReader()
     private var outgoing: [UInt8] = []
@@ -33,14 +32,13 @@ final class SocketPeer {
     /// Since when it owes a hello or the rest of a frame.
     private(set) var owesSince: Int64?
 
-    init?(id: ConnectionID, stream: UnixStream, peer: PeerCredential, server: SocketServer, core: EngineCore) {
+    init?(id: ConnectionID, stream: UnixStream, peer: PeerCredential, server: SocketServer) {
         self.id = id
         self.stream = stream
         self.peer = peer
         self.server = server
-        self.core = core
-        owesSince = core.loop.now
-        guard let watch = try? core.loop.watch(stream.number, .readable, { [unowned self] in ready($0) }) else {
+        owesSince = server.loop.now
+        guard let watch = try? server.loop.watch(stream.number, .readable, { [unowned self] in ready($0) }) else {
             return nil
         }
         self.watch = watch
@@ -48,7 +46,7 @@ final class SocketPeer {
 
     /// Bytes of frames that are not whole yet.
     var heldBytes: Int { reader.heldBytes }
-    var isIntroduced: Bool { core.clients[id]?.hello != nil }
+    var isIntroduced: Bool { server.clients.registry[id]?.hello != nil }
     var isBehind: Bool { outgoing.count - sent > Self.behindSize }
 
     // MARK: Sending
@@ -78,7 +76,7 @@ final class SocketPeer {
         write()
         guard hasBeenBehind, !isBehind, !isOver else { return }
         hasBeenBehind = false
-        core.loop.afterThisTurn { [weak self] in self?.catchUp() }
+        server.loop.afterThisTurn { [weak self] in self?.catchUp() }
     }
 
     private func write() {
@@ -106,7 +104,7 @@ final class SocketPeer {
         heldYields = []
         for (name, newest) in events { send(.notice(.event(identifier: name.text, newest: newest))) }
         for name in yields { send(.notice(.yield(identifier: name.text))) }
-        if !isOver { core.events.caughtUp(id) }
+        if !isOver { server.clients.events.caughtUp(id) }
     }
 
     // MARK: Receiving
@@ -145,12 +143,12 @@ final class SocketPeer {
             }
         } catch {
             // Whatever the peer speaks, this it understands.
-            if error.status == .engineIncompatible { send(.welcome(core.services.welcome)) }
+            if error.status == .engineIncompatible { send(.welcome(server.services.welcome)) }
             send(.goodbye(error))
             return end()
         }
         isPaused = !isOver && !mayReceive
-        if !isPaused, reader.heldBytes > 0, owesSince == nil { owesSince = core.loop.now }
+        if !isPaused, reader.heldBytes > 0, owesSince == nil { owesSince = server.loop.now }
         if owesSince != nil { server.isOwed() }
         listen()
     }
@@ -159,7 +157,7 @@ final class SocketPeer {
         guard isPaused, mayReceive else { return }
         isPaused = false
         // Not from within the command that is being answered.
-        core.loop.afterThisTurn { [weak self] in self?.take() }
+        server.loop.afterThisTurn { [weak self] in self?.take() }
     }
 
     private func received(_ message: ClientMessage) throws(Failure) {
@@ -172,7 +170,7 @@ final class SocketPeer {
         } else if case .command = message, !isIntroduced {
             throw Failure(.invalidArgument, "a connection begins with a hello")
         }
-        core.received(message, from: id)
+        server.receiver.received(message, from: id)
     }
 
     private func listen() {

@@ -21,7 +21,10 @@ final class SocketServer {
     private static let unfinishedLimit = 64 << 20
 
     private var listener: UnixListener
-    private unowned let core: EngineCore
+    let loop: Loop
+    let services: Services
+    unowned let receiver: CommandReceiver
+    let clients: ClientParts
     private var watch: Watch?
     private var retry: LoopTimer?
     private var mending: LoopTimer?
@@ -30,10 +33,15 @@ final class SocketServer {
     /// Given up for a moment when no descriptor is left, so that a client is refused with the reason.
     private var reserve: WakeUp?
 
-    init(directory: StoreDirectory, loop: Loop, core: EngineCore) throws(Failure) {
-        self.core = core
+    init(
+        _ loop: Loop, _ services: Services, _ receiver: CommandReceiver, _ clients: ClientParts
+    ) throws(Failure) {
+        self.loop = loop
+        self.services = services
+        self.receiver = receiver
+        self.clients = clients
         do {
-            listener = try UnixListener(name: Self.socketName, in: directory.descriptor)
+            listener = try UnixListener(name: Self.socketName, in: services.directory.descriptor)
             watch = try loop.watch(listener.number, .readable) { [unowned self] _ in acceptAll() }
             mending = loop.timer { [unowned self] in mend() }
             patience = loop.timer { [unowned self] in endThoseWhoOwe() }
@@ -65,11 +73,11 @@ final class SocketServer {
 
     /// Without the file nobody new finds the engine, and its lock keeps everybody from becoming one.
     private func mend() {
-        guard !listener.isAtItsName, core.services.directory.hasLock else { return }
-        let log = core.services.options.log
+        guard !listener.isAtItsName, services.directory.hasLock else { return }
+        let log = services.options.log
         do {
-            let fresh = try UnixListener(name: Self.socketName, in: core.services.directory.descriptor)
-            let freshWatch = try core.loop.watch(fresh.number, .readable) { [unowned self] _ in acceptAll() }
+            let fresh = try UnixListener(name: Self.socketName, in: services.directory.descriptor)
+            let freshWatch = try loop.watch(fresh.number, .readable) { [unowned self] _ in acceptAll() }
             acceptAll()
             watch?.cancel()
             (listener, watch) = (fresh, freshWatch)
@@ -126,9 +134,9 @@ final class SocketServer {
             return refuse(stream, peers.count < Self.connectionLimit ? ofProcess : peers.count)
         }
         let id = ConnectionID.next()
-        guard let socketPeer = SocketPeer(id: id, stream: stream, peer: peer, server: self, core: core) else { return }
+        guard let socketPeer = SocketPeer(id: id, stream: stream, peer: peer, server: self) else { return }
         peers[id] = socketPeer
-        core.accept(
+        receiver.accept(
             id, isLocal: false, isBehind: { [weak socketPeer] in socketPeer?.isBehind ?? true },
             deliver: { [weak socketPeer] in socketPeer?.send($0) })
         isOwed()
@@ -162,13 +170,13 @@ final class SocketServer {
 
     /// A peer owes a hello or the rest of a frame. Looked at only while one does.
     func isOwed() {
-        let limits = core.services.options.patienceMilliseconds
+        let limits = services.options.patienceMilliseconds
         let first = min(limits.hello, limits.frame, Self.retryMilliseconds)
         if patience?.isRunning == false { patience?.start(milliseconds: first) }
     }
 
     private func endThoseWhoOwe() {
-        let (now, limits) = (core.loop.now, core.services.options.patienceMilliseconds)
+        let (now, limits) = (loop.now, services.options.patienceMilliseconds)
         let owing = peers.values.filter { $0.owesSince != nil }
         let isCrowded = owing.reduce(0) { $0 + $1.heldBytes } > Self.unfinishedLimit
         for peer in owing {
@@ -184,6 +192,6 @@ final class SocketServer {
 
     func ended(_ id: ConnectionID) {
         peers[id] = nil
-        core.closed(id)
+        receiver.closed(id)
     }
 }

@@ -177,14 +177,3 @@ final class ConditionsController {
     /// The calendar or its zone was set, or the machine has slept.
     func clockWasSet() -> [EngineEffect] { isClosed ? [] : look() + [.judgeDelayed] }
 }
-
-/// The parts that hold tasks.
-struct ConditionParts {
-    let monitor: ConditionsMonitor
-    let budgets: BudgetAccounting
-    let admission: BudgetAdmission
-    let uplink: UplinkMonitor
-    let holds: HoldController
-    let throughput: ThroughputController
-    let probes: ProbeController
-}

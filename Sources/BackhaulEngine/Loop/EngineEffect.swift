@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// What a part of the engine wants to happen outside of it. `EngineCore.apply` does it after the part has returned.
+/// What a part of the engine wants to happen outside of it. `EngineLoop.apply` does it after the part has returned.
 ///
 /// Large values are indirect: an effect is copied several times, and constant arrays of effects are data of the
 /// library.

@@ -5,7 +5,7 @@ internal import BackhaulStore
 
 /// The loop as the engine's parts use it. Applies what their call-backs return.
 final class LoopRuntime: Runtime {
-    private let loop: Loop
+    let loop: Loop
     private let services: Services
     /// Set once, before the first call-back.
     var apply: ([EngineEffect]) -> Void = { _ in }
@@ -50,7 +50,7 @@ final class LoopRuntime: Runtime {
         let number = lastNumber
         if !isClosed { pending[number] = Callback(body) }
         return { [outbox = services.outbox] value in
-            outbox.post { core in core.runtime.complete(number, with: value) }
+            outbox.post { engine in engine.runtime.complete(number, with: value) }
         }
     }
 

@@ -1,3 +1,4 @@
+internal import BackhaulModel
 internal import BackhaulStore
 
 /// The running tasks, as parts see them that decide about tasks.
@@ -13,4 +14,12 @@ extension TransferSupervisor: RunningTasks {
     }
 
     var isEmpty: Bool { runners.isEmpty }
+}
+
+extension TransferSupervisor: ProgressSource {
+    var runningSessions: Set<SessionID> { Set(all.map(\.attempt.task.session)) }
+
+    func readings(of session: SessionID) -> [Progress] {
+        all.lazy.filter { $0.attempt.task.session == session }.map(\.progress)
+    }
 }

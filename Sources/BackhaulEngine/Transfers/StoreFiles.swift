@@ -12,6 +12,7 @@ final class StoreFiles {
     private let bodies: Destination
     /// Tells this store's part files from those of others. Known when the store is open.
     private(set) var tag = ""
+    private var aliases = DirectoryAliases()
 
     init(_ directory: StoreDirectory) throws(Failure) {
         self.directory = directory
@@ -51,6 +52,9 @@ final class StoreFiles {
             path: directory.keptFile(of: task), directoryDevice: kept.directoryDevice,
             directoryInode: kept.directoryInode)
     }
+
+    /// The other paths of the same file, where a directory is known by several.
+    func otherPaths(of destination: Destination) -> [String] { aliases.others(of: destination) }
 
     /// Device and inode of the store's own directories.
     var folders: [(UInt64, UInt64)] {

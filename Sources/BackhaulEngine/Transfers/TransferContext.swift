@@ -32,24 +32,22 @@ final class TransferContext {
     let hooks: Hooks
 
     init(
-        _ runtime: any Runtime, _ services: Services, _ transport: Transport, _ transfers: TransferSupervisor,
-        _ scheduler: TaskScheduler, _ calendar: CalendarWatch, _ credentials: CredentialController,
-        _ reachability: ReachabilityController, _ uplink: UplinkMonitor, _ budgets: BudgetAccounting,
-        _ rates: RateLimiter, _ cookies: CookieController, _ files: StoreFiles, _ hooks: Hooks
+        _ runtime: any Runtime, _ services: Services, _ base: BaseParts, _ tasks: TaskParts, _ holding: ConditionParts,
+        _ hooks: Hooks
     ) {
         self.runtime = runtime
         self.services = services
-        self.transport = transport
-        self.transfers = transfers
-        self.scheduler = scheduler
-        self.calendar = calendar
-        self.credentials = credentials
-        self.reachability = reachability
-        self.uplink = uplink
-        self.budgets = budgets
-        self.rates = rates
-        self.cookies = cookies
-        self.files = files
+        transport = base.transport
+        transfers = base.transfers
+        calendar = base.calendar
+        credentials = base.credentials
+        rates = base.rates
+        cookies = base.cookies
+        files = base.files
+        scheduler = tasks.scheduler
+        reachability = tasks.reachability
+        uplink = holding.uplink
+        budgets = holding.budgets
         self.hooks = hooks
         flushTimer = FlushTimer(runtime)
     }

@@ -41,6 +41,8 @@ final class TransferSupervisor {
 
     var all: Dictionary<TaskID, any TransferRunner>.Values { runners.values }
 
+    var lanes: [LaneID] { runners.values.map(\.attempt.task.lane) }
+
     func isRunning(in lane: LaneID) -> Bool { runners.values.contains { $0.attempt.task.lane == lane } }
 
     func tasks(of session: SessionID) -> Set<TaskID> {

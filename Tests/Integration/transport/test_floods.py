@@ -173,7 +173,8 @@ def until_still(flood):
 
 #: libcurl 7.88.1 reads on for as long as frames come that bring no byte of a body.
 BLOCKING = {"empty DATA", "PRIORITY", "unknown", "WINDOW_UPDATE", "GOAWAY"}
-BLOCKS = pytest.mark.xfail(strict=True, raises=BusyEngine, reason="a turn is bounded by the records of TLS alone")
+#: Not strict: on a busy machine the flood itself is too slow to fill a turn.
+BLOCKS = pytest.mark.xfail(strict=False, raises=BusyEngine, reason="a turn is bounded by the records of TLS alone")
 
 
 def assert_named_or_cancelled(task):

@@ -41,7 +41,7 @@ struct PushEngine {
     var pushes: Bool { !isBehind && window?.takes == true }
 }
 
-/// What `EngineCore+Events` and `SocketPeer` do.
+/// What `EventPublisher` and `SocketPeer` do.
 extension PushWorld {
     mutating func engineReads() {
         guard !toEngine.isEmpty else { return }

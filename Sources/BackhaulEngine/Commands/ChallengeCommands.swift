@@ -3,12 +3,15 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-extension CommandHandler {
+struct ChallengeCommands {
+    let call: CommandCall
+    private var engine: EngineLoop { call.engine }
+
     /// They fit in one reply, however long their realms are.
     private static let challengeCount = 1_000
 
     func challenges(of session: SessionID) {
-        read { (transaction) throws(Failure) in
+        call.read { (transaction) throws(Failure) in
             .challenges(Array(try transaction.challenges(session).prefix(Self.challengeCount)))
         }
     }
@@ -23,7 +26,7 @@ extension CommandHandler {
         var origin: Origin?
         if case .url(let url) = response { origin = try WebAddress.origin(of: url) }
         let answered = Lock<Challenge?>(nil)
-        once({ [origin] (transaction) throws(Failure) in
+        call.once({ [origin] (transaction) throws(Failure) in
             let challenge = try transaction.openChallenge(id, of: session)
             try ResponseCheck.check(response, for: challenge)
             answered.withLock { $0 = challenge }
@@ -32,15 +35,15 @@ extension CommandHandler {
             }
             try transaction.write(response, life, to: challenge, origin, of: session)
             return (.done, try transaction.freeTasks(of: challenge, in: session, now: now))
-        }, then: { core, change in
+        }, then: { engine, change in
             guard let change, let challenge = answered.withLock({ $0 }) else { return }
             if response == .refuse {
-                core.apply(core.credentials.refused(challenge, session))
-                core.apply(change, tasksEndedOrStopped: .cancel)
+                engine.apply(engine.base.credentials.refused(challenge, session))
+                engine.apply(change, tasksEndedOrStopped: .cancel)
             } else {
-                core.apply(core.credentials.responded(to: challenge, response, life, session))
-                core.scheduler.tasksWait(in: change.lanes, reload: false)
-                core.announce(change)
+                engine.apply(engine.base.credentials.responded(to: challenge, response, life, session))
+                engine.tasks.scheduler.tasksWait(in: change.lanes, reload: false)
+                engine.announce(change)
             }
         })
     }

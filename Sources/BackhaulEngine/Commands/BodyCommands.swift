@@ -6,19 +6,22 @@ internal import BackhaulStore
 /// Files of request bodies are taken over before their tasks are made: looked at, copied into the store or given a
 /// second name there. Only when the tasks are durable do consumed files lose their old names, and only then is the host
 /// answered.
-extension CommandHandler {
-    func takeBodies(_ items: [(Request, Origin)], into session: SessionID) {
+struct BodyCommands {
+    let call: CommandCall
+    private var engine: EngineLoop { call.engine }
+
+    func take(_ items: [(Request, Origin)], into session: SessionID) {
         let needed = items.indices.filter { index in
             let request = items[index].0
             guard request.hasOptions, let body = request.options.body else { return false }
             // In the same process the engine sees what the host has seen.
-            return body.source == .reference && connection.isLocal ? body.files.contains(where: \.isAbsent) : true
+            return body.source == .reference && call.connection.isLocal ? body.files.contains(where: \.isAbsent) : true
         }
-        guard !needed.isEmpty else { return insert(items, into: session) }
-        connection.isTakingBodies = true
+        guard !needed.isEmpty else { return TaskCommands(call: call).insert(items, into: session) }
+        call.connection.isTakingBodies = true
         let requests = needed.map { items[$0].0 }
-        let command = connection.hello.map { CommandID(client: $0.client, sequence: sequence) }
-        core.store({ (transaction) throws(Failure) -> Set<Int>? in
+        let command = call.connection.hello.map { CommandID(client: $0.client, sequence: call.sequence) }
+        engine.store({ (transaction) throws(Failure) -> Set<Int>? in
             if let command, try transaction.applied(command) != nil { return nil }
             return try transaction.positionsWithKnownKey(session, requests)
         }, then: resumed { handler, result in
@@ -38,7 +41,7 @@ extension CommandHandler {
         var owners: [Int] = []
         for position in positions {
             guard let body = items[position].0.options.body else { continue }
-            let name = core.requestBodies.newName(body.source)
+            let name = engine.housekeeping.requestBodies.newName(body.source)
             for (number, file) in body.files.enumerated() {
                 guard !file.isAbsent else {
                     let failure = Failure(
@@ -51,8 +54,8 @@ extension CommandHandler {
             }
         }
         let (bodies, positions) = (handed, owners)
-        let outbox = core.services.outbox
-        let then = resumed { (handler: CommandHandler, result: Result<[BodyFile], Failure>) in
+        let outbox = engine.services.outbox
+        let then = resumed { (handler: BodyCommands, result: Result<[BodyFile], Failure>) in
             switch result {
             case .failure(var failure):
                 failure.index = failure.index.flatMap { positions.indices.contains(Int($0)) ? positions[Int($0)] : nil }
@@ -63,38 +66,40 @@ extension CommandHandler {
                     items, into: session, bodies: TakenBodies(handed: bodies, files: files, positions: positions))
             }
         }
-        core.services.disk.keep(
-            bodies, in: core.services.directory.bodiesPath, forbidden: core.files.folders
-        ) { result in outbox.post { core in then(core, result) } }
+        engine.services.disk.keep(
+            bodies, in: engine.services.directory.bodiesPath, forbidden: engine.base.files.folders
+        ) { result in outbox.post { engine in then(engine, result) } }
     }
 
     /// Comes back to this command, or cleans up after one whose client is gone.
     private func resumed<Value: Sendable>(
-        _ body: @escaping @Sendable (CommandHandler, Result<Value, Failure>) -> Void
-    ) -> @Sendable (EngineCore, Result<Value, Failure>) -> Void {
-        let (id, sequence, answeredThrough) = (connection.id, sequence, answeredThrough)
-        return { core, result in
-            guard let connection = core.clients[id] else {
+        _ body: @escaping @Sendable (BodyCommands, Result<Value, Failure>) -> Void
+    ) -> @Sendable (EngineLoop, Result<Value, Failure>) -> Void {
+        let (id, sequence, answeredThrough) = (call.connection.id, call.sequence, call.answeredThrough)
+        return { engine, result in
+            guard let connection = engine.clients.registry[id] else {
                 if case .success(let files as [BodyFile]) = result {
-                    core.requestBodies.discardUnused(files.compactMap(\.storedName))
+                    engine.housekeeping.requestBodies.discardUnused(files.compactMap(\.storedName))
                 }
                 return
             }
             body(
-                CommandHandler(
-                    core: core, connection: connection, sequence: sequence, answeredThrough: answeredThrough), result)
+                BodyCommands(
+                    call: CommandCall(
+                        engine: engine, connection: connection, sequence: sequence, answeredThrough: answeredThrough)),
+                result)
         }
     }
 
     private func refuse(_ failure: Failure) {
-        connection.reply(sequence, .failed(failure))
-        core.bodiesTaken(by: connection)
+        call.connection.reply(call.sequence, .failed(failure))
+        engine.receiver.bodiesTaken(by: call.connection)
     }
 
     private func insert(_ items: [(Request, Origin)], into session: SessionID, bodies: TakenBodies) {
         let items = bodies.applied(to: items)
-        let id = connection.id
-        insert(
+        let id = call.connection.id
+        TaskCommands(call: call).insert(
             items, into: session,
             with: { (transaction, results) throws(Failure) in
                 let isNew = { (position: Int) in
@@ -102,11 +107,11 @@ extension CommandHandler {
                 }
                 try transaction.noteConsumed(bodies.consumed(where: isNew))
             },
-            settle: { core, answer in
-                core.requestBodies.discardUnused(bodies.names)
-                core.requestBodies.removeConsumed { [unowned core] in
-                    answer(core)
-                    if let connection = core.clients[id] { core.bodiesTaken(by: connection) }
+            settle: { engine, answer in
+                engine.housekeeping.requestBodies.discardUnused(bodies.names)
+                engine.housekeeping.requestBodies.removeConsumed { [unowned engine] in
+                    answer(engine)
+                    if let connection = engine.clients.registry[id] { engine.receiver.bodiesTaken(by: connection) }
                     return []
                 }
             })
@@ -136,15 +141,5 @@ struct TakenBodies: Sendable {
     /// As they were handed over.
     func consumed(where isNew: (Int) -> Bool) -> [BodyFile] {
         zip(handed, positions).filter { $0.0.source == .consume && isNew($0.1) }.map(\.0.file)
-    }
-}
-
-extension EngineCore {
-    /// The next enqueue of this client may come.
-    func bodiesTaken(by connection: ClientConnection) {
-        connection.isTakingBodies = false
-        while !connection.isTakingBodies, let message = connection.takeHeldEnqueue() {
-            received(message, from: connection.id)
-        }
     }
 }

@@ -4,26 +4,31 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// What the engine sees, and what it holds back for that.
-extension CommandHandler {
+struct ConditionCommands {
+    let call: CommandCall
+    private var engine: EngineLoop { call.engine }
+
     func conditions() {
-        let (id, sequence) = (connection.id, sequence)
-        core.readConditions { core, infos in core.clients.reply(id, sequence, .success(.conditions(infos))) }
+        let (id, sequence) = (call.connection.id, call.sequence)
+        engine.readConditions { engine, infos in
+            engine.clients.registry.reply(id, sequence, .success(.conditions(infos)))
+        }
     }
 
     func holds() {
-        let (id, sequence) = (connection.id, sequence)
-        core.store({ (transaction) throws(Failure) in
+        let (id, sequence) = (call.connection.id, call.sequence)
+        engine.store({ (transaction) throws(Failure) in
             (
                 counts: try transaction.waitingCounts(), sessions: try transaction.activeSessions(),
                 delayed: try transaction.delayed(for: .budget), began: try transaction.delaysBegan(for: .budget)
             )
-        }, then: { core, result in
-            core.clients.reply(id, sequence, result.map { found in
+        }, then: { engine, result in
+            engine.clients.registry.reply(id, sequence, result.map { found in
                 let names = Dictionary(
                     found.sessions.map { ($0.id, (application: $0.application, session: $0.configuration.identifier)) },
                     uniquingKeysWith: { first, _ in first })
-                let infos = core.explainer.holdInfos(found.counts, names)
-                    + core.admission.infos(found.delayed, began: found.began, names)
+                let infos = engine.explainer.holdInfos(found.counts, names)
+                    + engine.holding.admission.infos(found.delayed, began: found.began, names)
                 return .holds(
                     infos.sorted { ($0.beganMilliseconds, $0.session) < ($1.beganMilliseconds, $1.session) })
             })

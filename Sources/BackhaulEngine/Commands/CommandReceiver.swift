@@ -1,0 +1,146 @@
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// Takes the messages of clients, from their hello to their end, and has their commands handled.
+final class CommandReceiver {
+    private static let introductionMilliseconds: Int64 = 100
+    private static let introductionLimit = 20
+
+    private unowned let engine: EngineLoop
+    private var server: SocketServer?
+
+    init(_ engine: EngineLoop) { self.engine = engine }
+
+    // MARK: The socket
+
+    /// Serves clients of other processes.
+    func listen() throws(Failure) {
+        server = try SocketServer(engine.loop, engine.services, self, engine.clients)
+    }
+
+    func close() {
+        server?.close()
+        server = nil
+    }
+
+    /// Takes clients that have connected up to now.
+    func acceptAll() { server?.acceptAll() }
+
+    /// A file of the store's directory was removed or replaced.
+    func mendSoon() { server?.mendSoon() }
+
+    // MARK: Connections
+
+    func accept(
+        _ id: ConnectionID, isLocal: Bool, isBehind: @escaping () -> Bool = { false },
+        deliver: @escaping (EngineMessage) -> Void
+    ) {
+        if let failure = engine.life.failure { return deliver(.goodbye(failure)) }
+        engine.clients.registry.add(
+            ClientConnection(id: id, isLocal: isLocal, isBehind: isBehind, deliver: deliver))
+    }
+
+    /// The client has closed, or its process has ended: its sessions have no consumer any more.
+    func closed(_ id: ConnectionID) {
+        let clients = engine.clients
+        guard let connection = clients.registry.remove(id) else { return }
+        engine.apply([.mayBeIdle, .worked])
+        guard let hello = connection.hello else { return }
+        defer { engine.hosts.launches.hostLeft(connection) }
+        clients.claims.stopWaiting(id)
+        clients.progress.stop(of: id)
+        // It may have connected again before the end of this connection was seen.
+        guard !clients.registry.clients.contains(hello.client) else { return }
+        let application = hello.application
+        engine.runtime.storeUntilDone({ (transaction) throws(Failure) in
+            try transaction.releaseClient(hello.client)
+        }, then: { _ in
+            clients.claims.released(in: application)
+            return []
+        })
+    }
+
+    func received(_ message: ClientMessage, from id: ConnectionID) {
+        engine.apply([.worked])
+        guard let connection = engine.clients.registry[id] else { return }
+        guard !connection.isInspecting else { return connection.hold(message) }
+        if connection.isTakingBodies, case .command(_, _, .enqueue) = message { return connection.holdEnqueue(message) }
+        switch message {
+        case .hello(let hello): introduce(connection, hello)
+        case .leave(let versions): engine.leave(for: versions, connection)
+        case .command(let sequence, let answeredThrough, let command):
+            guard connection.hello != nil else { return }
+            let call = CommandCall(
+                engine: engine, connection: connection, sequence: sequence, answeredThrough: answeredThrough)
+            CommandHandler(call: call).handle(command)
+        case .credit(let handle, let credit): engine.clients.events.granted(connection, handle, credit)
+        }
+    }
+
+    /// The paths of an earlier message were looked at: the next ones are taken.
+    func receiveHeld(by connection: ClientConnection) {
+        while !connection.isInspecting, let message = connection.takeHeld() { received(message, from: connection.id) }
+    }
+
+    /// The files of an enqueue were taken over: the next enqueue of the client is taken.
+    func bodiesTaken(by connection: ClientConnection) {
+        connection.isTakingBodies = false
+        while !connection.isTakingBodies, let message = connection.takeHeldEnqueue() {
+            received(message, from: connection.id)
+        }
+    }
+
+    // MARK: Hello
+
+    private func introduce(_ connection: ClientConnection, _ hello: Hello) {
+        guard connection.hello == nil else { return }
+        guard let process = ProcessIdentity.of(processID: hello.process) else {
+            if ProcessIdentity.exists(hello.process) { introduceLater(connection, hello) }
+            return
+        }
+        connection.introduce(hello, process: process)
+        connection.deliver(.welcome(engine.services.welcome))
+        engine.hosts.launches.hostCame(connection)
+        // The client is notified of events that waited before it came.
+        let clients = engine.clients
+        let id = connection.id
+        let application = hello.application
+        let connected = clients.registry.clients
+        let departed = hello.departed.filter { !connected.contains($0) }
+        engine.runtime.storeUntilDone({ (transaction) throws(Failure) in
+            try transaction.releaseDeparted(departed, of: process)
+            return try transaction.waitingEvents(application: application)
+        }, then: { waitingEvents in
+            if !departed.isEmpty { clients.claims.released(in: application) }
+            for waiting in waitingEvents {
+                clients.registry[id]?.deliver(
+                    .notice(.event(identifier: waiting.identifier, newest: waiting.newestEvent)))
+            }
+            return []
+        })
+    }
+
+    /// /proc cannot be read for want of memory or descriptors.
+    private func introduceLater(_ connection: ClientConnection, _ hello: Hello) {
+        let id = connection.id
+        connection.introductions += 1
+        guard connection.introductions <= Self.introductionLimit else {
+            return connection.deliver(
+                .goodbye(
+                    Failure(
+                        .outOfResources,
+                        "the engine has no descriptor left, or no memory, to look at the client's process in /proc; "
+                            + "raise its limits (RLIMIT_NOFILE, RLIMIT_AS)")))
+        }
+        connection.isInspecting = true
+        connection.introductionTimer = engine.loop.timer { [unowned self] in
+            guard let connection = engine.clients.registry[id] else { return }
+            connection.isInspecting = false
+            introduce(connection, hello)
+            receiveHeld(by: connection)
+        }
+        connection.introductionTimer?.start(milliseconds: Self.introductionMilliseconds)
+    }
+}

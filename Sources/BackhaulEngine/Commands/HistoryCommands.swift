@@ -1,0 +1,30 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// What became of tasks, attempt by attempt and after their event was acknowledged.
+struct HistoryCommands {
+    let call: CommandCall
+    private var engine: EngineLoop { call.engine }
+
+    func attempts(of task: TaskID, in session: SessionID) {
+        call.read { (transaction) throws(Failure) in .attempts(try transaction.attempts(of: task, in: session)) }
+    }
+
+    func history(of session: SessionID, after: TaskID, maximum: Int) {
+        call.read { (transaction) throws(Failure) in
+            let (tasks, more) = try transaction.history(of: session, after: after, maximum: maximum)
+            return .tasks(tasks, more: more)
+        }
+    }
+
+    /// When and why a task has waited.
+    func waits(of task: TaskID, in session: SessionID) {
+        call.read { (transaction) throws(Failure) in
+            guard let waits = try transaction.waits(of: task, in: session, now: Clock.wallMilliseconds) else {
+                throw Failure(.notFound, "the session has no task \(task.rawValue)")
+            }
+            return .waits(waits)
+        }
+    }
+}

@@ -1,0 +1,27 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// What an administrator says of networks, and what was moved on them.
+struct NetworkCommands {
+    let call: CommandCall
+    private var engine: EngineLoop { call.engine }
+
+    func setNetwork(_ settings: NetworkSettings) throws(Failure) {
+        try NetworkCheck.check(settings)
+        call.once({ (transaction) throws(Failure) in
+            try transaction.setNetwork(settings)
+            return (.done, nil)
+        }, then: { engine, _ in engine.apply(engine.holding.budgets.configure(settings)) })
+    }
+
+    func networks() {
+        let (id, sequence) = (call.connection.id, call.sequence)
+        Clock.readTimeZone()
+        engine.readConditions { engine, _ in
+            let (infos, effects) = engine.holding.budgets.networkInfos()
+            engine.clients.registry.reply(id, sequence, .success(.networks(infos)))
+            engine.apply(effects)
+        }
+    }
+}

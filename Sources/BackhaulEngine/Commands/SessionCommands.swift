@@ -1,0 +1,187 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+internal import BackhaulWire
+
+/// Sessions: their life, their configuration and their events.
+struct SessionCommands {
+    let call: CommandCall
+    private var engine: EngineLoop { call.engine }
+
+    private static let handleLimit = 65_536
+
+    // MARK: Opening
+
+    func create(
+        _ configuration: SessionConfiguration, _ role: Role, _ handle: HandleID, waits: Bool
+    ) throws(Failure) {
+        try SessionCheck.check(configuration)
+        let identifier = configuration.identifier
+        open(handle, role, identifier, waits: waits) { (transaction, application, consumer) throws(Failure) in
+            try transaction.createSession(
+                application: application, configuration: configuration, role: role, consumer: consumer,
+                now: Clock.wallMilliseconds)
+        }
+    }
+
+    func attach(_ identifier: String, _ role: Role, _ handle: HandleID, waits: Bool) {
+        open(handle, role, identifier, waits: waits) { (transaction, application, consumer) throws(Failure) in
+            try transaction.attachSession(
+                application: application, identifier: identifier, role: role, consumer: consumer)
+        }
+    }
+
+    /// The handle is valid from the reply on. Repeating the command is harmless.
+    private func open(
+        _ handle: HandleID, _ role: Role, _ identifier: String, waits: Bool, _ body: @escaping OpenSession
+    ) {
+        guard let consumer = call.connection.consumer(handle), let application = call.connection.application else {
+            return
+        }
+        guard call.connection.handles.count < Self.handleLimit else {
+            let failure = Failure(.tooMany, "the application has \(Self.handleLimit) sessions open; close some")
+            return call.connection.reply(call.sequence, .failed(failure))
+        }
+        let name = NamedSession(application: application, identifier: identifier)
+        let address = HandleAddress(connection: call.connection.id, handle: handle)
+        let opening = SessionOpening(address: address, sequence: call.sequence, name: name, role: role, open: body)
+        let waits = waits && role == .consume
+        // Earlier consumers wait for the session.
+        if waits, engine.clients.claims.count(of: name) > 0 { return engine.clients.claims.wait(opening) }
+        if waits { call.connection.startOpening(handle) }
+        engine.store({ (transaction) throws(Failure) in
+            try body(transaction, application, consumer)
+        }, then: { engine, result in
+            let isWanted = engine.clients.registry[address.connection]?.stopOpening(handle) ?? false
+            switch result {
+            case .success(let opened): engine.opened(opened, opening, consumer)
+            case .failure(let failure) where waits && failure.status == .inUse:
+                if isWanted {
+                    engine.clients.claims.wait(opening)
+                } else {
+                    engine.clients.registry.reply(address.connection, opening.sequence, .failure(SessionClaims.gaveUp))
+                }
+            case .failure(let failure):
+                engine.clients.registry.reply(address.connection, opening.sequence, .failure(failure))
+            }
+        })
+    }
+
+    func close(_ handle: HandleID) {
+        guard let client = call.connection.hello?.client else { return call.connection.reply(call.sequence, .done) }
+        let (id, sequence, application) = (call.connection.id, call.sequence, call.connection.application ?? "")
+        // Not attached here: of an engine that is gone, but what it has claimed there is in the store.
+        if let attached = call.connection.detach(handle) {
+            let address = HandleAddress(connection: id, handle: handle)
+            engine.clients.progress.stop(address)
+            engine.clients.registry.detached(address, from: attached.session)
+        }
+        engine.store({ (transaction) throws(Failure) in
+            try transaction.releaseHandle(client: client, handle: handle)
+        }, then: { engine, result in
+            engine.clients.registry.reply(id, sequence, result.map { _ in .done })
+            if case .success(let identifier?) = result {
+                engine.clients.claims.released(NamedSession(application: application, identifier: identifier))
+            }
+        })
+    }
+
+    func stopWaiting(_ handle: HandleID) {
+        engine.clients.claims.stopWaiting(HandleAddress(connection: call.connection.id, handle: handle))
+        call.connection.reply(call.sequence, .done)
+    }
+
+    // MARK: Configuration
+
+    func configuration(of session: SessionID) {
+        call.read { (transaction) throws(Failure) in .configuration(try transaction.configuration(session)) }
+    }
+
+    func update(_ configuration: SessionConfiguration, of session: SessionID) {
+        let now = engine.base.calendar.milliseconds
+        call.once({ (transaction) throws(Failure) in
+            try transaction.updateConfiguration(session, configuration)
+            // Tasks that wait for a credential are due at the end of their resource time-out.
+            try transaction.rescheduleParked(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
+            try transaction.rescheduleRetries(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
+            return (.done, nil)
+        }, then: { engine, _ in
+            engine.remember(configuration, of: session)
+            engine.apply([.lookAtCalendar, .releaseDue])
+        })
+    }
+
+    func invalidate(_ session: SessionID, cancelTasks: Bool) {
+        call.once({ (transaction) throws(Failure) in
+            let change = try transaction.invalidate(session, cancelTasks: cancelTasks, now: Clock.wallMilliseconds)
+            return (.done, change)
+        }, then: { engine, change in
+            if let change { engine.apply(change, tasksEndedOrStopped: cancelTasks ? .cancel : nil) }
+        })
+    }
+
+    // MARK: Events and progress
+
+    func poll(_ session: SessionID, after: EventID, maximum: Int) {
+        call.read { (transaction) throws(Failure) in
+            let (events, more) = try transaction.poll(session, after: after, maximum: maximum)
+            let fitting = Wire.countThatFits(events)
+            return .events(Array(events.prefix(fitting)), more: more || fitting < events.count)
+        }
+    }
+
+    func acknowledge(_ acknowledgement: Acknowledgement, in session: SessionID) {
+        let returns = Lock(false)
+        call.once({ (transaction) throws(Failure) in
+            let change = try transaction.acknowledge(session, acknowledgement)
+            return (.count(UInt64(change.count)), change)
+        }, then: { engine, change in
+            guard let change else { return }
+            CrashPoint.afterAcknowledge.reach()
+            if !change.removedKept.isEmpty { engine.housekeeping.leftovers.sweep() }
+            if change.sessionRemoved { engine.removed(change) }
+            returns.withLock { $0 = change.returnsBodies }
+        }, settle: { engine, answer in
+            // Files are returned before the reply is sent.
+            guard returns.withLock(\.self) else { return answer(engine) }
+            engine.housekeeping.requestBodies.giveBack { [unowned engine] in
+                answer(engine)
+                return []
+            }
+        })
+    }
+
+    func watchProgress(_ handle: HandleID, _ milliseconds: UInt32) throws(Failure) {
+        _ = try call.attached(handle)
+        let address = HandleAddress(connection: call.connection.id, handle: handle)
+        try engine.clients.progress.watch(address, milliseconds: milliseconds)
+        call.connection.reply(call.sequence, .done)
+    }
+
+    // MARK: Listing
+
+    func list() {
+        let (id, sequence, application) = (call.connection.id, call.sequence, call.connection.application ?? "")
+        engine.store({ (transaction) throws(Failure) in
+            (infos: try transaction.sessions(application: application), seen: try transaction.seen(application))
+        }, then: { engine, result in
+            engine.clients.registry.reply(id, sequence, result.map { listing in
+                var infos = engine.clients.withWaiting(listing.infos, of: application)
+                engine.hosts.launches.describe(&infos, of: application, listing.seen)
+                return .sessions(infos)
+            })
+        })
+    }
+}
+
+extension ClientParts {
+    /// Adds how many consumers wait for each session.
+    func withWaiting(_ infos: [SessionInfo], of application: String) -> [SessionInfo] {
+        infos.map { info in
+            var info = info
+            let name = NamedSession(application: application, identifier: info.identifier)
+            info.waitingConsumers = UInt32(clamping: claims.count(of: name))
+            return info
+        }
+    }
+}

@@ -1,0 +1,177 @@
+internal import BackhaulDisk
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+internal import BackhaulWire
+
+struct TaskCommands {
+    let call: CommandCall
+    private var engine: EngineLoop { call.engine }
+
+    func enqueue(_ requests: [Request], into session: SessionID) throws(Failure) {
+        var checked: [(Request, Origin)] = []
+        checked.reserveCapacity(requests.count)
+        var intake = RequestIntake()
+        for (index, request) in requests.enumerated() {
+            do {
+                checked.append((request, try intake.check(request)))
+                if let session = engine.base.sessions[session] { try RequestCheck.check(request, in: session) }
+                if let destination = request.destination { try engine.base.files.checkIsOutside(destination) }
+            } catch {
+                var failure = error
+                failure.index = UInt64(index)
+                throw failure
+            }
+        }
+        let items = checked
+        call.inspect(requests) { call in BodyCommands(call: call).take(items, into: session) }
+    }
+
+    /// `with`: is done in the same transaction. `settle`: has to be done before the answer.
+    func insert(
+        _ items: [(Request, Origin)], into session: SessionID,
+        with: @escaping @Sendable (Transaction, [Enqueued]) throws(Failure) -> Void = { _, _ in },
+        settle: CommandCall.Settlement? = nil
+    ) {
+        let hasPriority = items.contains { $0.0.priority > 0 }
+        engine.base.calendar.look()
+        let now = engine.base.calendar.milliseconds
+        let clock = CalendarWatch.readClock()
+        let isLaunched =
+            call.connection.hello?.launch != nil && engine.base.sessions[session]?.isDiscretionaryIfLaunched == true
+        let enqueued = Lock(EnqueuedTasks())
+        let aliases = aliases(of: items)
+        let hasKey = items.contains { $0.0.idempotencyKey != nil }
+        let running = hasKey ? engine.base.transfers.tasks(of: session) : []
+        call.once({ (transaction) throws(Failure) in
+            let applied = try transaction.enqueue(
+                session: session, items, aliases: aliases, now: now, clock: clock, isLaunched: isLaunched,
+                running: running)
+            enqueued.withLock { $0 = applied }
+            try with(transaction, applied.results)
+            return (.enqueued(applied.results), nil)
+        }, then: { engine, _ in
+            CrashPoint.afterEnqueue.reach()
+            let enqueued = enqueued.withLock { $0 }
+            engine.tasks.scheduler.tasksWait(in: enqueued.lanes, reload: hasPriority)
+            engine.tasks.scheduler.due(at: enqueued.nextDue)
+            engine.apply(engine.tasks.deadlines.latestStart(at: enqueued.nextLatestStart))
+        }, settle: settle)
+    }
+
+    /// The other paths of each file that has any.
+    private func aliases(of items: [(Request, Origin)]) -> [Int: [String]] {
+        var found: [Int: [String]] = [:]
+        for (index, (request, _)) in items.enumerated() where !request.options.isNamedByServer {
+            guard let destination = request.destination else { continue }
+            let others = engine.base.files.otherPaths(of: destination)
+            if !others.isEmpty { found[index] = others }
+        }
+        return found
+    }
+
+    func list(_ selection: TaskSelection, after: TaskID, maximum: Int, of session: SessionID) {
+        let running = engine.base.transfers.tasks(of: session)
+        let (id, sequence) = (call.connection.id, call.sequence)
+        engine.store({ (transaction) throws(Failure) in
+            try transaction.taskInfos(
+                session, selection, after: after, maximum: maximum, running: running,
+                bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
+        }, then: { engine, result in
+            engine.clients.registry.reply(id, sequence, result.map { listing in
+                var tasks: [TaskInfo] = []
+                tasks.reserveCapacity(listing.tasks.count)
+                // In place: a copy of a task has many parts.
+                for (index, place) in listing.places.enumerated() {
+                    tasks.append(listing.tasks[index])
+                    engine.base.transfers[tasks[index].id]?.addProgress(to: &tasks[index])
+                    engine.explainer.explain(&tasks[index], place, of: session)
+                }
+                let fitting = Wire.countThatFits(tasks)
+                if fitting == tasks.count { return .tasks(tasks, more: listing.more) }
+                return .tasks(Array(tasks.prefix(fitting)), more: true)
+            })
+        })
+    }
+
+    func control(_ control: TaskControl, _ selection: TaskSelection, in session: SessionID) {
+        let running = engine.base.transfers.tasks(of: session)
+        engine.base.calendar.look()
+        let calendar = engine.base.calendar.milliseconds
+        let held = control == .resume ? engine.holding.probes.heldByUplink(of: session) : [:]
+        call.once({ (transaction) throws(Failure) in
+            let change = try transaction.control(
+                session, control, selection, running: running, now: Clock.wallMilliseconds, calendar: calendar,
+                bootMilliseconds: Clock.bootMilliseconds, held: held)
+            return (.count(change.count + change.held), change)
+        }, then: { engine, change in
+            guard let change else { return }
+            switch control {
+            case .cancel: engine.apply(change, tasksEndedOrStopped: .cancel)
+            case .suspend: engine.apply(change, tasksEndedOrStopped: .leave)
+            case .resume:
+                engine.apply(engine.tasks.reachability.tryNow(change.lanes))
+                if change.held > 0 { engine.apply(engine.holding.uplink.tryAtOnce()) }
+                engine.apply(change)
+                engine.tasks.scheduler.due(at: change.nextDue)
+            case .setRate(let rate):
+                engine.setRate(rate, ofTasks: change.tasks)
+                engine.apply(change)
+            case .setConstraints:
+                engine.apply([.restated(change.restated)])
+                engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
+                engine.apply(change)
+            case .reschedule:
+                engine.apply([.restated(change.restated)])
+                engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
+                engine.apply(change)
+                engine.tasks.scheduler.due(at: change.nextDue)
+                engine.apply(engine.tasks.deadlines.latestStart(at: change.restated.next))
+            case .setPriority(let priority):
+                for id in change.tasks { engine.base.transfers[id]?.attempt.task.request.priority = priority }
+                engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
+                engine.apply(change)
+            }
+        })
+    }
+
+    /// Moves the kept file first and records it then: after a crash in between, the repeated claim finds the file
+    /// moved.
+    func claim(
+        _ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy, in session: SessionID
+    ) throws(Failure) {
+        try engine.base.files.checkIsOutside(destination)
+        let (id, sequence) = (call.connection.id, call.sequence)
+        let directory = engine.services.directory
+        engine.store({ (transaction) throws(Failure) -> (TaskRecord, path: String, size: UInt64)? in
+            guard try !transaction.checkClaim(task, session: session, path: destination.path) else { return nil }
+            guard let record = try transaction.task(task) else { return nil }
+            if record.outcome?.state != .succeeded, let consumed = try transaction.consumedFile(of: task) {
+                return (record, directory.bodyFile(named: consumed.name), consumed.size)
+            }
+            return (record, directory.keptFile(of: task), record.outcome?.size ?? 0)
+        }, then: { engine, result in
+            switch result {
+            case .failure(let failure): engine.clients.registry.reply(id, sequence, .failure(failure))
+            case .success(nil): engine.clients.registry.reply(id, sequence, .success(.done))
+            case .success(let (record, path, size)?):
+                let target = PartLocation(
+                    destination: destination, partName: engine.base.files.partName(of: task, record.task.part),
+                    mode: record.task.request.mode, replace: ifExists == .replace)
+                let moved = engine.runtime.returning { (moved: Result<Void, Failure>) in
+                    switch moved {
+                    case .failure(let failure): engine.clients.registry.reply(id, sequence, .failure(failure))
+                    case .success:
+                        engine.store({ (transaction) throws(Failure) in
+                            try transaction.recordClaim(task, path: destination.path)
+                        }, then: { engine, result in
+                            engine.clients.registry.reply(id, sequence, result.map { .done })
+                        })
+                    }
+                    return []
+                }
+                engine.services.disk.moveKept(from: path, to: target, size: size, then: moved)
+            }
+        })
+    }
+}

@@ -1,0 +1,42 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// Whether the engine runs, leaves or has failed.
+final class EngineLife {
+    let startedMilliseconds = Clock.wallMilliseconds
+    private let ended: @Sendable (EngineEnd) -> Void
+    private var hasEnded = false
+    private(set) var failure: Failure?
+    private(set) var isLeaving = false
+    private var whenLeft: (() -> Void)?
+
+    init(ended: @escaping @Sendable (EngineEnd) -> Void) { self.ended = ended }
+
+    /// Nothing is started any more.
+    var isEnding: Bool { failure != nil || isLeaving }
+
+    /// Returns false when the engine has failed before.
+    func fail(_ failure: Failure) -> Bool {
+        guard self.failure == nil else { return false }
+        self.failure = failure
+        return true
+    }
+
+    /// Asks the owner of this engine to stop it.
+    func end(_ reason: EngineEnd) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        ended(reason)
+    }
+
+    func leave(_ whenLeft: @escaping () -> Void) {
+        isLeaving = true
+        self.whenLeft = whenLeft
+    }
+
+    /// All tasks have written what they have.
+    func left() {
+        whenLeft?()
+        whenLeft = nil
+    }
+}

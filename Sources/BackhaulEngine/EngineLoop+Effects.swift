@@ -1,0 +1,316 @@
+internal import BackhaulDisk
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+internal import BackhaulTransport
+
+/// The one place where effects of parts are applied, after the part that wants them has returned.
+extension EngineLoop {
+    func apply(_ effects: [EngineEffect]) {
+        for effect in effects { apply(effect) }
+    }
+
+    private func apply(_ effect: EngineEffect) {
+        switch effect {
+        case .fail(let failure): fail(failure)
+        case .end(let reason): life.end(reason)
+        case .mayBeIdle: housekeeping.idle.mayBeIdle()
+        case .worked: housekeeping.idle.noteWork()
+        case .giveMemoryBack:
+            services.store.giveMemoryBack { [outbox = services.outbox] in
+                outbox.post { _ in ProcessMemory.giveBack() }
+            }
+        case .leaveIfUnconnected: leaveIfUnconnected()
+        case .storeDirectoryChanged: receiver.mendSoon()
+        case .retryLater(let work): housekeeping.storeRetries.add(work)
+        case .announce(let change): announce(change)
+        case .eventFor(let id): if let client = clients.registry[id] { hosts.launches.eventCame(for: client) }
+        case .opened(let session, let opening, let consumer):
+            opened(session, opening, consumer)
+            if clients.registry[opening.address.connection] == nil { clients.claims.released(opening.name) }
+        case .ended(let endings, let change): ended(endings, change)
+        case .notEnded(let ending, let failure): endAgain(ending, after: failure)
+        case .schedule: tasks.scheduler.plan()
+        case .startReadyTasks: startReadyTasks()
+        case .start(let task, let isProbe): start(task, isProbe: isProbe)
+        case .load(let lane, let limit): starting.loader.load(lane, limit: limit)
+        case .preempt(let origin): base.transfers.leastImportant(at: origin)?.preempt()
+        case .releaseDue: tasks.scheduler.releaseDue()
+        case .lookAtCalendar: base.calendar.look()
+        case .reloadLater(let lanes): tasks.scheduler.reloadLater(lanes)
+        case .holdChanged(let lanes): tasks.scheduler.holdChanged(of: lanes)
+        case .endWaits(let lanes): for lane in lanes { tasks.reachability.endWaitIfIdle(lane) }
+        case .credentialsChanged(let session):
+            tasks.scheduler.credentialsChanged(of: session)
+        case .parkReadyTasks(let session): parkReadyTasks(of: session)
+        case .tasksWait(let lanes, let reload): tasks.scheduler.tasksWait(in: lanes, reload: reload)
+        case .due(let time): tasks.scheduler.due(at: time)
+        case .deferTasks(let tasks, let reason): deferRunning(tasks, for: reason)
+        case .tasksAreHeld(let session): tasks.deadlines.tasksAreHeld(of: session)
+        case .startProbe(let task, let key, let kind):
+            if !startProbe(task, key, kind) { apply(holding.probes.notStarted(key, kind)) }
+        case .endOverdue(let tasks): endOverdue(tasks)
+        case .restated(let moved): restated(moved)
+        case .conditionsChanged: apply(conditions.conditionsChanged())
+        case .conditionsDecided:
+            housekeeping.sleep.consider()
+            hosts.activities.conditionsChanged()
+            apply(holding.budgets.decided())
+        case .reconsider: conditions.planReconsider()
+        case .prune: conditions.planPruning()
+        case .planLook: conditions.planLook()
+        case .judgeDelayed: holding.admission.judgeDelayed()
+        case .clockWasSet: apply(conditions.clockWasSet())
+        case .latestStart(let time): apply(tasks.deadlines.latestStart(at: time))
+        case .calendarStepped(let step): calendarStepped(by: step)
+        case .resume(let ids): for id in ids { base.transfers[id]?.attempt.goOn() }
+        }
+    }
+
+    private func parkReadyTasks(of session: SessionID) {
+        let ready = tasks.scheduler.ready.values.filter { $0.session == session }
+        let (startable, effects) = base.credentials.admit(ready)
+        let kept = Set(startable.map(\.id))
+        for task in ready where !kept.contains(task.id) { tasks.scheduler.drop(task.id) }
+        apply(effects)
+    }
+
+    private func deferRunning(_ tasks: HeldTasks, for reason: WaitReason) {
+        for runner in Array(base.transfers.all) where holding.holds.contains(tasks, runner.attempt.task) {
+            if case .laneGroup = tasks, holding.probes.isProbe(runner.attempt.task.id) { continue }
+            deferRunning(runner, for: reason)
+        }
+    }
+
+    private func deferRunning(_ runner: any TransferRunner, for reason: WaitReason) {
+        holding.holds.waitsInStore(runner.attempt.task)
+        runner.deferred(for: reason)
+    }
+
+    /// These tasks state other constraints now. Those that joined a held group leave.
+    private func restated(_ moved: RestatedTasks) {
+        holding.holds.add(moved.constraints.values)
+        var joined: [any TransferRunner] = []
+        for (id, constraints) in moved.tasks {
+            tasks.scheduler.changeReady(id) { $0.constraints = constraints }
+            guard let runner = base.transfers[id], runner.attempt.task.constraints != constraints else { continue }
+            runner.attempt.task.constraints = constraints
+            joined.append(runner)
+        }
+        for runner in joined {
+            let group = holding.holds.group(of: runner.attempt.task)
+            apply(conditions.note(group))
+            let hold = holding.holds.hold(of: LaneGroup(of: runner.attempt.task), in: group)
+            if let hold { deferRunning(runner, for: hold.reason) }
+        }
+        conditions.planReconsider()
+        conditions.planPruning()
+    }
+
+    private func calendarStepped(by step: Int64) {
+        tasks.scheduler.calendarStepped(by: step)
+        for runner in base.transfers.all { runner.attempt.task.enqueuedMilliseconds += step }
+        hosts.activities.look()
+        // Earliest starts are times on the wall.
+        if step != 0 { tasks.scheduler.releaseDue() }
+    }
+
+    // MARK: Changed rows
+
+    /// Rows changed: running downloads follow, and clients of the application learn of new clients.events.
+    func apply(_ change: Change, tasksEndedOrStopped: RunnerEvent? = nil) {
+        if let event = tasksEndedOrStopped {
+            tasksLeft(change.lanes)
+            for id in change.tasks {
+                forgetRepeats(of: id)
+                holding.admission.endDelay(of: id)
+                if let runner = base.transfers[id] {
+                    event == .cancel ? runner.cancel() : runner.take(event)
+                } else {
+                    tasks.scheduler.drop(id)
+                }
+            }
+        }
+        if tasksEndedOrStopped == .cancel {
+            housekeeping.leftovers.sweep()
+            housekeeping.requestBodies.sweep()
+        }
+        apply(base.credentials.closed(change.closedChallenges, of: change.session))
+        tasks.scheduler.tasksWait(in: change.lanes, reload: false)
+        announce(change)
+        if change.sessionRemoved { removed(change) }
+    }
+
+    /// The session is gone, and with it its consumer.
+    func removed(_ change: Change) {
+        forget(change.session)
+        clients.claims.released(NamedSession(change))
+    }
+
+    /// Clients of the application learn of new events; what depends on ended tasks is looked at.
+    func announce(_ change: Change) {
+        hosts.activities.tasksEnded(change.tasks)
+        guard change.newestEvent > .zero else { return }
+        if change.needsHost { hosts.launches.look(at: change.application) }
+        clients.events.announce(change)
+    }
+
+    /// Tasks have ended, and their ends are in the store.
+    func ended(_ endings: [Ending], _ change: Change?) {
+        for ending in endings {
+            base.transfers.runner(ending.end.task, ending.attempt)?.take(.concluded)
+            forgetRepeats(of: ending.end.task)
+        }
+        guard let change else { return }
+        if change.leavesBodies { housekeeping.requestBodies.sweep() }
+        apply(base.credentials.closed(change.closedChallenges, of: change.session))
+        announce(change)
+    }
+
+    func endAgain(_ ending: Ending, after failure: Failure) {
+        base.transfers.runner(ending.end.task, ending.attempt)?.attempt.commitAgain(after: failure) { [unowned self] in
+            tasks.endings.writeAgain(ending)
+        }
+    }
+
+    /// Tasks of these lanes have ended or stopped.
+    func tasksLeft(_ lanes: Set<LaneID>) {
+        tasks.reachability.tasksLeft(lanes) { [unowned self] lane in base.transfers.isRunning(in: lane) }
+    }
+
+    /// The task has ended, or the host has done something with it.
+    func forgetRepeats(of task: TaskID) {
+        base.credentials.setRepeats(nil, of: task)
+        base.transfers.setImmediateRepeats(nil, of: task)
+    }
+
+    // MARK: Sessions
+
+    /// The handle counts from now on.
+    func opened(_ opened: OpenedSession, _ opening: SessionOpening, _ consumer: ConsumerIdentity) {
+        if let application = opened.launchedApplication { hosts.launches.attached(application, consumer) }
+        remember(opened.configuration, of: opened.id)
+        let address = opening.address
+        guard let connection = clients.registry[address.connection] else { return }
+        let window = PushWindow(newest: opened.newestEvent)
+        connection.attach(
+            address.handle,
+            .init(session: opened.id, identifier: opening.name.identifier, role: opening.role, window: window))
+        if opening.role == .consume { clients.registry.setConsumer(of: opened.id, address) }
+        connection.reply(
+            opening.sequence,
+            .session(
+                opened.id, isNew: opened.isNew, newestEvent: opened.newestEvent,
+                unacknowledged: opened.unacknowledged))
+        if opening.role == .consume { clients.claims.askToYield(opening.name) }
+    }
+
+    func remember(_ configuration: SessionConfiguration, of session: SessionID) {
+        let isOther = base.sessions.set(configuration, of: session)
+        base.cookies.configure(configuration.cookies, of: session)
+        tasks.scheduler.setLimits(of: session, configuration)
+        setRate(configuration.bytesPerSecond, of: .session(session))
+        apply(conditions.configurationChanged(of: session))
+        if isOther { holding.admission.judgeDelayed() }
+    }
+
+    func forget(_ session: SessionID) {
+        base.sessions.forget(session)
+        setRate(nil, of: .session(session))
+        base.credentials.forget(session)
+        base.cookies.forget(session)
+        tasks.scheduler.forget(session)
+        holding.holds.forget(session)
+        conditions.planPruning()
+    }
+
+    /// Takes new limits; they hold at once.
+    func limits(_ limits: EngineLimits) {
+        tasks.scheduler.setLimits(limits)
+        base.transport.maximumConnections = Int(limits.maximumConnections)
+        setRate(limits.bytesPerSecond, of: .engine)
+        tasks.scheduler.plan()
+    }
+
+    /// Limited tasks of HTTP/2 get connections of their own.
+    func setRate(_ bytesPerSecond: UInt64?, of level: RateLimiter.Level) {
+        base.rates.setRate(bytesPerSecond, of: level)
+        guard bytesPerSecond != nil else { return }
+        switch level {
+        case .engine: for lane in tasks.scheduler.lanes.keys { tasks.scheduler.needsSeparateConnections(lane) }
+        case .session(let session):
+            for lane in tasks.scheduler.lanes(of: session) { tasks.scheduler.needsSeparateConnections(lane.id) }
+        case .task(let task):
+            if let lane = base.transfers[task]?.attempt.task.lane { tasks.scheduler.needsSeparateConnections(lane) }
+        }
+    }
+
+    func setRate(_ bytesPerSecond: UInt64?, ofTasks ids: [TaskID]) {
+        for id in ids {
+            tasks.scheduler.changeReady(id) { $0.request.options.policy.bytesPerSecond = bytesPerSecond }
+            guard let attempt = base.transfers[id]?.attempt else { continue }
+            attempt.task.request.options.policy.bytesPerSecond = bytesPerSecond
+            base.rates.setRate(bytesPerSecond, of: .task(id))
+        }
+    }
+
+    // MARK: Leaving
+
+    /// What there is to do, as far as the engine knows without the store. Nil while it ends.
+    func leaveFacts() -> LeaveDecision.Facts? {
+        guard !life.isEnding else { return nil }
+        var facts = LeaveDecision.Facts()
+        facts.connections = clients.registry.connections.count
+        facts.runningTasks = base.transfers.runners.count
+        facts.isCleaning = housekeeping.leftovers.isSweeping || housekeeping.requestBodies.isBusy
+        facts.launchesWait = hosts.launches.isBusy
+        return facts
+    }
+
+    /// A newer library asks a daemon to make room.
+    func leave(for library: Versions, _ connection: ClientConnection) {
+        guard HandOver.leaves(services.welcome, askedBy: library) else {
+            connection.deliver(.goodbye(Failure(.wrongState, "this engine leaves for nobody of that version")))
+            return
+        }
+        life.end(.replaced(by: library))
+    }
+
+    /// Still under the store's lock: a client that connected up to now is served. One that comes later finds no socket,
+    /// or sees its connection end unanswered; it waits for the lock and starts the next daemon.
+    func leaveIfUnconnected() {
+        receiver.acceptAll()
+        guard clients.registry.connections.isEmpty else { return }
+        receiver.close()
+        life.end(.nothingLeft)
+    }
+
+    /// A disk that does not answer may change these part files long after the engine has ended.
+    func renewParts(named names: Set<String>, then: @escaping @Sendable () -> Void) {
+        let running = base.transfers.all.map(\.attempt.task)
+        let changing = running.filter { names.contains(base.files.location(of: $0).partName) }
+        store({ (transaction) throws(Failure) in
+            for task in changing { try transaction.renewPart(of: task.id) }
+        }, then: { _, _ in then() })
+    }
+
+    // MARK: Listing
+
+    /// The present conditions, read for this listing if nothing depends on them.
+    func readConditions(then: @escaping @Sendable (EngineLoop, [ConditionInfo]) -> Void) {
+        holding.monitor.readAll { [unowned self] conditions in
+            let moved = base.transfers.all.reduce(0) { $0 &+ $1.attempt.exchange.rate.bytesPerSecond }
+            let infos = ConditionTexts.infos(
+                conditions, bytesPerSecond: base.transfers.isEmpty ? nil : moved, since: holding.monitor.since,
+                now: Clock.wallMilliseconds)
+            then(self, infos)
+        }
+    }
+
+    var explainer: WaitExplainer {
+        WaitExplainer(
+            scheduler: tasks.scheduler, holds: holding.holds, admission: holding.admission,
+            reachability: tasks.reachability)
+    }
+}
