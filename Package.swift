@@ -9,7 +9,7 @@ let strict: [SwiftSetting] = [
 ]
 
 /// For modules that work seldom, once for a call of the host, or wait for SQLite or a disk, and for decisions, which are
-/// few for each file: small files take the same processor time with either, as far as the noise of a machine shows.
+/// few for each file: small files take the same processor time with either.
 let small: [SwiftSetting] = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 let package = Package(
