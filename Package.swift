@@ -8,8 +8,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// For modules that work seldom, once for a call of the host, or wait for SQLite or a disk, and for decisions, which are
-/// few for each file: small files take the same processor time with either.
+/// For modules that work seldom, once for a call of the host, or wait for SQLite or a disk, and for the model, with
+/// which small files take the same processor time either way.
 let small: [SwiftSetting] = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 let package = Package(
