@@ -91,7 +91,7 @@ final class DownloadRunner: TransferRunner {
         case .startTransfer(let offset, let ifRange, let condition): startTransfer(offset, ifRange, condition)
         case .stopTransfer: attempt.stopTransfer()
         case .resumeTransfer: attempt.transfer?.resume()
-        case .releaseTurn: attempt.releaseSlot()
+        case .releaseSlot: attempt.releaseSlot()
         case .forgetCheckpoint: forgetCheckpoint()
         case .restartPart: part.openResuming(trusting: .nothing, then: disk { _ in nil })
         case .flush:
@@ -264,7 +264,7 @@ extension DownloadRunner: TransferDelegate {
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
         attempt.exchange.lastByte = attempt.context.runtime.now
         noteCredentials(head, transfer)
-        machine.question = attempt.authentication.demand.map { .demand($0) } ?? .nothing
+        machine.challenge = attempt.authentication.demand.map { .demand($0) } ?? .nothing
         if head.isHTTP2 { attempt.context.scheduler.becameMultiplexed(attempt.task.lane) }
         attempt.authentication.secrets = transfer.secrets
         handle(.head(transfer.secrets.redacted(head, requested: attempt.task.request.url)))

@@ -61,7 +61,7 @@ final class UploadRunner: TransferRunner {
             }
         case .startTransfer: attempt.mayRepeat ? startTransfer() : recordAndStart()
         case .stopTransfer: attempt.stopTransfer()
-        case .releaseTurn: attempt.releaseSlot()
+        case .releaseSlot: attempt.releaseSlot()
         case .conclude(let conclusion): conclude(conclusion)
         case .close:
             attempt.releaseSlot()

@@ -1,15 +1,19 @@
 /// From the last byte to the file under its final name.
 extension DownloadMachine {
+    /// The digest that the file must have, and whether the server states it rather than the host.
+    private var wanted: (checksum: Checksum, isServers: Bool)? {
+        terms.checksum.map { ($0, false) } ?? file.facts.digest.map { ($0, true) }
+    }
+
+    func hash() -> [Action] { wanted.map { [.hash($0.checksum.algorithm)] } ?? [] }
+
     mutating func seal() -> [Action] {
-        let turn = endTransfer()
-        phase = .sealing
-        buffered = 0
-        size = offset
-        return turn + [.seal(size: offset)]
+        file.size = counters.offset
+        return enter(.finishing(.sealing, isCancelled: false)) + [.seal(size: counters.offset)]
     }
 
     mutating func sealed(_ intent: FinishIntent, _ checksum: Checksum?) -> [Action] {
-        guard phase == .sealing else { return [] }
+        guard case .finishing(.sealing, let isCancelled) = state else { return [] }
         if isCancelled { return discard(.left) }
         if let wanted, checksum != wanted.checksum {
             guard let checksum else {
@@ -17,34 +21,32 @@ extension DownloadMachine {
             }
             return mismatched(DownloadTerms.mismatch(checksum, wanted.checksum, isServers: wanted.isServers))
         }
-        self.checksum = checksum
+        file.checksum = checksum
         var intent = intent
         intent.name = fileName
-        phase = .recordingIntent(intent)
+        state = .finishing(.recordingIntent(intent), isCancelled: false)
         return [.recordIntent(intent)]
     }
 
     /// Nothing of such a file is kept. A second one in a row is no slip of the network.
     mutating func mismatched(_ failure: Failure) -> [Action] {
-        guard !terms.hadMismatch else { return endTransfer() + discard(.failed(failure)) }
-        return retry(failure, fromZero: true)
+        terms.hadMismatch ? discard(.failed(failure)) : retry(failure, fromZero: true)
     }
 
     mutating func intentRecorded() -> [Action] {
-        guard case .recordingIntent(let intent) = phase else { return [] }
+        guard case .finishing(.recordingIntent(let intent), let isCancelled) = state else { return [] }
         if isCancelled { return discard(.left) }
-        phase = .placing
+        state = .finishing(.placing, isCancelled: false)
         return [.place(intent)]
     }
 
     mutating func intentRefused() -> [Action] {
-        guard case .recordingIntent = phase else { return [] }
+        guard case .finishing(.recordingIntent, _) = state else { return [] }
         return discard(.left)
     }
 
     mutating func placed() -> [Action] {
-        guard phase == .placing else { return [] }
-        partIsGone = true
-        return conclude(.succeeded)
+        guard case .finishing(.placing, _) = state else { return [] }
+        return conclude(.succeeded, partIsGone: true)
     }
 }

@@ -2,180 +2,232 @@
 extension DownloadMachine {
     mutating func received(_ count: Int) -> [Action] {
         let count = UInt64(clamping: count)
-        bytesReceived = bytesReceived.adding(count)
-        switch phase {
-        case .receiving, .forgetting:
-            // Bytes that come although the transfer was told to wait are kept: they are in the buffer.
-            guard head != nil else { return [] }
-            offset = offset.adding(count)
-            buffered = buffered.adding(count)
-            if let bodyEnd, offset > bodyEnd {
-                let failure = tooMuch(bodyEnd)
-                // A status that has no body has none the next time either.
-                if bodyEnd == 0, let head, terms.hasNoBody(head.status) {
-                    return endTransfer() + discard(.failed(failure))
-                }
-                return retry(failure, fromZero: true)
-            }
-            if let refusal = terms.refusal(ofAtLeast: offset) { return refuse(refusal) }
-            return phase == .receiving ? flushWhenDue() : []
-        case .receivingErrorBody:
-            return bytesReceived >= limits.errorBody ? refuse() : []
+        counters.bytesReceived = counters.bytesReceived.adding(count)
+        switch state {
+        case .exchanging(.receiving(var reception), let transfer):
+            if let actions = take(count, &reception) { return actions }
+            let actions = flushWhenDue(&reception)
+            state = .exchanging(.receiving(reception), transfer)
+            return actions
+        // A paused transfer may still deliver bytes. They are in the buffer, so they count.
+        case .exchanging(.forgetting(var reception), let transfer):
+            if let actions = take(count, &reception) { return actions }
+            state = .exchanging(.forgetting(reception), transfer)
+            return []
+        case .exchanging(.refusing(let response), _):
+            return counters.bytesReceived >= limits.errorBody ? refuse(response.refusal) : []
         default:
             return []
         }
     }
 
-    private func tooMuch(_ bodyEnd: UInt64) -> Failure {
-        if let head, bodyEnd == 0, terms.hasNoBody(head.status) {
-            return Failure(.badResponse, "the server sent a body with status \(head.status), which has none")
+    /// Nil when the bytes are in the buffer; otherwise the way out, because they cannot be of the file.
+    private mutating func take(_ count: UInt64, _ reception: inout Reception) -> [Action]? {
+        counters.offset = counters.offset.adding(count)
+        reception.buffered = reception.buffered.adding(count)
+        if let bodyEnd = reception.bodyEnd, counters.offset > bodyEnd {
+            // A status that has no body has none the next time either.
+            if bodyEnd == 0, let head, terms.hasNoBody(head.status) {
+                let reason = "the server sent a body with status \(head.status), which has none"
+                return discard(.failed(Failure(.badResponse, reason)))
+            }
+            let reason = "the server sent more bytes than it announced: \(counters.offset), not \(bodyEnd)"
+            return retry(Failure(.badResponse, reason), fromZero: true)
         }
-        return Failure(.badResponse, "the server sent more bytes than it announced: \(offset), not \(bodyEnd)")
+        return terms.refusal(ofAtLeast: counters.offset).map { reject($0) }
     }
 
     /// The body shows that this is not the file that is wanted.
-    private mutating func refuse(_ refusal: Failure) -> [Action] {
-        refusal.status == .sizeMismatch ? mismatched(refusal) : endTransfer() + discard(.failed(refusal))
+    private mutating func reject(_ failure: Failure) -> [Action] {
+        failure.status == .sizeMismatch ? mismatched(failure) : discard(.failed(failure))
     }
 
-    mutating func flushWhenDue() -> [Action] {
-        if !wantsBytes { isPaused = true }
-        return buffered >= limits.flush || isPaused ? flush() : []
-    }
-
-    mutating func aged() -> [Action] {
-        guard phase == .receiving else { return [] }
-        isSlow = true
-        // A small file needs a checkpoint from now on: more may have come already than may be without one.
-        if !wantsBytes { isPaused = true }
-        return flush()
-    }
-
-    mutating func flush() -> [Action] {
-        guard buffered > 0 else { return [] }
-        buffered = 0
-        return [.flush]
-    }
-
-    mutating func appended(_ length: UInt64, _ stamp: PartStamp?) -> [Action] {
-        written = min(length, offset)
-        part = stamp
-        guard phase == .receiving else { return [] }
-        var actions = resumeWhenDue()
-        // Without a validator a sync makes nothing durable that counts; later ones spread the load of the last.
-        let step = hasSynced || validator.ifRange == nil ? limits.laterSync : limits.firstSync
-        let isNearlyWhole = size.map { $0 - min($0, written) < limits.firstSync } ?? false
-        if written - min(written, synced) >= step, !isNearlyWhole { actions += sync() }
-        return actions + recordWhenDue()
-    }
-
-    private mutating func resumeWhenDue() -> [Action] {
-        guard isPaused, wantsBytes, offset - written <= limits.outstanding / 2 else { return [] }
-        isPaused = false
-        return [.resumeTransfer]
+    /// False while the transfer is to wait for the disk or the store.
+    func hasRoom(_ reception: Reception) -> Bool {
+        counters.offset - reception.part.written <= limits.outstanding
+            && (!needsFirstCheckpoint(reception)
+                || counters.offset < (reception.isSlow ? limits.slowUnrecorded : limits.unrecorded))
     }
 
     /// Nothing says yet of which representation the bytes are that a crash would leave.
-    var needsFirstCheckpoint: Bool {
-        startOffset == 0 && !hasRecorded && validator.ifRange != nil && (isSlow || size ?? .max > limits.firstSync)
+    private func needsFirstCheckpoint(_ reception: Reception) -> Bool {
+        reception.startOffset == 0 && !reception.record.wasDone && reception.isResumable
+            && (reception.isSlow || file.size ?? .max > limits.firstSync)
     }
 
-    /// Only what the disk has told to be written may come under a validator: before that the part file may still have
+    func flushWhenDue(_ reception: inout Reception) -> [Action] {
+        if !hasRoom(reception) { reception.isPaused = true }
+        return reception.buffered >= limits.flush || reception.isPaused ? flush(&reception) : []
+    }
+
+    func flush(_ reception: inout Reception) -> [Action] {
+        guard reception.buffered > 0 else { return [] }
+        reception.buffered = 0
+        return [.flush]
+    }
+
+    func sync(_ reception: inout Reception) -> [Action] {
+        guard !reception.sync.isUnderWay else { return [] }
+        reception.sync.begin()
+        reception.ticksSinceSync = 0
+        return [.sync]
+    }
+
+    mutating func aged() -> [Action] {
+        guard case .exchanging(.receiving(var reception), let transfer) = state else { return [] }
+        reception.isSlow = true
+        // A small file needs a checkpoint from now on: more may have come already than may be without one.
+        if !hasRoom(reception) { reception.isPaused = true }
+        let actions = flush(&reception)
+        state = .exchanging(.receiving(reception), transfer)
+        return actions
+    }
+
+    mutating func tick() -> [Action] {
+        switch state {
+        case .exchanging(.refusing(var response), let transfer):
+            response.ticks += 1
+            state = .exchanging(.refusing(response), transfer)
+            return response.ticks >= limits.errorTicks ? refuse(response.refusal) : []
+        case .exchanging(.receiving(var reception), let transfer):
+            reception.ticksSinceSync += 1
+            var actions = flush(&reception)
+            let isDue = !reception.sync.wasDone || reception.ticksSinceSync >= limits.syncTicks
+            if reception.isResumable, counters.offset > reception.part.synced, isDue { actions += sync(&reception) }
+            state = .exchanging(.receiving(reception), transfer)
+            return actions
+        default:
+            return []
+        }
+    }
+
+    // MARK: Results
+
+    mutating func appended(_ length: UInt64, _ stamp: PartStamp?) -> [Action] {
+        switch state {
+        case .exchanging(.receiving(var reception), let transfer):
+            reception.part.noteWritten(length, stamp, of: counters.offset)
+            var actions = resumeWhenDue(&reception)
+            if isSyncDue(reception) { actions += sync(&reception) }
+            actions += recordWhenDue(&reception)
+            state = .exchanging(.receiving(reception), transfer)
+            return actions
+        case .saving(var saving):
+            saving.reception.part.noteWritten(length, stamp, of: counters.offset)
+            state = .saving(saving)
+            return []
+        default:
+            return []
+        }
+    }
+
+    private func isSyncDue(_ reception: Reception) -> Bool {
+        let part = reception.part
+        // Without a validator a sync makes nothing durable that counts; later ones spread the load of the last.
+        let step = reception.sync.wasDone || !reception.isResumable ? limits.laterSync : limits.firstSync
+        let isNearlyWhole = file.size.map { $0 - min($0, part.written) < limits.firstSync } ?? false
+        return part.written - min(part.written, part.synced) >= step && !isNearlyWhole
+    }
+
+    private func resumeWhenDue(_ reception: inout Reception) -> [Action] {
+        guard reception.isPaused, hasRoom(reception),
+            counters.offset - reception.part.written <= limits.outstanding / 2
+        else { return [] }
+        reception.isPaused = false
+        return [.resumeTransfer]
+    }
+
+    /// Only what the disk has reported as written may come under a validator: before that the part file may still have
     /// another's bytes.
-    private mutating func recordWhenDue() -> [Action] {
+    private mutating func recordWhenDue(_ reception: inout Reception) -> [Action] {
         // After a sync comes a checkpoint anyway.
-        guard needsFirstCheckpoint, !isRecording, !isSyncing, written >= limits.firstCheckpoint else { return [] }
-        return recordCheckpoint()
+        guard needsFirstCheckpoint(reception), !reception.record.isUnderWay, !reception.sync.isUnderWay,
+            reception.part.written >= limits.firstCheckpoint
+        else { return [] }
+        return recordCheckpoint(&reception)
     }
 
-    private mutating func recordCheckpoint() -> [Action] {
-        guard let checkpoint = noteCheckpoint() else { return [] }
-        isRecording = true
+    private mutating func recordCheckpoint(_ reception: inout Reception) -> [Action] {
+        guard let checkpoint = noteCheckpoint(reception) else { return [] }
+        reception.record.begin()
         return [.recordCheckpoint(checkpoint)]
     }
 
     mutating func checkpointRecorded() -> [Action] {
-        guard isRecording else { return [] }
-        isRecording = false
-        hasRecorded = true
-        return phase == .receiving ? resumeWhenDue() : []
-    }
-
-    mutating func sync() -> [Action] {
-        guard !isSyncing else { return [] }
-        isSyncing = true
-        ticksSinceSync = 0
-        return [.sync]
+        guard case .exchanging(.receiving(var reception), let transfer) = state, reception.record.isUnderWay else {
+            return []
+        }
+        reception.record.finish()
+        let actions = resumeWhenDue(&reception)
+        state = .exchanging(.receiving(reception), transfer)
+        return actions
     }
 
     mutating func synced(_ length: UInt64, _ checksum: UInt32?) -> [Action] {
-        guard isSyncing else { return [] }
-        isSyncing = false
-        hasSynced = true
-        if length >= synced, length <= offset { syncedChecksum = checksum }
-        synced = max(synced, min(length, offset))
-        guard case .saving(let conclusion) = phase else {
-            return phase == .receiving ? recordCheckpoint() : []
+        switch state {
+        case .exchanging(.receiving(var reception), let transfer):
+            guard reception.sync.isUnderWay else { return [] }
+            reception.sync.finish()
+            reception.part.noteSynced(length, checksum, of: counters.offset)
+            let actions = recordCheckpoint(&reception)
+            state = .exchanging(.receiving(reception), transfer)
+            return actions
+        case .saving(var saving):
+            saving.reception.part.noteSynced(length, checksum, of: counters.offset)
+            if saving.needsSecondSync {
+                saving.needsSecondSync = false
+                state = .saving(saving)
+                return [.sync]
+            }
+            noteCheckpoint(saving.reception)
+            return conclude(saving.conclusion)
+        default:
+            return []
         }
-        if needsLastSync {
-            needsLastSync = false
-            return sync()
-        }
-        noteCheckpoint()
-        return conclude(conclusion)
     }
 
     /// Nil when there is nothing to continue from safely.
     @discardableResult
-    private mutating func noteCheckpoint() -> Checkpoint? {
-        guard max(written, synced) > 0, validator.ifRange != nil, let url = head?.finalURL else { return nil }
-        if synced > furthest {
-            madeProgress = true
-            furthest = synced
+    private mutating func noteCheckpoint(_ reception: Reception) -> Checkpoint? {
+        let part = reception.part
+        guard max(part.written, part.synced) > 0, reception.isResumable, let url = head?.finalURL else { return nil }
+        if part.synced > counters.furthest {
+            counters.madeProgress = true
+            counters.furthest = part.synced
         }
         checkpoint = Checkpoint(
-            validator: validator, finalURL: url, size: size, syncedOffset: synced, bootID: bootID, facts: facts,
-            part: part, syncedChecksum: syncedChecksum)
+            validator: file.validator, finalURL: url, size: file.size, syncedOffset: part.synced, bootID: bootID,
+            facts: file.facts, part: part.stamp, syncedChecksum: part.syncedChecksum)
         return checkpoint
     }
 
+    // MARK: The end of the body
+
     mutating func transferComplete() -> [Action] {
-        transferIsOver = true
-        switch phase {
+        guard case .exchanging(let exchange, _) = state else { return [] }
+        state = .exchanging(exchange, .ended)
+        switch exchange {
         case .requesting:
             return retry(Failure(.badResponse, "the transfer ended without an answer"), fromZero: false)
-        case .receiving: return bodyEnded()
-        case .receivingErrorBody: return refuse()
-        default: return []
+        case .receiving(let reception): return bodyEnded(reception)
+        case .refusing(let response): return refuse(response.refusal)
+        case .lookingAgain, .forgetting: return []
         }
     }
 
-    mutating func bodyEnded() -> [Action] {
-        guard let size, offset != size else {
+    mutating func bodyEnded(_ reception: Reception) -> [Action] {
+        let offset = counters.offset
+        guard let size = file.size, offset != size else {
             // Without a length it is known only now.
-            if size == nil, let refusal = terms.refusal(ofSize: offset) { return refuse(refusal) }
+            if file.size == nil, let failure = terms.refusal(ofSize: offset) { return reject(failure) }
             return seal()
         }
         let reason =
-            offset == bodyEnd
+            offset == reception.bodyEnd
             ? "the server sent the bytes up to \(offset) of \(size) only"
             : "the answer ended after \(offset) of \(size) bytes"
         return keepForLater(
             .retry(Failure(.connectionLost, reason), reason: .retry, retryAfterSeconds: nil, fromZero: false))
-    }
-
-    mutating func tick() -> [Action] {
-        if phase == .receivingErrorBody {
-            errorTicks += 1
-            return errorTicks >= limits.errorTicks ? refuse() : []
-        }
-        guard phase == .receiving else { return [] }
-        ticksSinceSync += 1
-        let actions = flush()
-        guard validator.ifRange != nil, offset > synced, !hasSynced || ticksSinceSync >= limits.syncTicks else {
-            return actions
-        }
-        return actions + sync()
     }
 }
 

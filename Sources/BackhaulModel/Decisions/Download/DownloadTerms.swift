@@ -2,7 +2,7 @@
 public struct DownloadTerms: Equatable, Sendable {
     public var url = ""
     public var method = "GET"
-    /// A 401 or 407 that is not accepted is no failure but a question.
+    /// A 401 or 407 that is not accepted is a challenge and no failure.
     public var asksForCredentials = false
     public var acceptedStatuses = StatusList.successful
     public var retriedStatuses = StatusList.transient
@@ -72,6 +72,6 @@ public struct DownloadTerms: Equatable, Sendable {
                 + (isServers ? "the server says" : "the request says"))
     }
 
-    /// Whether the answer has no body, whatever its head says (RFC 9110, sections 9.3.2, 15.3.5, 15.3.6 and 15.4.5).
+    /// Whether the response has no body, whatever its head says (RFC 9110, sections 9.3.2, 15.3.5, 15.3.6 and 15.4.5).
     func hasNoBody(_ status: Int32) -> Bool { method == "HEAD" || [204, 205, 304].contains(status) }
 }

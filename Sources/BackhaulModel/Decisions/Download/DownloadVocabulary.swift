@@ -1,33 +1,12 @@
 extension DownloadMachine {
-    public enum Phase: Equatable, Sendable {
-        case ready
-        /// A crash happened after the intent was recorded: is the sealed file there, as part or under its name?
-        case lookingForSealed(FinishIntent)
-        /// The file system was full: is there room now?
-        case checkingSpace
-        /// The file that lies at the destination may be the one that is wanted.
-        case lookingForFile
-        /// The version that an earlier task has put at the destination is looked up.
-        case lookingForVersion
-        /// The server has no other version: is the file still there?
-        case lookingAgain(FileVersion)
-        /// The part file is being opened to be continued.
-        case opening
-        case requesting
-        /// What is there is of no use; that must be durable before a byte is overwritten.
-        case forgetting
-        case receiving
-        /// The body of an answer that is not accepted.
-        case receivingErrorBody
-        case sealing
-        case recordingIntent(FinishIntent)
-        case placing
-        /// Bytes are written and synced so that the next attempt finds them.
-        case saving(Conclusion)
-        /// The part file is being removed.
-        case discarding(Conclusion)
-        case concluding
-        case over
+    /// Where the challenge of a response is found.
+    public enum ChallengeSource: Equatable, Sendable {
+        /// In its head.
+        case head
+        /// There is none that its task waits for.
+        case nothing
+        /// The engine has read it already.
+        case demand(AuthenticationDemand)
     }
 
     /// How this attempt leaves the task.
@@ -42,8 +21,8 @@ extension DownloadMachine {
         case left
     }
 
-    /// What came of an action, or what others want. An event that its phase does not wait for (late, repeated) changes
-    /// nothing.
+    /// The result of an action, or what others want. An event that does not belong to the present state (late,
+    /// repeated) changes nothing.
     public enum Event: Equatable, Sendable {
         case start
         case lookedForSealed(isThere: Bool)
@@ -66,7 +45,7 @@ extension DownloadMachine {
         /// The file is this long now.
         case appended(length: UInt64, PartStamp? = nil)
         case synced(length: UInt64, checksum: UInt32? = nil)
-        /// Or not: then a crash costs more, and the next one will be.
+        /// Sent on failure, too; a crash then loses more.
         case checkpointRecorded
         case sealed(FinishIntent, Checksum? = nil)
         case intentRecorded
@@ -77,7 +56,7 @@ extension DownloadMachine {
         /// An operation on the part file failed, or one of the store for it.
         case diskFailed(Failure)
         case concluded
-        /// In place of `concluded` after a `retry` or `credential`: there is no further try, so the task is to fail.
+        /// In place of `concluded` after a `retry` or `credential`: there is no further attempt, so the task fails.
         case retryRefused
         /// The host cancelled the task: its row has ended.
         case cancel
@@ -93,54 +72,54 @@ extension DownloadMachine {
     /// goes on. When one that writes or syncs has failed, those behind it fail, too, until the part is opened or
     /// restarted: bytes must not move up into a gap.
     public enum Action: Equatable, Sendable {
-        /// Answered by `lookedForSealed`.
+        /// Results in `lookedForSealed`.
         case lookForSealed(FinishIntent)
         /// Whether the file system has room for `missing` bytes, and can hold a file of `size` at all, when the server
-        /// announced it. Answered by `spaceChecked` or `diskFailed`; while a transfer runs, the first of these changes
+        /// announced it. Results in `spaceChecked` or `diskFailed`; while a transfer runs, the first of these changes
         /// nothing.
         case checkSpace(missing: UInt64, size: UInt64?)
-        /// Look for a file at the destination and compute its digest, when it has the size. Answered by
+        /// Look for a file at the destination and compute its digest, when it has the size. Results in
         /// `lookedForFile`.
         case lookForFile(size: UInt64?, Checksum.Algorithm?)
-        /// Answered by `lookedForVersion`.
+        /// Results in `lookedForVersion`.
         case lookForVersion
-        /// Whether the file is still as that version was left. Answered by `lookedAgain`.
+        /// Whether the file is still as that version was left. Results in `lookedAgain`.
         case lookAgain(FileVersion)
-        /// Whether the name that the server gives is free. Answered by `diskFailed` or not at all.
+        /// Whether the name that the server gives is free. Results in `diskFailed` or in nothing.
         case checkName(String)
-        /// Compute the digest of the part file, from its first byte on, also of what is there already. Not answered.
+        /// Compute the digest of the part file, from its first byte on, also of what is there already. Has no result.
         case hash(Checksum.Algorithm)
         /// Go on with the part file that is there. Bytes behind `syncedOffset` are trusted in the boot that wrote them
-        /// only; in another one the file is cut there. Answered by `opened`.
+        /// only; in another one the file is cut there. Results in `opened`.
         case openPart(isSameBoot: Bool, syncedOffset: UInt64)
-        /// Answered by `head`, `received` and one `transferComplete` or `transferFailed`.
+        /// Results in `head`, `received` and one `transferComplete` or `transferFailed`.
         case startTransfer(offset: UInt64, ifRange: String?, condition: FileVersion? = nil)
-        /// The transfer tells nothing more.
+        /// No event of the transfer follows.
         case stopTransfer
         /// Bytes are wanted again.
         case resumeTransfer
         /// The connection is free for another task. Given once.
-        case releaseTurn
-        /// Make durable that nothing is there: no checkpoint and no intent. Answered by `forgotten`.
+        case releaseSlot
+        /// Make durable that nothing is there: no checkpoint and no intent. Results in `forgotten`.
         case forgetCheckpoint
         /// What is in the part file counts for nothing: the next byte is its first.
         case restartPart
-        /// Hand the buffer to the disk. Answered by `appended`.
+        /// Hand the buffer to the disk. Results in `appended`.
         case flush
-        /// Answered by `synced`.
+        /// Results in `synced`.
         case sync
-        /// Answered by `checkpointRecorded`.
+        /// Results in `checkpointRecorded`.
         case recordCheckpoint(Checkpoint)
-        /// Hand the rest of the buffer to the disk and make the file whole. Answered by `sealed`.
+        /// Hand the rest of the buffer to the disk and make the file whole. Results in `sealed`.
         case seal(size: UInt64)
-        /// Answered by `intentRecorded` or `intentRefused`.
+        /// Results in `intentRecorded` or `intentRefused`.
         case recordIntent(FinishIntent)
-        /// Answered by `placed`.
+        /// Results in `placed`.
         case place(FinishIntent)
-        /// There may be none. Answered by `discarded`.
+        /// There may be none. Results in `discarded`.
         case discardPart
         /// Commit how the attempt ended, with what is durable now. A recorded intent stays unless the task ends: the
-        /// next attempt begins with it. Answered by `concluded` or, with nothing committed, by `retryRefused`.
+        /// next attempt begins with it. Results in `concluded` or, with nothing committed, by `retryRefused`.
         case conclude(Conclusion, Checkpoint?)
         /// The last action.
         case closePart
@@ -167,7 +146,7 @@ extension DownloadMachine {
         public var syncTicks = 10
         /// So many bytes are worth a look at the free space before the first of them is written.
         public var spaceCheck: UInt64 = 1 << 20
-        /// Read of the body of an answer that is not accepted.
+        /// Read of the body of a response that is not accepted.
         public var errorBody = UInt64(Limits.errorBodySize)
         /// For so many ticks at the most: a body that drips holds a connection that other tasks wait for.
         public var errorTicks = 5

@@ -3,16 +3,16 @@ import Testing
 
 @Suite("A download that is asked for a credential")
 struct AskingTests {
-    private let demand = AuthenticationDemand(question)
+    private let demand = AuthenticationDemand(challenge)
 
-    @Test("keeps what is there, reads what little the server says, and concludes with the question")
+    @Test("keeps what is there, reads what little the server says, and concludes with the challenge")
     func keeps() throws {
         let demand = try #require(demand)
         var attempt = Attempt(from: .kept(500), asks: true)
         attempt.after(.start, .opened(length: 500))
-        attempt.when(.head(question))
+        attempt.when(.head(challenge))
         attempt.when(.received(count: 3))
-        attempt.when(.transferComplete, .releaseTurn, .conclude(.credential(demand), .kept(500)))
+        attempt.when(.transferComplete, .releaseSlot, .conclude(.credential(demand), .kept(500)))
         attempt.when(.concluded, .closePart)
     }
 
@@ -21,7 +21,7 @@ struct AskingTests {
     ])
     func endless(_ event: DownloadMachine.Event) {
         var attempt = Attempt(asks: true)
-        attempt.after(.start, .head(question), event)
+        attempt.after(.start, .head(challenge), event)
         #expect(attempt.machine.phase == .concluding)
         attempt.when(.concluded, .closePart)
     }
@@ -30,7 +30,7 @@ struct AskingTests {
     func refused() throws {
         let demand = try #require(demand)
         var attempt = Attempt(from: .kept(500), asks: true)
-        attempt.after(.start, .opened(length: 500), .head(question), .transferComplete)
+        attempt.after(.start, .opened(length: 500), .head(challenge), .transferComplete)
         attempt.when(.retryRefused, .discardPart)
         attempt.when(.discarded, .conclude(.failed(demand.failure), nil))
     }
@@ -38,14 +38,14 @@ struct AskingTests {
     @Test("fails at once when its session does not ask for credentials")
     func off() {
         var attempt = Attempt()
-        attempt.after(.start, .head(question))
-        attempt.when(.transferComplete, .releaseTurn, .discardPart)
+        attempt.after(.start, .head(challenge))
+        attempt.when(.transferComplete, .releaseSlot, .discardPart)
     }
 
     @Test("takes a 407 without a proxy for a failure")
     func withoutProxy() {
         var attempt = Attempt(asks: true)
         attempt.after(.start, .head(head(407, "Proxy-Authenticate: Basic realm=\"x\"")))
-        attempt.when(.transferComplete, .releaseTurn, .discardPart)
+        attempt.when(.transferComplete, .releaseSlot, .discardPart)
     }
 }

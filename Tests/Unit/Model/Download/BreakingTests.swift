@@ -7,7 +7,7 @@ struct BreakingTests {
     func connectionLost() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 70))
-        attempt.when(.transferFailed(.lost, isTransient: true), .releaseTurn, .flush, .sync)
+        attempt.when(.transferFailed(.lost, isTransient: true), .releaseSlot, .flush, .sync)
         attempt.when(.appended(length: 70))
         attempt.when(.synced(length: 70), .conclude(.again(.lost), .kept(70)))
         attempt.when(.concluded, .closePart)
@@ -18,7 +18,7 @@ struct BreakingTests {
     func syncUnderWay() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 70), .tick, .received(count: 20))
-        attempt.when(.transferFailed(.lost, isTransient: true), .releaseTurn, .flush)
+        attempt.when(.transferFailed(.lost, isTransient: true), .releaseSlot, .flush)
         attempt.when(.synced(length: 70), .sync)
         attempt.when(.synced(length: 90), .conclude(.again(.lost), .kept(90)))
     }
@@ -28,7 +28,7 @@ struct BreakingTests {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 70))
         let failure = Failure(.connectionLost, "the answer ended after 70 of 1000 bytes")
-        attempt.when(.transferComplete, .releaseTurn, .flush, .sync)
+        attempt.when(.transferComplete, .releaseSlot, .flush, .sync)
         attempt.when(.synced(length: 70), .conclude(.again(failure), .kept(70)))
     }
 
@@ -36,7 +36,7 @@ struct BreakingTests {
     func nothingToContinue() {
         var attempt = Attempt()
         attempt.after(.start, .head(unvalidated), .received(count: 70), .tick)
-        attempt.when(.transferFailed(.lost, isTransient: true), .releaseTurn, .discardPart)
+        attempt.when(.transferFailed(.lost, isTransient: true), .releaseSlot, .discardPart)
         attempt.when(.discarded, .conclude(.again(.lost), nil))
         #expect(!attempt.machine.madeProgress)
     }
@@ -45,7 +45,7 @@ struct BreakingTests {
     func nothingNew() {
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
-        attempt.when(.transferFailed(.lost, isTransient: true), .releaseTurn, .conclude(.again(.lost), .kept(400)))
+        attempt.when(.transferFailed(.lost, isTransient: true), .releaseSlot, .conclude(.again(.lost), .kept(400)))
         #expect(!attempt.machine.madeProgress)
     }
 
@@ -63,7 +63,7 @@ struct BreakingTests {
     func permanent() {
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
-        attempt.when(.transferFailed(.refused, isTransient: false), .releaseTurn, .discardPart)
+        attempt.when(.transferFailed(.refused, isTransient: false), .releaseSlot, .discardPart)
         attempt.when(.discarded, .conclude(.failed(.refused), nil))
     }
 
@@ -74,7 +74,7 @@ struct BreakingTests {
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
         attempt.when(.head(answer))
-        attempt.when(.transferComplete, .releaseTurn, .conclude(.again(failure, after: 30), .kept(400)))
+        attempt.when(.transferComplete, .releaseSlot, .conclude(.again(failure, after: 30), .kept(400)))
     }
 
     @Test("An answer that is not accepted is read to its end, which ends the task")
@@ -85,7 +85,7 @@ struct BreakingTests {
         attempt.when(.head(head(404)))
         #expect(attempt.machine.wantsBytes)
         attempt.when(.received(count: 49))
-        attempt.when(.transferComplete, .releaseTurn, .discardPart)
+        attempt.when(.transferComplete, .releaseSlot, .discardPart)
         attempt.when(.discarded, .conclude(.failed(failure), nil))
     }
 
@@ -95,21 +95,21 @@ struct BreakingTests {
         limits.errorTicks = 2
         var attempt = Attempt(limits: limits)
         attempt.after(.start, .head(head(404)), .received(count: 1), .tick)
-        attempt.when(.tick, .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.tick, .stopTransfer, .releaseSlot, .discardPart)
     }
 
     @Test("No more of it is read than is kept")
     func endlessErrorBody() {
         var attempt = Attempt()
         attempt.after(.start, .head(head(404)), .received(count: 49))
-        attempt.when(.received(count: 1), .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.received(count: 1), .stopTransfer, .releaseSlot, .discardPart)
     }
 
     @Test("It ends the task also when its connection breaks")
     func brokenErrorBody() {
         var attempt = Attempt()
         attempt.after(.start, .head(head(404)))
-        attempt.when(.transferFailed(.lost, isTransient: true), .releaseTurn, .discardPart)
+        attempt.when(.transferFailed(.lost, isTransient: true), .releaseSlot, .discardPart)
         guard case .conclude(.failed(let failure), nil)? = attempt.conclusion(after: .discarded) else {
             Issue.record("the task does not fail")
             return
@@ -122,7 +122,7 @@ struct BreakingTests {
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
         let failure = Failure(.badResponse, "the transfer ended without an answer")
-        attempt.when(.transferComplete, .releaseTurn, .conclude(.again(failure), .kept(400)))
+        attempt.when(.transferComplete, .releaseSlot, .conclude(.again(failure), .kept(400)))
     }
 }
 
@@ -133,7 +133,7 @@ struct DiskFailureTests {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 100), .tick)
         attempt.when(
-            .diskFailed(.broken), .stopTransfer, .releaseTurn, .openPart(isSameBoot: false, syncedOffset: 500),
+            .diskFailed(.broken), .stopTransfer, .releaseSlot, .openPart(isSameBoot: false, syncedOffset: 500),
             .conclude(.again(.broken), .kept(500, boot: "")))
         attempt.when(.opened(length: 500))
         attempt.when(.concluded, .closePart)
@@ -163,7 +163,7 @@ struct DiskFailureTests {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 100))
         attempt.when(
-            .diskFailed(.full), .stopTransfer, .releaseTurn, .conclude(.again(.full, reason: .diskFull), nil))
+            .diskFailed(.full), .stopTransfer, .releaseSlot, .conclude(.again(.full, reason: .diskFull), nil))
     }
 
     @Test("A file that has its intent is not cut: it is looked for by the next attempt")
@@ -192,7 +192,7 @@ struct DiskFailureTests {
         let failure = Failure(status, "not now")
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start, .opened(length: 500), .head(wholeOther))
-        attempt.when(.diskFailed(failure), .stopTransfer, .releaseTurn, .conclude(.again(failure), nil))
+        attempt.when(.diskFailed(failure), .stopTransfer, .releaseSlot, .conclude(.again(failure), nil))
     }
 
     @Test("Running out of descriptors when the part is opened costs no byte")
@@ -200,7 +200,7 @@ struct DiskFailureTests {
         let failure = Failure(.outOfResources, "no descriptors")
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start)
-        attempt.when(.diskFailed(failure), .releaseTurn, .conclude(.again(failure), .kept(400)))
+        attempt.when(.diskFailed(failure), .releaseSlot, .conclude(.again(failure), .kept(400)))
     }
 
     @Test("A part file of another length than it should have is started again")

@@ -10,7 +10,7 @@ struct ContinuingTests {
         attempt.when(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
         attempt.when(.head(rest))
         attempt.when(.received(count: 500), .flush)
-        attempt.when(.transferComplete, .releaseTurn, .seal(size: 1_000))
+        attempt.when(.transferComplete, .releaseSlot, .seal(size: 1_000))
     }
 
     @Test("After another boot it goes on from what was synced", arguments: ["old", ""])
@@ -25,7 +25,7 @@ struct ContinuingTests {
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
         attempt.when(
-            .head(head(200, "Content-Length: 0", "ETag: \"a\"")), .stopTransfer, .releaseTurn, .discardPart)
+            .head(head(200, "Content-Length: 0", "ETag: \"a\"")), .stopTransfer, .releaseSlot, .discardPart)
         guard case .conclude(.retry(_, _, _, fromZero: true), let promise)? = attempt.handle(.discarded).first else {
             Issue.record("it is not tried again")
             return
@@ -59,7 +59,7 @@ struct ContinuingTests {
     func wholeAlready() {
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start)
-        attempt.when(.opened(length: 1_000), .releaseTurn, .seal(size: 1_000))
+        attempt.when(.opened(length: 1_000), .releaseSlot, .seal(size: 1_000))
     }
 
     @Test("When the server says that there is no more, all bytes are there")
@@ -67,7 +67,7 @@ struct ContinuingTests {
         var attempt = Attempt(from: .kept(400, of: nil))
         attempt.after(.start, .opened(length: 500))
         attempt.when(
-            .head(head(416, "Content-Range: bytes */500")), .stopTransfer, .releaseTurn, .seal(size: 500))
+            .head(head(416, "Content-Range: bytes */500")), .stopTransfer, .releaseSlot, .seal(size: 500))
     }
 
     @Test("A part file that is not as it was left counts for nothing", arguments: [
@@ -84,7 +84,7 @@ struct ContinuingTests {
         attempt.when(.opened(length: length), .forgetCheckpoint)
         attempt.when(.forgotten, .restartPart, .startTransfer(offset: 0, ifRange: nil))
         attempt.after(.head(whole), .received(count: 1_000))
-        attempt.when(.transferComplete, .releaseTurn, .seal(size: 1_000))
+        attempt.when(.transferComplete, .releaseSlot, .seal(size: 1_000))
     }
 
     @Test("Another file is written only after it is durable that the old bytes count for nothing")
@@ -106,7 +106,7 @@ struct ContinuingTests {
         attempt.when(.received(count: 300))
         attempt.when(.forgotten, .restartPart, .resumeTransfer, .flush)
         attempt.after(.received(count: 500))
-        attempt.when(.transferComplete, .releaseTurn, .seal(size: 800))
+        attempt.when(.transferComplete, .releaseSlot, .seal(size: 800))
     }
 
     @Test("An answer that ends while the old bytes are being forgotten is not asked for again")
@@ -115,7 +115,7 @@ struct ContinuingTests {
         attempt.after(.start, .opened(length: 500))
         attempt.when(.head(head(200, "Content-Length: 0", "ETag: \"b\"")), .forgetCheckpoint)
         attempt.when(.transferComplete)
-        attempt.when(.forgotten, .restartPart, .releaseTurn, .seal(size: 0))
+        attempt.when(.forgotten, .restartPart, .releaseSlot, .seal(size: 0))
     }
 
     @Test("An answer that may be of another file is thrown away, and so is what was there")
@@ -125,7 +125,7 @@ struct ContinuingTests {
         attempt.after(.start, .opened(length: 500))
         let failure = Failure(
             .badResponse, "the server answered 206 with another entity tag than before", domain: .http, detail: 206)
-        attempt.when(.head(other), .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.head(other), .stopTransfer, .releaseSlot, .discardPart)
         attempt.when(.discarded, .conclude(.again(failure, fromZero: true), nil))
         #expect(!attempt.machine.madeProgress)
     }
@@ -137,7 +137,7 @@ struct ContinuingTests {
         attempt.when(.head(head(206, "Content-Range: bytes 500-599/1000", "ETag: \"a\"")))
         attempt.when(.received(count: 100), .flush)
         let failure = Failure(.connectionLost, "the server sent the bytes up to 600 of 1000 only")
-        attempt.when(.transferComplete, .releaseTurn, .sync)
+        attempt.when(.transferComplete, .releaseSlot, .sync)
         attempt.when(.synced(length: 600), .conclude(.again(failure), .kept(600)))
         #expect(attempt.machine.madeProgress)
     }
@@ -164,7 +164,7 @@ struct ContinuingTests {
     func tooMany(_ checkpoint: Checkpoint?, _ head: ResponseHead, _ count: Int) {
         var attempt = Attempt(from: checkpoint)
         attempt.after(.start, .opened(length: 500), .head(head))
-        attempt.when(.received(count: count), .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.received(count: count), .stopTransfer, .releaseSlot, .discardPart)
         guard case .conclude(.retry(let failure, _, _, fromZero: true), nil)? = attempt.conclusion(after: .discarded)
         else {
             Issue.record("it is not tried again from the start")

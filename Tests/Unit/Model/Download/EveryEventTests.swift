@@ -22,11 +22,13 @@ struct EveryEventTests {
         ("receiving without end", nil, nil, [.start, .head(endless), .received(count: 99)]),
         ("receiving without validator", nil, nil, [.start, .head(unvalidated), .received(count: 99)]),
         ("receiving an error", nil, nil, [.start, .head(head(404)), .received(count: 1)]),
-        ("receiving a question", nil, nil, [.start, .head(question), .received(count: 1)]),
-        ("receiving a question about the rest", nil, .kept(500), [
-            .start, .opened(length: 500), .head(question), .received(count: 1),
+        ("receiving a challenge", nil, nil, [.start, .head(challenge), .received(count: 1)]),
+        ("receiving a challenge about the rest", nil, .kept(500), [
+            .start, .opened(length: 500), .head(challenge), .received(count: 1),
         ]),
-        ("concluding a question", nil, .kept(500), [.start, .opened(length: 500), .head(question), .transferComplete]),
+        ("concluding a challenge", nil, .kept(500), [
+            .start, .opened(length: 500), .head(challenge), .transferComplete,
+        ]),
         ("sealing", nil, .kept(500), [.start, .opened(length: 1_000)]),
         ("recording", nil, .kept(500), [.start, .opened(length: 1_000), .sealed(.sealed)]),
         ("placing", nil, .kept(500), [.start, .opened(length: 1_000), .sealed(.sealed), .intentRecorded]),
@@ -41,7 +43,7 @@ struct EveryEventTests {
     /// Each kind once, with numbers at their ends.
     static let events: [Event] = [
         .start, .lookedForSealed(isThere: true), .lookedForSealed(isThere: false), .opened(length: 0),
-        .opened(length: .max), .head(whole), .head(head(404)), .head(head(503)), .head(head(416)), .head(question),
+        .opened(length: .max), .head(whole), .head(head(404)), .head(head(503)), .head(head(416)), .head(challenge),
         .forgotten,
         .received(count: .max), .received(count: .min), .transferComplete, .transferFailed(.lost, isTransient: true),
         .transferFailed(.refused, isTransient: false), .appended(length: 0), .appended(length: .max),
@@ -51,7 +53,7 @@ struct EveryEventTests {
         .cancel, .leave, .expire(.timeOver), .tick,
     ]
 
-    @Test("lead to one conclusion, one turn given back, no transfer left behind, and silence", arguments: ways.indices)
+    @Test("lead to one conclusion, one slot released, no transfer left behind, and silence", arguments: ways.indices)
     func twoEvents(_ way: Int) {
         let (phase, intent, kept, events) = Self.ways[way]
         for first in Self.events {
@@ -66,6 +68,19 @@ struct EveryEventTests {
             }
         }
     }
+
+    @Test("the result of an action that was not given changes nothing")
+    func unasked() {
+        var attempt = Attempt(from: .kept(500))
+        attempt.after(.start, .opened(length: 0))
+        attempt.when(.transferFailed(.lost, isTransient: true))
+        attempt.when(.forgotten, .restartPart, .startTransfer(offset: 0, ifRange: nil))
+        attempt = Attempt(from: .kept(500))
+        attempt.after(.start, .opened(length: 500))
+        attempt.when(.appended(length: 0))
+        attempt.after(.head(rest))
+        #expect(attempt.machine.wantsBytes)
+    }
 }
 
 /// A machine whose actions are all answered, each as if it went well.
@@ -74,7 +89,7 @@ private struct AnsweredRun {
     private(set) var problems: [String] = []
     private var answers: [DownloadMachine.Event] = []
     private var transferRuns = false
-    private var turns = 0
+    private var slots = 0
     private var conclusions = 0
     private var refusals = 0
     private var closed = 0
@@ -109,7 +124,7 @@ private struct AnsweredRun {
         }
         for answer in answers { handle(answer) }
         if !machine.isOver { problems.append("it does not end") }
-        if turns != 1 { problems.append("the turn was given back \(turns) times") }
+        if slots != 1 { problems.append("the slot was released \(slots) times") }
         if conclusions < 1 || conclusions > 1 + refusals { problems.append("\(conclusions) conclusions") }
         if closed != 1 { problems.append("closed \(closed) times") }
         if transferRuns { problems.append("a transfer is left behind") }
@@ -134,7 +149,7 @@ private struct AnsweredRun {
                 default: false
                 }
             }
-        case .releaseTurn: turns += 1
+        case .releaseSlot: slots += 1
         case .forgetCheckpoint: answers.append(.forgotten)
         case .flush:
             written = machine.offset

@@ -9,7 +9,7 @@ struct FinishingTests {
         attempt.when(.start, .startTransfer(offset: 0, ifRange: nil))
         attempt.when(.head(head(200, "Content-Length: 50", "ETag: \"a\"")))
         attempt.when(.received(count: 50))
-        attempt.when(.transferComplete, .releaseTurn, .seal(size: 50))
+        attempt.when(.transferComplete, .releaseSlot, .seal(size: 50))
         attempt.when(.sealed(.sealed), .recordIntent(.sealed))
         attempt.when(.intentRecorded, .place(.sealed))
         attempt.when(.placed, .conclude(.succeeded, nil))
@@ -21,14 +21,14 @@ struct FinishingTests {
     func empty() {
         var attempt = Attempt()
         attempt.after(.start, .head(head(200, "Content-Length: 0")))
-        attempt.when(.transferComplete, .releaseTurn, .seal(size: 0))
+        attempt.when(.transferComplete, .releaseSlot, .seal(size: 0))
     }
 
     @Test("Without a length the end of the answer is the end of the file")
     func unknownLength() {
         var attempt = Attempt()
         attempt.after(.start, .head(endless), .received(count: 70))
-        attempt.when(.transferComplete, .releaseTurn, .seal(size: 70))
+        attempt.when(.transferComplete, .releaseSlot, .seal(size: 70))
         #expect(attempt.machine.size == 70)
     }
 

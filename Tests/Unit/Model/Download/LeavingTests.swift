@@ -5,11 +5,11 @@ import Testing
 struct LeavingTests {
     // MARK: After a crash behind the intent
 
-    @Test("A sealed file needs nothing but its name, and takes nobody's turn")
+    @Test("A sealed file needs nothing but its name, and releases its slot")
     func sealedIsThere() {
         var attempt = Attempt(from: .kept(500), intent: .sealed)
         attempt.when(.start, .lookForSealed(.sealed))
-        attempt.when(.lookedForSealed(isThere: true), .releaseTurn, .place(.sealed))
+        attempt.when(.lookedForSealed(isThere: true), .releaseSlot, .place(.sealed))
         attempt.when(.placed, .conclude(.succeeded, .kept(500)))
         attempt.when(.concluded, .closePart)
         #expect(attempt.machine.size == 1_000)
@@ -27,14 +27,14 @@ struct LeavingTests {
     func lookingFails() {
         var attempt = Attempt(from: .kept(500), intent: .sealed)
         attempt.after(.start)
-        attempt.when(.diskFailed(.broken), .releaseTurn, .conclude(.again(.broken), .kept(500)))
+        attempt.when(.diskFailed(.broken), .releaseSlot, .conclude(.again(.broken), .kept(500)))
     }
 
     @Test("Leaving while it is looked for keeps the intent for the next attempt")
     func leaveWhileLooking() {
         var attempt = Attempt(from: .kept(500), intent: .sealed)
         attempt.after(.start)
-        attempt.when(.leave, .releaseTurn, .conclude(.left, .kept(500)))
+        attempt.when(.leave, .releaseSlot, .conclude(.left, .kept(500)))
         attempt.when(.lookedForSealed(isThere: true))
         attempt.when(.concluded, .closePart)
     }
@@ -44,7 +44,7 @@ struct LeavingTests {
     @Test("A task whose time is over fails and leaves no part file")
     func expired() {
         var attempt = Attempt(from: .kept(500))
-        attempt.when(.expire(.timeOver), .releaseTurn, .discardPart)
+        attempt.when(.expire(.timeOver), .releaseSlot, .discardPart)
         attempt.when(.discarded, .conclude(.failed(.timeOver), nil))
     }
 
@@ -53,14 +53,14 @@ struct LeavingTests {
         var attempt = Attempt(intent: .sealed)
         attempt.when(.expire(.timeOver), .lookForSealed(.sealed))
         attempt.when(.expire(.timeOver))
-        attempt.when(.lookedForSealed(isThere: true), .releaseTurn, .place(.sealed))
+        attempt.when(.lookedForSealed(isThere: true), .releaseSlot, .place(.sealed))
     }
 
     @Test("But too late to fetch them again")
     func expiredAndGone() {
         var attempt = Attempt(intent: .sealed)
         attempt.after(.start, .expire(.timeOver))
-        attempt.when(.lookedForSealed(isThere: false), .releaseTurn, .discardPart)
+        attempt.when(.lookedForSealed(isThere: false), .releaseSlot, .discardPart)
         attempt.when(.discarded, .conclude(.failed(.timeOver), nil))
     }
 
@@ -70,7 +70,7 @@ struct LeavingTests {
     func suspended() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 70))
-        attempt.when(.leave, .stopTransfer, .releaseTurn, .flush, .sync)
+        attempt.when(.leave, .stopTransfer, .releaseSlot, .flush, .sync)
         attempt.when(.synced(length: 70), .conclude(.left, .kept(70)))
         attempt.when(.concluded, .closePart)
     }
@@ -79,7 +79,7 @@ struct LeavingTests {
     func suspendedWithoutValidator() {
         var attempt = Attempt()
         attempt.after(.start, .head(unvalidated), .received(count: 70))
-        attempt.when(.leave, .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.leave, .stopTransfer, .releaseSlot, .discardPart)
         attempt.when(.discarded, .conclude(.left, nil))
     }
 
@@ -96,7 +96,7 @@ struct LeavingTests {
     @Test("A cancelled task leaves no part file, even one that never ran and one whose crash left some bytes")
     func cancelledBeforeTheStart() {
         var attempt = Attempt()
-        attempt.when(.cancel, .releaseTurn, .discardPart)
+        attempt.when(.cancel, .releaseSlot, .discardPart)
         attempt.when(.discarded, .conclude(.left, nil))
         attempt.when(.concluded, .closePart)
         attempt.when(.start)
@@ -106,7 +106,7 @@ struct LeavingTests {
     func cancelled() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 70), .tick)
-        attempt.when(.cancel, .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.cancel, .stopTransfer, .releaseSlot, .discardPart)
         attempt.when(.appended(length: 70))
         attempt.when(.synced(length: 70))
         attempt.when(.discarded, .conclude(.left, nil))

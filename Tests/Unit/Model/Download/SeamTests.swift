@@ -105,7 +105,7 @@ struct SeamTests {
         attempt.after(
             .start, .head(Self.large), .received(count: 100), .appended(length: 100), .checkpointRecorded, .tick)
         attempt.when(
-            .diskFailed(.broken), .stopTransfer, .releaseTurn, .openPart(isSameBoot: false, syncedOffset: 0),
+            .diskFailed(.broken), .stopTransfer, .releaseSlot, .openPart(isSameBoot: false, syncedOffset: 0),
             .conclude(.again(.broken), .kept(0, of: 9_000, boot: "")))
     }
 }

@@ -25,7 +25,7 @@ struct TermsTests {
         attempt.after(.start)
         attempt.when(.head(whole), .hash(.sha256))
         attempt.after(.received(count: 1_000))
-        attempt.when(.transferComplete, .releaseTurn, .seal(size: 1_000))
+        attempt.when(.transferComplete, .releaseSlot, .seal(size: 1_000))
         attempt.when(.sealed(.sealed, right), .recordIntent(.sealed))
         #expect(attempt.machine.checksum == right)
     }
@@ -52,7 +52,7 @@ struct TermsTests {
     func afterCrash() {
         var attempt = Attempt(from: .kept(1_000), terms: terms { $0.checksum = right })
         attempt.after(.start)
-        attempt.when(.opened(length: 1_000), .hash(.sha256), .releaseTurn, .seal(size: 1_000))
+        attempt.when(.opened(length: 1_000), .hash(.sha256), .releaseSlot, .seal(size: 1_000))
     }
 
     @Test("what an earlier attempt has left is read when the server lets it be continued, and only then")
@@ -84,7 +84,7 @@ struct TermsTests {
         kept.facts.digest = zero
         attempt = Attempt(from: kept)
         attempt.after(.start)
-        attempt.when(.opened(length: 1_000), .hash(.sha256), .releaseTurn, .seal(size: 1_000))
+        attempt.when(.opened(length: 1_000), .hash(.sha256), .releaseSlot, .seal(size: 1_000))
         attempt.when(.sealed(.sealed, wrong), .discardPart)
     }
 
@@ -100,7 +100,7 @@ struct TermsTests {
         for answer in answers {
             var attempt = Attempt(from: kept)
             attempt.after(.start, .opened(length: 500))
-            attempt.when(.head(answer), .stopTransfer, .releaseTurn, .discardPart)
+            attempt.when(.head(answer), .stopTransfer, .releaseSlot, .discardPart)
         }
         for lines in [["Content-Encoding: GZIP"], []] {
             var attempt = Attempt(from: kept)
@@ -110,7 +110,7 @@ struct TermsTests {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 500))
         attempt.when(
-            .head(head(206, range, "ETag: \"a\"", "Content-Encoding: gzip")), .stopTransfer, .releaseTurn, .discardPart)
+            .head(head(206, range, "ETag: \"a\"", "Content-Encoding: gzip")), .stopTransfer, .releaseSlot, .discardPart)
     }
 
     // MARK: Sizes
@@ -120,7 +120,7 @@ struct TermsTests {
         let wanted = terms { $0.expectedSize = 900 }
         var attempt = Attempt(terms: wanted)
         attempt.after(.start)
-        attempt.when(.head(whole), .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.head(whole), .stopTransfer, .releaseSlot, .discardPart)
         guard case .retry(let failure, _, _, fromZero: true)? = conclusion(&attempt, .discarded) else {
             Issue.record("it is not tried again from zero")
             return
@@ -128,13 +128,13 @@ struct TermsTests {
         #expect(failure.status == .sizeMismatch)
         attempt = Attempt(limits: .wide, terms: wanted)
         attempt.after(.start, .head(endless), .received(count: 900))
-        attempt.when(.received(count: 1), .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.received(count: 1), .stopTransfer, .releaseSlot, .discardPart)
         attempt = Attempt(limits: .wide, terms: wanted)
         attempt.after(.start, .head(endless), .received(count: 899))
-        attempt.when(.transferComplete, .releaseTurn, .discardPart)
+        attempt.when(.transferComplete, .releaseSlot, .discardPart)
         attempt = Attempt(limits: .wide, terms: wanted)
         attempt.after(.start, .head(endless), .received(count: 900))
-        attempt.when(.transferComplete, .releaseTurn, .seal(size: 900))
+        attempt.when(.transferComplete, .releaseSlot, .seal(size: 900))
     }
 
     @Test("the second time a wrong size ends the task")
@@ -142,7 +142,7 @@ struct TermsTests {
         var attempt = Attempt(terms: terms { ($0.expectedSize, $0.hadMismatch) = (900, true) })
         attempt.after(.start)
         // At once: the body is a file, and explains nothing.
-        attempt.when(.head(whole), .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.head(whole), .stopTransfer, .releaseSlot, .discardPart)
         guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
             Issue.record("it does not fail")
             return
@@ -155,7 +155,7 @@ struct TermsTests {
         let wanted = terms { $0.maximumSize = 900 }
         var attempt = Attempt(terms: wanted)
         attempt.after(.start)
-        attempt.when(.head(whole), .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.head(whole), .stopTransfer, .releaseSlot, .discardPart)
         guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
             Issue.record("it does not fail")
             return
@@ -163,7 +163,7 @@ struct TermsTests {
         #expect(failure.status == .tooLarge)
         attempt = Attempt(limits: .wide, terms: wanted)
         attempt.after(.start, .head(endless), .received(count: 900))
-        attempt.when(.received(count: 1), .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.received(count: 1), .stopTransfer, .releaseSlot, .discardPart)
     }
 
     // MARK: A file that is there
@@ -172,7 +172,7 @@ struct TermsTests {
     func skips() {
         var attempt = Attempt(terms: terms { ($0.skipsExisting, $0.checksum, $0.expectedSize) = (true, right, 7) })
         attempt.when(.start, .lookForFile(size: 7, .sha256))
-        attempt.when(.lookedForFile(FoundFile(size: 7, checksum: right)), .releaseTurn, .discardPart)
+        attempt.when(.lookedForFile(FoundFile(size: 7, checksum: right)), .releaseSlot, .discardPart)
         attempt.when(.discarded, .conclude(.succeeded, nil))
         #expect(attempt.machine.checksum == right && attempt.machine.size == 7)
     }
@@ -195,7 +195,7 @@ struct TermsTests {
         attempt.when(.lookedForVersion(.known), .startTransfer(offset: 0, ifRange: nil, condition: .known))
         attempt.when(.head(head(304)), .lookAgain(.known))
         attempt.when(.transferComplete)
-        attempt.when(.lookedAgain(isSame: true), .releaseTurn, .discardPart)
+        attempt.when(.lookedAgain(isSame: true), .releaseSlot, .discardPart)
         attempt.when(.discarded, .conclude(.succeeded, nil))
         #expect(attempt.machine.isUnchanged && attempt.machine.size == 1_000)
     }
@@ -206,7 +206,7 @@ struct TermsTests {
         attempt.after(.start)
         attempt.when(.lookedForVersion(nil), .startTransfer(offset: 0, ifRange: nil))
         attempt.when(.head(head(304)))
-        attempt.when(.transferComplete, .releaseTurn, .discardPart)
+        attempt.when(.transferComplete, .releaseSlot, .discardPart)
     }
 
     @Test("a file that went meanwhile, or a 304 of another resource, is asked for without a condition")
@@ -257,7 +257,7 @@ struct TermsTests {
         attempt.when(.spaceChecked, .startTransfer(offset: 0, ifRange: nil))
         attempt = Attempt(terms: terms { $0.neededSpace = 1_000 })
         attempt.after(.start)
-        attempt.when(.diskFailed(.full), .releaseTurn, .conclude(.again(.full, reason: .diskFull), nil))
+        attempt.when(.diskFailed(.full), .releaseSlot, .conclude(.again(.full, reason: .diskFull), nil))
     }
 
     @Test("the whole file is judged beside what is missing of it, and one that no disk can hold ends the task")
@@ -267,11 +267,11 @@ struct TermsTests {
         let tooLarge = Failure(.tooLarge, "larger than the file system")
         var attempt = Attempt(limits: limits)
         attempt.after(.start, .head(whole))
-        attempt.when(.diskFailed(tooLarge), .stopTransfer, .releaseTurn, .discardPart)
+        attempt.when(.diskFailed(tooLarge), .stopTransfer, .releaseSlot, .discardPart)
         attempt.when(.discarded, .conclude(.failed(tooLarge), nil))
         attempt = Attempt(from: .kept(500), terms: terms { $0.neededSpace = 500 })
         attempt.when(.start, .checkSpace(missing: 500, size: 1_000))
-        attempt.when(.diskFailed(tooLarge), .releaseTurn, .discardPart)
+        attempt.when(.diskFailed(tooLarge), .releaseSlot, .discardPart)
         attempt.when(.discarded, .conclude(.failed(tooLarge), nil))
     }
 }

@@ -44,7 +44,7 @@ struct DownloadWalk {
     private var answers: [DownloadMachine.Event] = []
     private var deliveries: [SimulatedServer.Delivery]?
     private var isPaused = false
-    private var turnsReleased = 0
+    private var slotsReleased = 0
     private var transfers = 0
     private var conclusions = 0
 
@@ -79,7 +79,7 @@ struct DownloadWalk {
         machine = DownloadMachine(
             checkpoint: row.checkpoint, intent: row.intent, bootID: "boot \(boot)", terms: .asking,
             limits: .tiny)
-        (turnsReleased, transfers, conclusions) = (0, 0, 0)
+        (slotsReleased, transfers, conclusions) = (0, 0, 0)
         forgetProcess()
         handle(isWild && random.once(in: 300) ? .expire(.timeOver) : .start)
         for _ in 0..<20_000 {
@@ -248,7 +248,7 @@ struct DownloadWalk {
             row.checkpoint = checkpoint
         case .left: row.checkpoint = checkpoint
         case .credential:
-            if checkpoint != row.checkpoint { problems.append("a question has cost what was there") }
+            if checkpoint != row.checkpoint { problems.append("a challenge has cost what was there") }
             row.checkpoint = checkpoint
         }
     }
@@ -285,9 +285,9 @@ struct DownloadWalk {
             if deliveries == nil { problems.append("a transfer is stopped that is over") }
             deliveries = nil
         case .resumeTransfer: isPaused = false
-        case .releaseTurn:
-            turnsReleased += 1
-            if deliveries != nil { problems.append("the turn is given back while bytes flow") }
+        case .releaseSlot:
+            slotsReleased += 1
+            if deliveries != nil { problems.append("the slot is released while bytes flow") }
         case .forgetCheckpoint: storeQueue.append(.forget)
         case .restartPart: diskQueue.append(.restart)
         case .flush: diskQueue.append(.append(takeBuffer()))
@@ -312,7 +312,7 @@ struct DownloadWalk {
     // MARK: What must hold
 
     private mutating func endAttempt() {
-        if turnsReleased != 1 { problems.append("the turn was given back \(turnsReleased) times") }
+        if slotsReleased != 1 { problems.append("the slot was released \(slotsReleased) times") }
         if conclusions != 1 { problems.append("there were \(conclusions) conclusions") }
         if transfers > 1 { problems.append("there were \(transfers) transfers") }
         if deliveries != nil { problems.append("a transfer goes on behind the end") }

@@ -26,7 +26,7 @@ struct SimulatedServer {
     let tellsSize: Bool
     private(set) var representations: [Representation] = []
     private var version = 0
-    private static let question = "WWW-Authenticate: Basic realm=\"staff\""
+    private static let challenge = "WWW-Authenticate: Basic realm=\"staff\""
 
     init(random: inout Random) {
         style = random.pick(Style.allCases) ?? .strongTag
@@ -54,7 +54,7 @@ struct SimulatedServer {
             if random.once(in: 8) { return [.failed(isTransient: true)] }
             if random.once(in: 400) { return [.failed(isTransient: false)] }
             if random.once(in: 16) { return [.head(head(503)), .body([1, 2, 3]), .complete] }
-            if random.once(in: 16) { return [.head(head(401, [Self.question])), .body([1, 2, 3]), .complete] }
+            if random.once(in: 16) { return [.head(head(401, [Self.challenge])), .body([1, 2, 3]), .complete] }
             if random.once(in: 200) { return [.head(head(404)), .body([1, 2, 3]), .complete] }
             if random.once(in: 300) { return [.complete] }
         }

@@ -8,7 +8,7 @@ struct UploadMachineTests {
     static let lost = Failure(.connectionLost, "broken")
     static let changed = Failure(.bodyChanged, "changed")
     static let late = Failure(.resourceTimeout, "late")
-    static let question = AuthenticationDemand(
+    static let challenge = AuthenticationDemand(
         head(401, [ResponseField("WWW-Authenticate", "Basic realm=\"a\"")]))
 
     static func head(_ status: Int32, _ fields: [ResponseField] = []) -> ResponseHead {
@@ -28,14 +28,14 @@ struct UploadMachineTests {
         events.map { machine.handle($0) }
     }
 
-    @Test("reads of the body before it asks for a connection, and gives its turn back before it ends")
+    @Test("reads of the body before it asks for a connection, and releases its slot before it ends")
     func succeeds() {
         var machine = Self.machine()
         let actions = Self.actions(
             &machine,
             [.start, .opened, .head(Self.head(201), nil), .received(count: 5), .transferComplete(), .concluded])
         #expect(actions == [
-            [.openBody], [.startTransfer], [], [], [.releaseTurn, .conclude(.succeeded)], [.close],
+            [.openBody], [.startTransfer], [], [], [.releaseSlot, .conclude(.succeeded)], [.close],
         ])
         #expect(machine.phase == .over && machine.bytesReceived == 5)
     }
@@ -60,7 +60,7 @@ struct UploadMachineTests {
     func accepted() {
         var machine = Self.machine { $0.acceptedStatuses = StatusList("409") ?? .successful }
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(409), nil)])
-        #expect(machine.handle(.transferComplete()) == [.releaseTurn, .conclude(.succeeded)])
+        #expect(machine.handle(.transferComplete()) == [.releaseSlot, .conclude(.succeeded)])
     }
 
     @Test("is no success by a response that came before its body was sent, unless the session tolerates that")
@@ -70,7 +70,7 @@ struct UploadMachineTests {
             _ = Self.actions(&machine, [.start, .opened, .head(Self.head(201), nil)])
             let actions = machine.handle(.transferComplete(bodyIsSent: false))
             if isTolerated {
-                #expect(actions == [.releaseTurn, .conclude(.succeeded)])
+                #expect(actions == [.releaseSlot, .conclude(.succeeded)])
             } else if case .conclude(.retry(let failure, _))? = actions.last {
                 #expect(failure.status == .connectionLost && failure.detail == 201)
             } else {
@@ -83,17 +83,17 @@ struct UploadMachineTests {
     func drippingErrorBody() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(404), nil), .received(count: 1)])
-        for _ in 1..<UploadMachine.AnswerLimits().errorTicks { #expect(machine.handle(.tick()) == []) }
+        for _ in 1..<UploadMachine.ResponseLimits().errorTicks { #expect(machine.handle(.tick()) == []) }
         #expect(machine.handle(.tick()).first == .stopTransfer)
     }
 
     @Test("waits for the credential that is asked for")
     func credential() throws {
-        let question = try #require(Self.question)
+        let challenge = try #require(Self.challenge)
         var machine = Self.machine()
-        _ = Self.actions(&machine, [.start, .opened, .head(Self.head(401), question)])
-        #expect(machine.handle(.transferComplete()) == [.releaseTurn, .conclude(.credential(question))])
-        #expect(machine.handle(.retryRefused) == [.conclude(.failed(question.failure))])
+        _ = Self.actions(&machine, [.start, .opened, .head(Self.head(401), challenge)])
+        #expect(machine.handle(.transferComplete()) == [.releaseSlot, .conclude(.credential(challenge))])
+        #expect(machine.handle(.retryRefused) == [.conclude(.failed(challenge.failure))])
     }
 
     @Test("whose answer breaks off may be tried again: of the host's answer some is missing")
@@ -102,7 +102,7 @@ struct UploadMachineTests {
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil), .received(count: 5)])
         #expect(
             machine.handle(.transferFailed(Self.lost, isTransient: true)) == [
-                .releaseTurn, .conclude(.retry(Self.lost, retryAfterSeconds: nil)),
+                .releaseSlot, .conclude(.retry(Self.lost, retryAfterSeconds: nil)),
             ])
     }
 
@@ -117,7 +117,7 @@ struct UploadMachineTests {
         _ = Self.actions(&other, [.start, .opened])
         #expect(
             other.handle(.bodyFailed(Self.changed)) == [
-                .stopTransfer, .releaseTurn, .conclude(.failed(Self.changed)),
+                .stopTransfer, .releaseSlot, .conclude(.failed(Self.changed)),
             ])
     }
 
@@ -127,14 +127,14 @@ struct UploadMachineTests {
         var machine = Self.machine()
         _ = machine.handle(.start)
         #expect(
-            machine.handle(.bodyFailed(failure)) == [.releaseTurn, .conclude(.retry(failure, retryAfterSeconds: nil))])
+            machine.handle(.bodyFailed(failure)) == [.releaseSlot, .conclude(.retry(failure, retryAfterSeconds: nil))])
     }
 
     @Test("reads no more of an endless answer than it may, and has succeeded")
     func endless() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil)])
-        #expect(machine.handle(.received(count: 1 << 20)) == [.stopTransfer, .releaseTurn, .conclude(.succeeded)])
+        #expect(machine.handle(.received(count: 1 << 20)) == [.stopTransfer, .releaseSlot, .conclude(.succeeded)])
         #expect(machine.handle(.received(count: .max)) == [])
     }
 
@@ -146,14 +146,14 @@ struct UploadMachineTests {
         var other = Self.machine()
         _ = Self.actions(&other, [.start, .opened])
         #expect(
-            other.handle(.expire(Self.late)) == [.stopTransfer, .releaseTurn, .conclude(.failed(Self.late))])
+            other.handle(.expire(Self.late)) == [.stopTransfer, .releaseSlot, .conclude(.failed(Self.late))])
     }
 
-    @Test("comes to one end, gives its turn back once and stops its transfer once, whatever happens in whatever order")
+    @Test("comes to one end, releases its slot once and stops its transfer once, whatever happens in whatever order")
     func anyOrder() {
         let events: [Machine.Event] = [
             .start, .opened, .head(Self.head(200), nil), .head(Self.head(500), nil),
-            .head(Self.head(401), Self.question), .received(count: 70_000), .transferComplete(),
+            .head(Self.head(401), Self.challenge), .received(count: 70_000), .transferComplete(),
             .transferFailed(Self.lost, isTransient: true), .transferFailed(Self.lost, isTransient: false),
             .bodyFailed(Self.changed), .concluded, .retryRefused, .cancel, .leave, .expire(Self.late),
         ]
@@ -170,7 +170,7 @@ struct UploadMachineTests {
             for event in [Machine.Event.cancel, .concluded] { seen += machine.handle(event) }
             #expect(seen.count { $0 == .close } == 1, "\(given)")
             #expect(seen.last == .close && machine.phase == .over)
-            #expect(seen.count { $0 == .releaseTurn } == 1, "\(given)")
+            #expect(seen.count { $0 == .releaseSlot } == 1, "\(given)")
             #expect(seen.count { $0 == .startTransfer } <= 1 && seen.count { $0 == .stopTransfer } <= 1)
             if seen.contains(.stopTransfer) { #expect(seen.contains(.startTransfer)) }
         }

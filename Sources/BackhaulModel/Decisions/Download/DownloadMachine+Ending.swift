@@ -1,0 +1,186 @@
+/// The ways out. Each ends the transfer, releases the slot and concludes.
+extension DownloadMachine {
+    /// Stops the transfer and releases the slot if the present state holds them and the next one does not.
+    mutating func enter(_ next: State) -> [Action] {
+        let last = state
+        state = next
+        return (last.hasRunningTransfer && !next.hasRunningTransfer ? [.stopTransfer] : [])
+            + (last.holdsSlot && !next.holdsSlot ? [.releaseSlot] : [])
+    }
+
+    mutating func transferFailed(_ failure: Failure, _ isTransient: Bool) -> [Action] {
+        guard case .exchanging(let exchange, _) = state else { return [] }
+        state = .exchanging(exchange, .ended)
+        switch exchange {
+        case .requesting, .forgetting, .receiving:
+            guard isTransient || policy.retriesLasting(failure) else { return discard(.failed(failure)) }
+            return keepForLater(.retry(failure, reason: .retry, retryAfterSeconds: nil, fromZero: false))
+        case .refusing(let response): return refuse(response.refusal)
+        case .lookingAgain: return []
+        }
+    }
+
+    /// Leaves the task because its response is not accepted.
+    mutating func refuse(_ refusal: Refusal) -> [Action] {
+        switch refusal {
+        case .again(let failure): retry(failure, fromZero: false)
+        case .credential(let demand): keepForLater(.credential(demand))
+        case .final(let failure) where policy.retriesLasting(failure): retry(failure, fromZero: false)
+        case .final(let failure): discard(.failed(failure))
+        }
+    }
+
+    mutating func retry(_ failure: Failure, fromZero: Bool) -> [Action] {
+        let conclusion = Conclusion.retry(
+            failure, reason: .retry, retryAfterSeconds: head?.retryAfterSeconds, fromZero: fromZero)
+        return fromZero ? discard(conclusion) : keepForLater(conclusion)
+    }
+
+    /// Keeps what may be continued and concludes.
+    mutating func keepForLater(_ conclusion: Conclusion) -> [Action] {
+        switch state {
+        case .exchanging(.forgetting, _): return discard(conclusion)
+        case .exchanging(.receiving(var reception), _):
+            guard reception.isResumable else { return discard(conclusion) }
+            guard counters.offset > reception.startOffset else { return conclude(conclusion) }
+            let needsSecondSync = reception.sync.isUnderWay
+            let actions = flush(&reception) + sync(&reception)
+            let saving = Saving(conclusion: conclusion, reception: reception, needsSecondSync: needsSecondSync)
+            return enter(.saving(saving)) + actions
+        default: return conclude(conclusion)
+        }
+    }
+
+    /// Nothing is kept, whatever an earlier attempt may have left there.
+    mutating func discard(_ conclusion: Conclusion) -> [Action] { removePart(entering: .discarding(conclusion)) }
+
+    private mutating func removePart(entering next: State) -> [Action] {
+        checkpoint = nil
+        counters.madeProgress = false
+        return enter(next) + [.discardPart]
+    }
+
+    mutating func discarded() -> [Action] {
+        switch state {
+        case .discarding(let conclusion): conclude(conclusion, partIsGone: true)
+        case .removing: close()
+        default: []
+        }
+    }
+
+    /// `preparations`: actions that come before the conclusion is committed.
+    mutating func conclude(
+        _ conclusion: Conclusion, partIsGone: Bool = false, after preparations: [Action] = []
+    ) -> [Action] {
+        enter(.concluding(Concluding(conclusion: conclusion, partIsGone: partIsGone))) + preparations
+            + [.conclude(conclusion, checkpoint)]
+    }
+
+    mutating func concluded() -> [Action] {
+        guard case .concluding(let concluding) = state else { return [] }
+        // Cancelled after all, and the conclusion has left a part file.
+        if concluding.isCancelled, !concluding.partIsGone { return removePart(entering: .removing) }
+        return close()
+    }
+
+    mutating func retryRefused() -> [Action] {
+        guard case .concluding(let concluding) = state, let failure = concluding.conclusion.retriedFailure else {
+            return []
+        }
+        return discard(concluding.isCancelled ? .left : .failed(failure))
+    }
+
+    private mutating func close() -> [Action] {
+        state = .over
+        return [.closePart]
+    }
+
+    // MARK: The disk
+
+    mutating func diskFailed(_ failure: Failure) -> [Action] {
+        switch state {
+        case .preparing(.ready), .concluding, .over: return []
+        // An earlier action failed, or the removal itself: nothing relies on the part file any more.
+        case .discarding, .removing: return discarded()
+        case .finishing(_, isCancelled: true): return discard(.left)
+        case .saving(let saving) where saving.conclusion == .left: return conclude(.left, after: goBack(after: failure))
+        case .preparing, .exchanging, .saving, .finishing: break
+        }
+        switch failure.status {
+        case .destinationExists, .destinationUnavailable, .tooLarge:
+            return discard(.failed(failure))
+        case .badResponse, .connectionLost:
+            // The part file has not the length that it should have.
+            return discard(.retry(failure, reason: .retry, retryAfterSeconds: nil, fromZero: true))
+        default:
+            let reason: WaitReason = failure.status == .diskFull ? .diskFull : .retry
+            return conclude(
+                .retry(failure, reason: reason, retryAfterSeconds: nil, fromZero: false), after: goBack(after: failure))
+        }
+    }
+
+    /// A failed sync is final for the bytes before it: only what an earlier one confirmed counts. The file is cut there
+    /// at once, so that a crash before the conclusion is durable finds no other bytes.
+    private mutating func goBack(after failure: Failure) -> [Action] {
+        guard let synced = checkpoint?.syncedOffset else { return [] }
+        switch state {
+        case .preparing(.opening):
+            if failure.status == .diskFailed { checkpoint?.bootID = "" }
+            return []
+        case .exchanging(.receiving, _), .saving, .finishing(.sealing, _):
+            checkpoint?.bootID = ""
+            return [.openPart(isSameBoot: false, syncedOffset: synced)]
+        // Nothing was written since, or the file is sealed: whole and synced.
+        default:
+            return []
+        }
+    }
+
+    // MARK: What others want
+
+    mutating func cancel() -> [Action] {
+        switch state {
+        // Decided once the result is here: a refused intent, say.
+        case .finishing(let step, _): state = .finishing(step, isCancelled: true)
+        case .concluding(var concluding):
+            concluding.isCancelled = true
+            state = .concluding(concluding)
+        case .discarding: state = .discarding(.left)
+        case .removing, .over: break
+        case .preparing, .exchanging, .saving: return discard(.left)
+        }
+        return []
+    }
+
+    mutating func leave() -> [Action] {
+        switch state {
+        case .exchanging(.receiving, _): keepForLater(.left)
+        case .preparing, .exchanging: conclude(.left)
+        case .saving, .finishing, .discarding, .concluding, .removing, .over: []
+        }
+    }
+
+    mutating func expire(_ failure: Failure) -> [Action] {
+        switch state {
+        case .preparing(.ready):
+            // All bytes were there before the crash: not too late to give them their name.
+            return intent.map { lookForSealed($0, expiry: failure) } ?? discard(.failed(failure))
+        case .preparing(.lookingForSealed(let intent, _)):
+            state = .preparing(.lookingForSealed(intent, expiry: failure))
+            return []
+        case .preparing, .exchanging: return discard(.failed(failure))
+        case .saving, .finishing, .discarding, .concluding, .removing, .over: return []
+        }
+    }
+}
+
+extension DownloadMachine.Conclusion {
+    /// With which the task ends when there is no further attempt.
+    fileprivate var retriedFailure: Failure? {
+        switch self {
+        case .retry(let failure, _, _, _): failure
+        case .credential(let demand): demand.failure
+        case .succeeded, .failed, .left: nil
+        }
+    }
+}

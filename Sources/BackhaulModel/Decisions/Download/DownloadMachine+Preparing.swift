@@ -1,0 +1,115 @@
+/// From the start of an attempt to the request. What can be found out without the server comes first: each step goes on
+/// to the next one that applies.
+extension DownloadMachine {
+    mutating func start() -> [Action] {
+        guard case .preparing(.ready) = state else { return [] }
+        return intent.map { lookForSealed($0) } ?? lookForFile()
+    }
+
+    /// `expiry`: the task's time is over.
+    mutating func lookForSealed(_ intent: FinishIntent, expiry: Failure? = nil) -> [Action] {
+        state = .preparing(.lookingForSealed(intent, expiry: expiry))
+        return [.lookForSealed(intent)]
+    }
+
+    private mutating func lookForFile() -> [Action] {
+        guard terms.skipsExisting else { return checkSpace() }
+        state = .preparing(.lookingForFile)
+        return [.lookForFile(size: terms.expectedSize, terms.checksum?.algorithm)]
+    }
+
+    private mutating func checkSpace() -> [Action] {
+        guard let space = terms.neededSpace else { return openPart() }
+        state = .preparing(.checkingSpace)
+        return [.checkSpace(missing: space, size: checkpoint?.size)]
+    }
+
+    private mutating func openPart() -> [Action] {
+        guard let checkpoint else { return requestWhole() }
+        state = .preparing(.opening(checkpoint))
+        return [.openPart(isSameBoot: isSameBoot(checkpoint), syncedOffset: checkpoint.syncedOffset)]
+    }
+
+    private mutating func requestWhole() -> [Action] {
+        guard terms.isOnlyIfChanged else { return request(from: 0) }
+        state = .preparing(.lookingForVersion)
+        return [.lookForVersion]
+    }
+
+    mutating func request(from length: UInt64, condition: FileVersion? = nil) -> [Action] {
+        counters.begin(at: length)
+        state = .exchanging(.requesting(condition: condition), .running)
+        let ifRange = length > 0 ? file.validator.ifRange : nil
+        return [.startTransfer(offset: length, ifRange: ifRange, condition: condition)]
+    }
+
+    // MARK: Results
+
+    mutating func lookedForSealed(_ isThere: Bool) -> [Action] {
+        guard case .preparing(.lookingForSealed(let intent, let expiry)) = state else { return [] }
+        if isThere {
+            counters.begin(at: intent.size)
+            file.size = intent.size
+            return enter(.finishing(.placing, isCancelled: false)) + [.place(intent)]
+        }
+        if let expiry { return discard(.failed(expiry)) }
+        return forget(.sealedFile)
+    }
+
+    mutating func lookedForFile(_ found: FoundFile?) -> [Action] {
+        guard case .preparing(.lookingForFile) = state else { return [] }
+        guard let found, found.size == terms.expectedSize ?? found.size, found.checksum == terms.checksum else {
+            return checkSpace()
+        }
+        file.size = found.size
+        counters.offset = found.size
+        file.checksum = found.checksum
+        return discard(.succeeded)
+    }
+
+    mutating func spaceChecked() -> [Action] {
+        guard case .preparing(.checkingSpace) = state else { return [] }
+        return openPart()
+    }
+
+    mutating func lookedForVersion(_ version: FileVersion?) -> [Action] {
+        guard case .preparing(.lookingForVersion) = state else { return [] }
+        return request(from: 0, condition: version)
+    }
+
+    mutating func opened(_ length: UInt64) -> [Action] {
+        guard case .preparing(.opening(let checkpoint)) = state else { return [] }
+        if checkpoint.isPromise { return request(from: 0) }
+        // Not what an earlier attempt left: shorter than what was synced, or longer than the file or what is trusted.
+        guard length > 0, length >= checkpoint.syncedOffset,
+            length == checkpoint.syncedOffset || isSameBoot(checkpoint), length <= checkpoint.size ?? .max
+        else { return forget(.partFile) }
+        file.validator = checkpoint.validator
+        file.facts = checkpoint.facts
+        if length == checkpoint.size {
+            counters.begin(at: length)
+            return hash() + seal()
+        }
+        guard file.validator.ifRange != nil else { return forget(.partFile) }
+        file.size = checkpoint.size
+        return request(from: length)
+    }
+
+    private mutating func forget(_ useless: Useless) -> [Action] {
+        checkpoint = nil
+        state = .preparing(.forgetting(useless))
+        return [.forgetCheckpoint]
+    }
+
+    mutating func forgotten() -> [Action] {
+        switch state {
+        case .preparing(.forgetting(.sealedFile)): [.restartPart] + lookForFile()
+        case .preparing(.forgetting(.partFile)): [.restartPart] + requestWhole()
+        case .exchanging(.forgetting(let reception), let transfer): [.restartPart] + goOn(with: reception, transfer)
+        default: []
+        }
+    }
+
+    /// An unknown boot equals no other.
+    private func isSameBoot(_ checkpoint: Checkpoint) -> Bool { !bootID.isEmpty && checkpoint.bootID == bootID }
+}

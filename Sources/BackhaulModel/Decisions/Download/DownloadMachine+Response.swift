@@ -1,0 +1,119 @@
+/// From the head of the response to its body.
+extension DownloadMachine {
+    mutating func received(_ head: ResponseHead) -> [Action] {
+        guard case .exchanging(.requesting(let condition), let transfer) = state else { return [] }
+        self.head = head
+        if let demand = demand(of: head) { return readErrorBody(.credential(demand), transfer) }
+        let plan = ResponsePlan.decide(
+            head, offset: counters.offset, known: checkpoint, terms: terms, isConditional: condition != nil)
+        switch plan {
+        case .append(let size, let through):
+            file.size = size
+            if file.facts.digest == nil { file.facts.digest = RepresentationFacts(head, terms).digest }
+            state = .exchanging(.receiving(reception(through: through)), transfer)
+            return look()
+        case .startOver(let size, let validator):
+            return startOver(head, size: size, validator, transfer)
+        case .whole:
+            self.head = head.withoutPage
+            return hash() + seal()
+        case .unchanged:
+            guard let condition, ResponsePlan.isSameAddress(head.finalURL, condition.finalURL) else {
+                return requestAnyVersion()
+            }
+            state = .exchanging(.lookingAgain(condition), transfer)
+            return [.lookAgain(condition)]
+        case .retry(let failure, let fromZero):
+            guard failure.status == .httpStatus else { return retry(failure, fromZero: fromZero) }
+            // Should this be the last try, the host will want to read what the server said.
+            return readErrorBody(.again(failure), transfer)
+        case .contradiction(let failure):
+            let promise = checkpoint.map(\.promise)
+            let actions = retry(failure, fromZero: true)
+            checkpoint = promise
+            return actions
+        case .fail(let failure):
+            // With a status that is accepted the body is a file: it explains no failure, and may never end.
+            guard !terms.acceptedStatuses.contains(head.status) else { return refuse(.final(failure)) }
+            return readErrorBody(.final(failure), transfer)
+        }
+    }
+
+    private func demand(of head: ResponseHead) -> AuthenticationDemand? {
+        switch challenge {
+        case .head:
+            terms.asksForCredentials && !terms.acceptedStatuses.contains(head.status) ? AuthenticationDemand(head) : nil
+        case .nothing: nil
+        case .demand(let demand): demand
+        }
+    }
+
+    private mutating func readErrorBody(_ refusal: Refusal, _ transfer: Transfer) -> [Action] {
+        state = .exchanging(.refusing(RefusedResponse(refusal: refusal)), transfer)
+        return []
+    }
+
+    private mutating func startOver(
+        _ head: ResponseHead, size: UInt64?, _ validator: Validator, _ transfer: Transfer
+    ) -> [Action] {
+        file.size = size
+        // Ranges are for GET (RFC 9110, section 14.2): anything else begins anew.
+        file.validator = terms.method == "GET" ? validator : Validator()
+        file.facts = RepresentationFacts(head, terms)
+        counters.begin(at: 0)
+        let hadCheckpoint = checkpoint != nil
+        checkpoint = nil
+        let reception = reception(through: size)
+        guard hadCheckpoint else {
+            state = .exchanging(.receiving(reception), transfer)
+            return look()
+        }
+        state = .exchanging(.forgetting(reception), transfer)
+        return [.forgetCheckpoint]
+    }
+
+    /// Of a body that begins at the present offset.
+    private func reception(through bodyEnd: UInt64?) -> Reception {
+        Reception(
+            startOffset: counters.offset, bodyEnd: bodyEnd, isResumable: file.validator.ifRange != nil,
+            part: KnownPart(opened: counters.offset, checkpoint))
+    }
+
+    /// What was there is forgotten: the body may overwrite it.
+    mutating func goOn(with reception: Reception, _ transfer: Transfer) -> [Action] {
+        var reception = reception
+        let actions = look()
+        state = .exchanging(.receiving(reception), transfer)
+        if transfer == .ended { return actions + bodyEnded(reception) }
+        let flush = flushWhenDue(&reception)
+        state = .exchanging(.receiving(reception), transfer)
+        return actions + [.resumeTransfer] + flush
+    }
+
+    /// Of a body that begins now.
+    private func look() -> [Action] {
+        var actions: [Action] = []
+        if let size = file.size, size - min(counters.offset, size) >= limits.spaceCheck {
+            actions.append(.checkSpace(missing: size - counters.offset, size: size))
+        }
+        if terms.refusesTakenName, let name = fileName { actions.append(.checkName(name)) }
+        return actions + hash()
+    }
+
+    // MARK: The version at the destination
+
+    mutating func lookedAgain(_ isSame: Bool) -> [Action] {
+        guard case .exchanging(.lookingAgain(let version), _) = state else { return [] }
+        guard isSame else { return requestAnyVersion() }
+        file.size = version.size
+        counters.offset = version.size
+        file.isUnchanged = true
+        return discard(.succeeded)
+    }
+
+    private mutating func requestAnyVersion() -> [Action] {
+        let stop: [Action] = state.hasRunningTransfer ? [.stopTransfer] : []
+        head = nil
+        return stop + request(from: 0)
+    }
+}

@@ -1,0 +1,135 @@
+/// From the request to its response.
+extension UploadMachine {
+    mutating func start() -> [Action] {
+        guard case .ready = state else { return [] }
+        state = .opening
+        return [.openBody]
+    }
+
+    mutating func opened() -> [Action] {
+        guard case .opening = state else { return [] }
+        state = .sending
+        return [.startTransfer]
+    }
+
+    mutating func bodyFailed(_ failure: Failure) -> [Action] {
+        switch state {
+        // No descriptors are left, say: that passes. All of a request was not sent, so nothing was done.
+        case .opening, .sending:
+            conclude(failure.status == .outOfResources ? .retry(failure, retryAfterSeconds: nil) : .failed(failure))
+        case .ready, .receiving, .refusing, .concluding, .over: []
+        }
+    }
+
+    mutating func received(_ head: ResponseHead, _ demand: AuthenticationDemand?) -> [Action] {
+        guard case .sending = state else { return [] }
+        self.head = head
+        if let demand {
+            state = .refusing(.credential(demand), ticks: 0)
+        } else if policy.acceptedStatuses.contains(head.status) {
+            state = .receiving(ticks: 0)
+        } else {
+            let retry = Conclusion.retry(Failure.status(of: head), retryAfterSeconds: head.retryAfterSeconds)
+            state = .refusing(retry, ticks: 0)
+        }
+        return []
+    }
+
+    mutating func received(_ count: Int, _ bodyIsSent: Bool) -> [Action] {
+        let (sum, overflow) = bytesReceived.addingReportingOverflow(UInt64(clamping: count))
+        bytesReceived = overflow ? .max : sum
+        switch state {
+        case .receiving where bytesReceived >= limits.body: return conclude(success(bodyIsSent))
+        case .refusing(let refusal, _) where bytesReceived >= limits.errorBody: return conclude(refusal)
+        default: return []
+        }
+    }
+
+    mutating func tick(_ bodyIsSent: Bool) -> [Action] {
+        switch state {
+        // The response does not count before the body is sent, so no time limit applies until then.
+        case .receiving(let ticks) where bodyIsSent:
+            state = .receiving(ticks: ticks + 1)
+            return ticks + 1 >= limits.bodyTicks ? conclude(success(bodyIsSent)) : []
+        case .refusing(let refusal, let ticks):
+            state = .refusing(refusal, ticks: ticks + 1)
+            return ticks + 1 >= limits.errorTicks ? conclude(refusal) : []
+        default: return []
+        }
+    }
+
+    mutating func transferComplete(_ bodyIsSent: Bool) -> [Action] {
+        switch state {
+        case .sending:
+            let failure = Failure(.badResponse, "the transfer ended without an answer")
+            return conclude(.retry(failure, retryAfterSeconds: nil), transferHasEnded: true)
+        case .receiving: return conclude(success(bodyIsSent), transferHasEnded: true)
+        case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
+        case .ready, .opening, .concluding, .over: return []
+        }
+    }
+
+    mutating func transferFailed(_ failure: Failure, _ isTransient: Bool) -> [Action] {
+        switch state {
+        case .sending, .receiving:
+            let mayPass = isTransient || policy.retriesLasting(failure)
+            return conclude(
+                mayPass ? .retry(failure, retryAfterSeconds: nil) : .failed(failure), transferHasEnded: true)
+        // What came of the body is enough to know what the server said.
+        case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
+        case .ready, .opening, .concluding, .over: return []
+        }
+    }
+
+    /// A response of success before the end of the body does not show how much of the body the server has.
+    private func success(_ bodyIsSent: Bool) -> Conclusion {
+        guard !bodyIsSent, !policy.tolerances.contains(.earlyResponse) else { return .succeeded }
+        let status = head?.status ?? 0
+        let failure = Failure(
+            .connectionLost,
+            "the server answered \(status) and took no more of the body, so it may not have all of it; if it always "
+                + "does that, let the session tolerate it (early-response)",
+            domain: .http, detail: Int64(status))
+        return .retry(failure, retryAfterSeconds: nil)
+    }
+}
+
+/// The ways out.
+extension UploadMachine {
+    /// Stops the transfer, unless it has ended by itself, and releases the slot.
+    private mutating func conclude(_ conclusion: Conclusion, transferHasEnded: Bool = false) -> [Action] {
+        let last = state
+        state = .concluding(conclusion)
+        return (last.hasTransfer && !transferHasEnded ? [.stopTransfer] : [])
+            + (last.holdsSlot ? [.releaseSlot] : []) + [.conclude(conclusion)]
+    }
+
+    mutating func concluded() -> [Action] {
+        guard case .concluding = state else { return [] }
+        state = .over
+        return [.close]
+    }
+
+    mutating func retryRefused() -> [Action] {
+        switch state {
+        case .concluding(.retry(let failure, _)): conclude(.failed(failure))
+        case .concluding(.credential(let demand)): conclude(.failed(demand.failure))
+        default: []
+        }
+    }
+
+    mutating func leave() -> [Action] {
+        switch state {
+        case .ready, .opening, .sending, .receiving, .refusing: conclude(.left)
+        case .concluding, .over: []
+        }
+    }
+
+    mutating func expire(_ failure: Failure) -> [Action] {
+        switch state {
+        // A response that is accepted is here already.
+        case .receiving, .concluding, .over: []
+        case .ready, .opening, .sending, .refusing: conclude(.failed(failure))
+        }
+    }
+}
