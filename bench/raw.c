@@ -1,15 +1,31 @@
 /*
- * What the machine and libcurl can do at most: 32 transfers at once that throw their bytes away.
+ * What the machine and libcurl can do at most: 32 transfers at once in one loop, and nothing beside them.
  *
- *   raw LIST [CA_FILE]      LIST: one "URL<tab>destination" a line; the destinations are ignored
+ *   raw discard|write|each|all LIST [CA_FILE]      LIST: one "URL<tab>destination" a line
+ *
+ * discard: throws the bytes away. write: writes the files and syncs nothing. each: fdatasync(2) of each file and
+ * fsync(2) of its directory before the next one takes its place. all: one syncfs(2) at the end, which makes all durable
+ * together, and none of them before.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include <curl/curl.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AT_ONCE 32
+
+enum mode { DISCARD, WRITE, EACH, ALL };
+static const char *const modes[] = {"discard", "write", "each", "all"};
+
+/* One of the transfers at once. */
+struct slot {
+    int file;
+    char path[4096];
+};
 
 static size_t discard(char *bytes, size_t size, size_t count, void *context) {
     (void)bytes;
@@ -17,30 +33,75 @@ static size_t discard(char *bytes, size_t size, size_t count, void *context) {
     return size * count;
 }
 
+static size_t keep(char *bytes, size_t size, size_t count, void *context) {
+    const struct slot *slot = context;
+    return write(slot->file, bytes, size * count) == (ssize_t)(size * count) ? size * count : 0;
+}
+
 /* Sets the handle to the list's next URL; returns 0 at its end. */
-static int take_next(FILE *list, CURL *easy) {
+static int take_next(FILE *list, CURL *easy, struct slot *slot, enum mode mode) {
     static char *line;
     static size_t room;
     if (getline(&line, &room, list) <= 0) return 0;
     curl_easy_setopt(easy, CURLOPT_URL, strtok(line, "\t\n"));
-    return 1;
+    const char *path = strtok(NULL, "\t\n");
+    if (mode == DISCARD) return 1;
+    if (!path || strlen(path) >= sizeof slot->path) return 0;
+    strcpy(slot->path, path);
+    slot->file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    return slot->file >= 0;
+}
+
+static int sync_directory(const struct slot *slot) {
+    char path[4096];
+    strcpy(path, slot->path);
+    int directory = open(dirname(path), O_RDONLY | O_DIRECTORY);
+    int result = directory < 0 ? -1 : fsync(directory);
+    if (directory >= 0) close(directory);
+    return result;
+}
+
+/* Returns 0 when the file is as durable as the mode asks for. */
+static int finish(struct slot *slot, enum mode mode) {
+    if (mode == DISCARD) return 0;
+    int failed = mode == EACH && (fdatasync(slot->file) || sync_directory(slot));
+    return close(slot->file) || failed;
+}
+
+static int sync_all(const struct slot *slot) {
+    char path[4096];
+    strcpy(path, slot->path);
+    int directory = open(dirname(path), O_RDONLY | O_DIRECTORY);
+    int result = directory < 0 ? -1 : syncfs(directory);
+    if (directory >= 0) close(directory);
+    return result;
+}
+
+static int mode_named(const char *name) {
+    for (int i = 0; i <= ALL; i++)
+        if (strcmp(name, modes[i]) == 0) return i;
+    return -1;
 }
 
 int main(int argc, char **argv) {
     int running = 0, waiting, failed = 0;
-    FILE *list = argc > 1 ? fopen(argv[1], "r") : NULL;
+    int mode = argc > 2 ? mode_named(argv[1]) : -1;
+    FILE *list = mode >= 0 ? fopen(argv[2], "r") : NULL;
     if (!list) {
-        fprintf(stderr, "usage: raw LIST [CA_FILE]\n");
+        fprintf(stderr, "usage: raw discard|write|each|all LIST [CA_FILE]\n");
         return 2;
     }
+    static struct slot slots[AT_ONCE];
     CURLM *multi = curl_multi_init();
     for (int i = 0; i < AT_ONCE; i++) {
         CURL *easy = curl_easy_init();
-        curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, discard);
+        curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, mode == DISCARD ? discard : keep);
+        curl_easy_setopt(easy, CURLOPT_WRITEDATA, &slots[i]);
+        curl_easy_setopt(easy, CURLOPT_PRIVATE, &slots[i]);
         curl_easy_setopt(easy, CURLOPT_FAILONERROR, 1L);
         curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L); /* share the connection over HTTP/2, as the others do */
-        if (argc > 2) curl_easy_setopt(easy, CURLOPT_CAINFO, argv[2]);
-        if (take_next(list, easy)) curl_multi_add_handle(multi, easy);
+        if (argc > 3) curl_easy_setopt(easy, CURLOPT_CAINFO, argv[3]);
+        if (take_next(list, easy, &slots[i], mode)) curl_multi_add_handle(multi, easy);
         else curl_easy_cleanup(easy);
     }
     do {
@@ -48,9 +109,12 @@ int main(int argc, char **argv) {
         curl_multi_perform(multi, &running);
         while ((message = curl_multi_info_read(multi, &waiting))) {
             CURL *easy = message->easy_handle;
+            struct slot *slot;
+            curl_easy_getinfo(easy, CURLINFO_PRIVATE, &slot);
             if (message->data.result != CURLE_OK) failed++;
+            if (finish(slot, mode)) failed++;
             curl_multi_remove_handle(multi, easy);
-            if (take_next(list, easy)) {
+            if (take_next(list, easy, slot, mode)) {
                 curl_multi_add_handle(multi, easy);
                 running = 1;
             } else {
@@ -61,5 +125,6 @@ int main(int argc, char **argv) {
     } while (running);
     curl_multi_cleanup(multi);
     fclose(list);
+    if (mode == ALL && sync_all(&slots[0])) failed++;
     return failed ? 1 : 0;
 }

@@ -75,13 +75,17 @@ def contenders(build, library):
     certificate = lambda job: [job.certificate] if job.tls else []
     backhaul = lambda hosting: lambda job: [build / "bench_host", hosting, job.scratch / "store", job.pairs(),
                                             *certificate(job)]
+    raw = lambda mode: lambda job: [build / "raw", mode, job.pairs(), *certificate(job)]
     return [
         Contender("Backhaul", backhaul("daemon"), durable=True),
         Contender("Backhaul embedded", backhaul("embedded"), durable=True),
         Contender("curl -Z", curl),
         Contender("curl + sync", curl_and_sync, durable=True, many=False),
         Contender("wget2", wget2),
-        Contender("raw libcurl", lambda job: [build / "raw", job.pairs(), *certificate(job)], keeps_files=False),
+        Contender("raw libcurl", raw("discard"), keeps_files=False),
+        Contender("raw, written", raw("write")),
+        Contender("raw, sync each", raw("each"), durable=True),
+        Contender("raw, sync all", raw("all"), durable=True),
         Contender("aria2c none", aria2c("--file-allocation=none"), http2=False),
         Contender("aria2c", aria2c(), http2=False),
     ]

@@ -19,6 +19,8 @@ class Run:
     user: float
     system: float
     server: float
+    #: Of user and system: the daemon's part. The rest is the host's.
+    daemon: float
 
 
 class Wrong(Exception):
@@ -67,13 +69,13 @@ def run(contender, job, files, server, environment):
         wall = time.perf_counter() - start
         server_after = server.cpu_seconds()
     # The daemon has done the work, and lingers for a while.
-    user, system = (sum(times) for times in zip((usage.ru_utime, usage.ru_stime),
-                                                *map(cpu_seconds, daemons_of(job.scratch))))
+    daemons = [cpu_seconds(daemon) for daemon in daemons_of(job.scratch)]
+    user, system = (sum(times) for times in zip((usage.ru_utime, usage.ru_stime), *daemons))
     end_daemons(job.scratch)
     if status != 0:
         said = log.read_text(errors="replace").strip()[-2000:]
         raise Wrong(f"{contender.name} ended with {os.waitstatus_to_exitcode(status)}: {said}")
-    return Run(wall, user, system, server_after - server_before)
+    return Run(wall, user, system, server_after - server_before, sum(map(sum, daemons)))
 
 
 def cpu_seconds(process):

@@ -16,13 +16,15 @@ def table(title, results, references):
     """`results`: contender -> its runs; `references`: names of those whose times the ratios are taken of."""
     references = [name for name in references if name in results]
     head = f"{'':18}{'wall s: min, median, max':>26}" + "".join(f"{f'times {name}':>24}" for name in references)
-    print(f"\n{title}\n{head}{'user s':>9}{'sys s':>8}{'server s':>10}")
+    print(f"\n{title}\n{head}{'user s':>9}{'sys s':>8}{'host s':>8}{'daemon s':>10}{'server s':>10}")
     for contender, runs in results.items():
         row = f"{contender:18}{spread([run.wall for run in runs]):>26}"
         for name in references:
             row += f"{spread(ratios(runs, results[name])) if name != contender else '1':>24}"
         row += "".join(f"{median(values):>{width}.2f}" for values, width in (
-            ([run.user for run in runs], 9), ([run.system for run in runs], 8), ([run.server for run in runs], 10)))
+            ([run.user for run in runs], 9), ([run.system for run in runs], 8),
+            ([run.user + run.system - run.daemon for run in runs], 8), ([run.daemon for run in runs], 10),
+            ([run.server for run in runs], 10)))
         print(row, flush=True)
 
 
