@@ -147,7 +147,7 @@ let package = Package(
             name: "EngineTests",
             dependencies: [
                 "BackhaulEngine", "BackhaulClient", "BackhaulModel", "BackhaulPlatform", "BackhaulStore",
-                "BackhaulWire",
+                "BackhaulTransport", "BackhaulWire",
             ],
             path: "Tests/Unit/Engine", swiftSettings: strict),
         .testTarget(

@@ -1,0 +1,77 @@
+"""The shape of the code: functions that fit on a screen, and classes with few stored properties."""
+
+import re
+
+import pytest
+
+from tree import PROJECT
+
+LONGEST_FUNCTION = 70
+MOST_PROPERTIES = 16
+#: Longer functions, and why.
+LONG_FUNCTIONS = {
+    "CommandCoding.swift: encode": "one case for each command, next to the cases that read them",
+}
+#: Classes with more stored properties, and why.
+LARGE_CLASSES = {
+    "ConditionsWatch": "one reader for each condition; its readers have no other state",
+    "Transfer": "one request with all its hops; to be divided when several loops share it",
+    "Watch": "the screen of one command: its rows, its terminal and its pace",
+}
+
+FUNCTION = re.compile(
+    r"^( *)(?:@\w+(?:\([^)]*\))? )*(?:(?:public|private|fileprivate|static|final|override|mutating|convenience"
+    r"|nonisolated) )*(?:func (\w+)|(init)[?!]?\(|(deinit)|(subscript))")
+CLASS = re.compile(r"^(?:public )?final class (\w+)", re.M)
+STORED = re.compile(
+    r"^    (?:private |private\(set\) |public |unowned |weak |lazy |static |nonisolated )*(?:var|let) \w+")
+
+
+def sources():
+    return sorted((PROJECT / "Sources").rglob("*.swift"))
+
+
+def functions(path):
+    """Name, first line and number of lines of each function."""
+    lines = path.read_text().splitlines()
+    for number, line in enumerate(lines):
+        found = FUNCTION.match(line)
+        if not found:
+            continue
+        indent = found.group(1)
+        # A closing brace at the same depth; a requirement of a protocol has no body.
+        for end in range(number, len(lines)):
+            if lines[end].startswith(indent + "}") or (end == number and lines[end].rstrip().endswith("}")):
+                yield next(filter(None, found.groups()[1:])), number + 1, end - number + 1
+                break
+            if end > number and re.match(indent + r"[^\s)}]", lines[end]):
+                break
+
+
+def stored_properties(path):
+    lines = [line for line in path.read_text().splitlines() if not line.lstrip().startswith("//")]
+    begin = next(number for number, line in enumerate(lines) if CLASS.match(line))
+    end = lines.index("}", begin)
+    return [line for line in lines[begin:end]
+            if STORED.match(line) and " static " not in line and not re.search(r"\{( .* \})?$", line)]
+
+
+def test_functions_fit_on_a_screen():
+    long = {f"{path.name}: {name}": f"{path.relative_to(PROJECT)}:{line}: {count} lines"
+            for path in sources() for name, line, count in functions(path) if count > LONGEST_FUNCTION}
+    assert {key: place for key, place in long.items() if key not in LONG_FUNCTIONS} == {}
+    assert set(LONG_FUNCTIONS) <= set(long), "a reason that is not needed any more"
+
+
+def test_functions_are_found():
+    assert sum(1 for path in sources() for _ in functions(path)) > 3_000
+
+
+def classes():
+    return [pytest.param(path, id=path.stem) for path in sources() if CLASS.search(path.read_text())]
+
+
+@pytest.mark.parametrize("path", classes())
+def test_a_class_has_few_stored_properties(path):
+    name = CLASS.search(path.read_text()).group(1)
+    assert len(stored_properties(path)) <= MOST_PROPERTIES or name in LARGE_CLASSES

@@ -1,0 +1,63 @@
+import BackhaulModel
+import BackhaulTransport
+import Testing
+
+@testable import BackhaulEngine
+@testable import BackhaulStore
+
+@Suite("Cookie jars")
+struct CookieControllerTests {
+    let runtime = FakeRuntime()
+    let cookies: CookieController
+    let session = SessionID(rawValue: 1)
+    /// A cookie that outlives an engine, as libcurl writes it.
+    let line = "example.org\tFALSE\t/\tFALSE\t4102444800\tname\tvalue"
+
+    init() { cookies = CookieController(runtime) }
+
+    @Test("exist only in sessions that keep cookies")
+    func policy() {
+        cookies.configure(.none, of: session)
+        #expect(cookies.jar(of: session) == nil)
+        cookies.configure(.memory, of: session)
+        #expect(cookies.jar(of: session) != nil)
+        #expect(runtime.pendingStoreCalls == 0)
+        cookies.forget(session)
+        #expect(cookies.jar(of: session) == nil)
+    }
+
+    @Test("of a persistent session begin with the store's cookies")
+    func loaded() throws {
+        cookies.configure(.persistent, of: session)
+        try runtime.storeReturns([line])
+        #expect(cookies.jar(of: session)?.lines() == [line])
+    }
+
+    @Test("are saved half a second after a change, once")
+    func saved() throws {
+        cookies.configure(.persistent, of: session)
+        try runtime.storeReturns([String]())
+        let jar = try #require(cookies.jar(of: session))
+        jar.add([line])
+        jar.onChange()
+        jar.onChange()
+        runtime.advance(milliseconds: 499)
+        #expect(runtime.pendingStoreCalls == 0)
+        runtime.advance(milliseconds: 1)
+        #expect(runtime.pendingStoreCalls == 1)
+        try runtime.storeReturns(())
+        jar.onChange()
+        runtime.advance(milliseconds: 500)
+        #expect(runtime.pendingStoreCalls == 0, "the store has them")
+    }
+
+    @Test("of a session that is not persistent are not saved")
+    func memory() throws {
+        cookies.configure(.memory, of: session)
+        let jar = try #require(cookies.jar(of: session))
+        jar.add([line])
+        jar.onChange()
+        runtime.advance(milliseconds: 1_000)
+        #expect(runtime.pendingStoreCalls == 0)
+    }
+}
