@@ -141,6 +141,8 @@ final class EngineLoop {
     // MARK: Life
 
     func begin() {
+        // Before the socket: a store that is moved while the engine begins is noticed.
+        _ = housekeeping
         loop.whenClockJumps { [unowned self] in apply(conditions.clockWasSet()) }
         do throws(Failure) {
             try receiver.listen()
@@ -149,7 +151,6 @@ final class EngineLoop {
         }
         let clock = CalendarWatch.readClock()
         base.calendar.begin(clock)
-        _ = housekeeping
         store({ (transaction) throws(Failure) in
             try transaction.adopt(clock)
             try transaction.releaseDeadConsumers()
