@@ -27,10 +27,10 @@ struct ServiceTests {
     /// The part of a script that waits for a file: one that fails before its start is over fails the start.
     private let untilGo = "while [ ! -e go ]; do sleep 0.01; done"
 
-    /// What a script has written, once it has.
+    /// What a script has written. Waits for the whole line: the shell makes the file before it writes.
     private func file(_ name: String) throws -> String {
         var text: String?
-        try until { text = contents(name); return text != nil }
+        try until { text = contents(name); return text?.hasSuffix("\n") == true }
         return try #require(text)
     }
 
