@@ -78,7 +78,7 @@ extension EngineLoop {
 
     private func deferRunning(_ tasks: HeldTasks, for reason: WaitReason) {
         for runner in Array(base.transfers.all) where holding.holds.contains(tasks, runner.attempt.task) {
-            if case .laneGroup = tasks, holding.probes.isProbe(runner.attempt.task.id) { continue }
+            if case .laneGroup(_, sparesProbes: true) = tasks, holding.probes.isProbe(runner.attempt.task.id) { continue }
             deferRunning(runner, for: reason)
         }
     }

@@ -183,6 +183,8 @@ public final class Transfer {
     func follow(_ redirect: Redirect) {
         sending.follow(status: head.status)
         url = redirect.url
+        // Another server has lost nothing over HTTP/2.
+        if redirect.origin != origin { needsHTTP1 = false }
         origin = redirect.origin
         keepsHeaders = redirect.keepsHeaders
         redirects += 1
@@ -218,6 +220,7 @@ public final class Transfer {
 
     private func beginHop() {
         needsNewConnection = false
+        fallsBack = false
         hasHeard = false
         leftUntaken = false
         isOverHTTP2 = false

@@ -22,6 +22,8 @@ struct LaneGroup: Hashable, Sendable {
     }
 
     init(of task: StoredTask) { self.init(lane: task.lane, constraints: task.constraints) }
+
+    init(of task: RunningTask) { self.init(lane: task.lane, constraints: task.constraints) }
 }
 
 /// The judgement of a constraint group.
@@ -57,6 +59,6 @@ struct Held {
 /// The tasks that a hold stops.
 enum HeldTasks: Equatable {
     case constraintGroup(ConstraintGroup)
-    /// Without the probes among them.
-    case laneGroup(LaneGroup)
+    /// - sparesProbes: the lane is slow for some time; its probe continues.
+    case laneGroup(LaneGroup, sparesProbes: Bool)
 }

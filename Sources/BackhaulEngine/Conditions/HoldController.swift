@@ -48,6 +48,11 @@ final class HoldController {
         ConstraintGroup(session: task.session, constraints: task.constraints, reach: scheduler.reach(of: task))
     }
 
+    func group(of task: RunningTask) -> ConstraintGroup {
+        let reach = scheduler.lanes[task.lane]?.reach ?? Reach(task.origin)
+        return ConstraintGroup(session: task.session, constraints: task.constraints, reach: reach)
+    }
+
     func group(_ constraints: ConstraintsID, in lane: Lane) -> ConstraintGroup {
         ConstraintGroup(session: lane.session, constraints: constraints, reach: lane.reach)
     }
@@ -247,7 +252,7 @@ final class HoldController {
         }
         guard slow[key] == nil else {
             slow[key]?.holds = [hold]
-            return [.deferTasks(.laneGroup(key), for: hold.reason)]
+            return [.deferTasks(.laneGroup(key, sparesProbes: true), for: hold.reason)]
         }
         var held = Held(holds: [hold], began: Clock.wallMilliseconds, rows: [])
         if slow.count < Self.recordLimit, let lane = scheduler.lanes[key.lane] {
@@ -256,7 +261,7 @@ final class HoldController {
             (held.rows, held.began) = ([row], began)
         }
         slow[key] = held
-        return stop(.laneGroup(key), for: hold.reason)
+        return stop(.laneGroup(key, sparesProbes: false), for: hold.reason)
     }
 
     func forgetSlow(_ key: LaneGroup) {
@@ -278,7 +283,7 @@ final class HoldController {
     func contains(_ tasks: HeldTasks, _ task: StoredTask) -> Bool {
         switch tasks {
         case .constraintGroup(let group): self.group(of: task) == group
-        case .laneGroup(let key): LaneGroup(of: task) == key
+        case .laneGroup(let key, _): LaneGroup(of: task) == key
         }
     }
 

@@ -74,10 +74,8 @@ final class TaskLoader {
         parts.holds.add(loaded.stated)
         let (held, heldEffects) = noteWaiting(loaded.constraints, in: lane, isAll: loaded.isAll)
         let mayStart = held.isEmpty ? loaded.tasks : loaded.tasks.filter { !held.contains($0.constraints) }
-        var runningTasks: Set<TaskID> = []
-        running.visit { if $0.lane == lane { runningTasks.insert($0.id) } }
         let tasks = parts.admission.admit(mayStart, in: lane).filter {
-            !runningTasks.contains($0.id) && scheduler.ready[$0.id] == nil
+            !running.isRunning($0.id) && scheduler.ready[$0.id] == nil
         }
         let (startable, credentialEffects) = credentials.admit(tasks)
         scheduler.loaded(lane, startable, isAll: loaded.isAll)

@@ -62,6 +62,11 @@ final class RunningAttempt {
         exchange = ExchangeRecord(now: began)
     }
 
+    var runningTask: RunningTask {
+        RunningTask(
+            id: task.id, session: task.session, lane: task.lane, origin: task.origin, constraints: task.constraints)
+    }
+
     // MARK: Time, slot, rate
 
     /// Until the resource time-out.

@@ -1,17 +1,29 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The running tasks, as parts see them that decide about tasks.
+/// What parts that decide about tasks see of a running one. Small, because all running tasks are visited.
+struct RunningTask {
+    let id: TaskID
+    let session: SessionID
+    let lane: LaneID
+    let origin: Origin
+    let constraints: ConstraintsID
+}
+
+/// The running tasks, as such parts see them.
 protocol RunningTasks: AnyObject {
     /// Calls `body` with each running task, in no order.
-    func visit(_ body: (StoredTask) -> Void)
+    func visit(_ body: (RunningTask) -> Void)
+    func isRunning(_ task: TaskID) -> Bool
     var isEmpty: Bool { get }
 }
 
 extension TransferSupervisor: RunningTasks {
-    func visit(_ body: (StoredTask) -> Void) {
-        for runner in all { body(runner.attempt.task) }
+    func visit(_ body: (RunningTask) -> Void) {
+        for runner in all { body(runner.attempt.runningTask) }
     }
+
+    func isRunning(_ task: TaskID) -> Bool { runners[task] != nil }
 
     var isEmpty: Bool { runners.isEmpty }
 }

@@ -77,6 +77,14 @@ final class ConditionWorld {
 
 final class FakeRunningTasks: RunningTasks {
     var tasks: [StoredTask] = []
-    func visit(_ body: (StoredTask) -> Void) { tasks.forEach(body) }
+    func visit(_ body: (RunningTask) -> Void) {
+        for task in tasks {
+            body(
+                RunningTask(
+                    id: task.id, session: task.session, lane: task.lane, origin: task.origin,
+                    constraints: task.constraints))
+        }
+    }
+    func isRunning(_ task: TaskID) -> Bool { tasks.contains { $0.id == task } }
     var isEmpty: Bool { tasks.isEmpty }
 }

@@ -142,10 +142,12 @@ struct HoldControllerTests {
     func slow() {
         let key = ConditionWorld.laneGroup
         world.makeReady(world.below.task(1))
-        #expect(holds.setSlow(key, Hold(.throughput, "slow")).deferred == [.laneGroup(key)])
+        #expect(holds.setSlow(key, Hold(.throughput, "slow")).deferred == [.laneGroup(key, sparesProbes: false)])
         #expect(world.scheduler.ready.isEmpty)
         #expect(holds.beginLoad(of: key.lane) == [.session])
         #expect(holds.hold(of: key, in: group)?.reason == .throughput)
+        let again = holds.setSlow(key, Hold(.throughput, "still slow")).deferred
+        #expect(again == [.laneGroup(key, sparesProbes: true)], "its probe continues")
         #expect(holds.setSlow(key, nil).waiting == [[1]])
         #expect(holds.setSlow(key, nil).isEmpty)
     }

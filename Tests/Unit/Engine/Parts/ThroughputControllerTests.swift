@@ -38,7 +38,7 @@ struct ThroughputControllerTests {
     @Test("are held after the configured time, and their running tasks leave")
     func slow() {
         #expect(measure(100))
-        #expect(probes.reconsiderThroughput().deferred == [.laneGroup(key)])
+        #expect(probes.reconsiderThroughput().deferred == [.laneGroup(key, sparesProbes: false)])
         #expect(world.holds.slow[key] != nil)
     }
 
