@@ -78,7 +78,8 @@ extension EngineLoop {
 
     private func deferRunning(_ tasks: HeldTasks, for reason: WaitReason) {
         for runner in Array(base.transfers.all) where holding.holds.contains(tasks, runner.attempt.task) {
-            if case .laneGroup(_, sparesProbes: true) = tasks, holding.probes.isProbe(runner.attempt.task.id) { continue }
+            let isProbe = holding.probes.isProbe(runner.attempt.task.id)
+            if isProbe, case .laneGroup(_, sparesProbes: true) = tasks { continue }
             deferRunning(runner, for: reason)
         }
     }

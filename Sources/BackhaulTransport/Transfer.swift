@@ -66,7 +66,7 @@ public final class Transfer {
     private(set) var needsNewConnection = false
     private var reconnects = 0
     private var hasRepeatedForMemory = false
-    /// libcurl lost the response over HTTP/2, so the request is repeated over HTTP/1.1.
+    /// libcurl lost this server's response over HTTP/2, so the request is repeated over HTTP/1.1.
     private(set) var needsHTTP1 = false
     /// The request of this hop goes over HTTP/1.1 only because HTTP/2 failed before.
     var fallsBack = false
@@ -182,10 +182,8 @@ public final class Transfer {
 
     func follow(_ redirect: Redirect) {
         sending.follow(status: head.status)
-        url = redirect.url
-        // Another server has lost nothing over HTTP/2.
         if redirect.origin != origin { needsHTTP1 = false }
-        origin = redirect.origin
+        (url, origin) = (redirect.url, redirect.origin)
         keepsHeaders = redirect.keepsHeaders
         redirects += 1
         // After any other redirect the first server may have done what was asked of it.
