@@ -97,7 +97,7 @@ final class EngineLoop {
         return StartParts(
             loader: TaskLoader(
                 runtime, tasks.scheduler, base.transfers, base.calendar, base.credentials, tasks.reachability, holding,
-                note: { [unowned self] in conditions.note($0) }),
+                conditions),
             context: TransferContext(
                 runtime, services, base, tasks, holding,
                 TransferContext.Hooks(

@@ -26,13 +26,12 @@ final class TaskLoader {
     private let credentials: CredentialController
     private let reachability: ReachabilityController
     private let parts: ConditionParts
-    private let note: (ConstraintGroup) -> [EngineEffect]
+    private let conditions: ConditionsController
 
-    /// - note: tasks of this group wait: the group is judged.
     init(
         _ runtime: any Runtime, _ scheduler: TaskScheduler, _ running: any RunningTasks, _ calendar: CalendarWatch,
         _ credentials: CredentialController, _ reachability: ReachabilityController, _ parts: ConditionParts,
-        note: @escaping (ConstraintGroup) -> [EngineEffect]
+        _ conditions: ConditionsController
     ) {
         self.runtime = runtime
         self.scheduler = scheduler
@@ -41,7 +40,7 @@ final class TaskLoader {
         self.credentials = credentials
         self.reachability = reachability
         self.parts = parts
-        self.note = note
+        self.conditions = conditions
     }
 
     func load(_ lane: LaneID, limit: Int) {
@@ -94,17 +93,18 @@ final class TaskLoader {
         _ constraints: Set<ConstraintsID>, in id: LaneID, isAll: Bool
     ) -> (held: Set<ConstraintsID>, effects: [EngineEffect]) {
         guard let lane = scheduler.lanes[id] else { return ([], []) }
-        var effects = constraints.flatMap { note(parts.holds.group($0, in: lane)) }
+        var effects = constraints.flatMap { conditions.note(parts.holds.group($0, in: lane)) }
         effects += parts.throughput.lanesWait(constraints.map { LaneGroup(lane: id, constraints: $0) })
         let held = parts.holds.setWaiting(constraints, in: lane, isAll: isAll)
         if !held.isEmpty {
             effects.append(.tasksAreHeld(of: lane.session))
             // One of them may be the next probe.
             if parts.uplink.isHeld || parts.holds.slow.keys.contains(where: { $0.lane == id }) {
-                effects.append(.reconsider)
+                conditions.planReconsider()
             }
         }
-        if running.isEmpty { effects.append(.prune) }
+        // Before tasks start, whose loads would delay it: wait records of groups without tasks end.
+        if running.isEmpty { conditions.planPruning() }
         return (held, effects)
     }
 }

@@ -29,7 +29,8 @@ final class SilentSocket: Sendable {
 
     /// - path: a zero before it makes it a name without a file (unix(7)).
     init(path: String, type: __socket_type) {
-        number = socket(AF_UNIX, Int32(type.rawValue), 0)
+        // A program that another test starts must not keep it open.
+        number = socket(AF_UNIX, Int32(type.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }

@@ -56,7 +56,7 @@ final class ConditionWorld {
             runtime, running, parts, deadlines, TimeZoneMonitor(runtime), activityNeeds: { [] })
         loader = TaskLoader(
             runtime, scheduler, running, below.calendar, below.credentials, below.reachability, parts,
-            note: { later.world?.conditions.note($0) ?? [] })
+            conditions)
         later.world = self
         scheduler.add(Self.lane, reload: false)
     }
