@@ -94,6 +94,12 @@ final class CredentialController {
 
     func setRepeats(_ value: CredentialRepeats?, of task: TaskID) { repeats[task] = value }
 
+    /// Whether a challenge for the space may be opened. A session of which nothing is known has no other open one: what
+    /// was known may be forgotten while a second task waits for its own challenge.
+    func mayOpen(_ space: ProtectionSpace, of session: SessionID) -> Bool {
+        credentials[session]?.mayOpen(space) ?? true
+    }
+
     func verdict(
         on space: ProtectionSpace, of task: StoredTask, sent: Set<UInt64>
     ) -> SessionCredentials.Verdict? {

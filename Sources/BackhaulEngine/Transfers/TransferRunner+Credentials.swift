@@ -57,7 +57,7 @@ extension TransferRunner {
         let (task, credentials) = (attempt.task, attempt.context.credentials)
         var record = attemptRecord(checkpoint, failure: demand.failure)
         record.attempt = storedAttempt(.challenge, failure: demand.failure)
-        guard credentials[task.session]?.mayOpen(demand.space) == true else { return take(.retryRefused) }
+        guard credentials.mayOpen(demand.space, of: task.session) else { return take(.retryRefused) }
         var repeats = credentials.repeats(of: task.id)
         if let sent = attempt.authentication.sentCredential {
             repeats.sent.insert(sent)

@@ -26,6 +26,18 @@ struct CredentialControllerTests {
 
     private func startable(_ tasks: [StoredTask]) -> [UInt64] { credentials.admit(tasks).startable.map(\.id.rawValue) }
 
+    /// The other task's challenge is in the store, so nothing is known of the session any more.
+    @Test("that need a new URL each get a challenge, whichever of them is parked first")
+    func refusedAddresses() {
+        let (first, second) = (world.task(1), world.task(2))
+        let spaces = [first, second].map { RefreshNeed.space(.url, of: $0.id, origin: $0.origin.text) }
+        for (space, task) in zip(spaces, [first, second]) {
+            _ = credentials.met(AuthenticationDemand(refreshing: space), task)
+        }
+        _ = credentials.settled(spaces[0], ChallengeID(rawValue: 9), PartWorld.session)
+        #expect(credentials.mayOpen(spaces[1], of: PartWorld.session))
+    }
+
     @Test("start when nothing is asked for")
     func open() {
         #expect(startable([world.task(1), world.task(2)]) == [1, 2])
