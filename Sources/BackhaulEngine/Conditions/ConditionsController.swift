@@ -171,7 +171,7 @@ final class ConditionsController {
     private func look() -> [EngineEffect] {
         Clock.readTimeZone()
         deadlines.look()
-        return [.lookAtCalendar] + conditionsChanged()
+        return conditionsChanged()
     }
 
     /// The calendar or its zone was set, or the machine has slept.

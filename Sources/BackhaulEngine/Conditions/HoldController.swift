@@ -307,6 +307,18 @@ final class HoldController {
         return held
     }
 
+    /// The lane was loaded: forgets held groups that no task is in any more. Their wait records end before a task that
+    /// left them starts, however long other lanes are loaded.
+    func forgetLeftGroups(of lane: Lane, _ running: any RunningTasks) {
+        let left = groups.filter { group, state in
+            state.held != nil && group.session == lane.session && group.reach == lane.reach && !mayWait(group)
+        }
+        guard !left.isEmpty else { return }
+        var inUse: Set<ConstraintGroup> = []
+        running.visit { inUse.insert(group(of: $0)) }
+        for group in left.keys where !inUse.contains(group) { forget(group) }
+    }
+
     private func leftOut(of lane: Lane) -> Set<ConstraintsID> {
         var found: Set<ConstraintsID> = []
         for (group, state) in groups
@@ -332,12 +344,17 @@ final class HoldController {
 
     /// Lanes in which tasks of the group wait, or may wait.
     func lanes(of group: ConstraintGroup) -> Set<LaneID> {
-        var found: Set<LaneID> = []
-        for (lane, constraints) in waiting where constraints.contains(group.constraints) { found.insert(lane) }
-        for (lane, constraints) in loading where constraints.contains(group.constraints) { found.insert(lane) }
-        return found.filter { id in
-            scheduler.lanes[id].map { $0.session == group.session && $0.reach == group.reach } ?? false
-        }
+        Set(waiting.keys).union(loading.keys).filter { mayWait(group, in: $0) }
+    }
+
+    private func mayWait(_ group: ConstraintGroup) -> Bool {
+        waiting.keys.contains { mayWait(group, in: $0) } || loading.keys.contains { mayWait(group, in: $0) }
+    }
+
+    private func mayWait(_ group: ConstraintGroup, in id: LaneID) -> Bool {
+        let isMeant = { (constraints: Set<ConstraintsID>?) in constraints?.contains(group.constraints) == true }
+        guard let lane = scheduler.lanes[id], isMeant(waiting[id]) || isMeant(loading[id]) else { return false }
+        return lane.session == group.session && lane.reach == group.reach
     }
 
     func waits(_ key: LaneGroup) -> Bool { waiting[key.lane]?.contains(key.constraints) == true }

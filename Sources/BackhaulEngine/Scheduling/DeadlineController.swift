@@ -108,7 +108,10 @@ final class DeadlineController {
 
     // MARK: When to look
 
+    /// The calendar first: a clock step moves the times that are in the store when it is noticed, and what is judged by
+    /// the new time comes after it.
     func look() {
+        calendar.look()
         passLatestStarts()
         endOverdueHeldTasks()
     }

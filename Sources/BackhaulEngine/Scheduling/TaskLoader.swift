@@ -103,7 +103,7 @@ final class TaskLoader {
                 conditions.planReconsider()
             }
         }
-        // Before tasks start, whose loads would delay it: wait records of groups without tasks end.
+        parts.holds.forgetLeftGroups(of: lane, running)
         if running.isEmpty { conditions.planPruning() }
         return (held, effects)
     }

@@ -52,6 +52,16 @@ struct DeadlineControllerTests {
         #expect(deadlines.untilNext == nil)
     }
 
+    @Test("a clock step moves the times in the store before any is judged by the new time")
+    func step() {
+        _ = deadlines.latestStart(at: Clock.wallMilliseconds - 1)
+        let now = CalendarWatch.readClock()
+        calendar.begin(ClockReading(wall: now.wall - 3_600_000, boot: now.boot, bootID: now.bootID))
+        deadlines.look()
+        #expect(world.runtime.pendingStoreCalls == 2)
+        #expect(world.runtime.storeAwaits(Int64.self))
+    }
+
     @Test("the earliest of several latest starts counts")
     func earliest() {
         let now = Clock.wallMilliseconds

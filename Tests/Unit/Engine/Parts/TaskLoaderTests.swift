@@ -37,6 +37,28 @@ struct TaskLoaderTests {
         #expect(effects.deferred == [.constraintGroup(ConditionWorld.group)])
     }
 
+    @Test("the wait record of a group that they have left ends before they start, whatever else is loaded")
+    func left() throws {
+        let (preset, past) = (ConstraintsID(rawValue: 6), ConstraintsID(rawValue: 7))
+        world.holds.add([stated(preset) { $0.requiresExternalPower = true }, stated(past) { _ in }])
+        world.source.current.externalPower = Reading(false)
+        _ = try load(world.below.task(1, stating: preset), waiting: [preset])
+        try world.runtime.storeReturns(WaitID(rawValue: 1))
+        // Its latest start has come: it has other constraints.
+        _ = world.holds.beginLoad(of: LaneID(rawValue: 2))
+        world.scheduler.tasksWait(in: [lane], reload: true)
+        _ = try load(world.below.task(1, stating: past), waiting: [past])
+        #expect(world.scheduler.ready.keys.map(\.rawValue) == [1])
+        #expect(world.holds.groups.keys.map(\.constraints) == [past])
+        #expect(world.runtime.storeAwaits(Void.self))
+    }
+
+    private func stated(_ id: ConstraintsID, _ change: (inout Constraints) -> Void) -> StoredConstraints {
+        var stated = TaskConstraints()
+        change(&stated.stated)
+        return StoredConstraints(id: id, session: PartWorld.session, constraints: stated)
+    }
+
     @Test("except those that run since the load began")
     func running() throws {
         _ = world.scheduler.next(room: 1)
