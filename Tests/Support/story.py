@@ -39,6 +39,7 @@ def kill_and_finish(host, server, folder, **variables):
     first.kill()
     _, report = first.communicate()
     server.release()
+    server.wait_until_idle()
     assert (ended_by_itself, report) == (None, "")
     whole = {path.name for path in target.iterdir() if not path.name.startswith(".")}
     asked_before = len(server.requests())
