@@ -111,6 +111,7 @@ extension EngineLoop {
 
     private func calendarStepped(by step: Int64) {
         tasks.scheduler.calendarStepped(by: step)
+        apply(tasks.deadlines.calendarStepped(by: step))
         for runner in base.transfers.all { runner.attempt.task.enqueuedMilliseconds += step }
         hosts.activities.look()
         // Earliest starts are times on the wall.

@@ -7,6 +7,7 @@ internal import BackhaulStore
 extension EngineLoop {
     func startReadyTasks() {
         guard !life.isEnding else { return }
+        apply(conditions.judgePlanned())
         apply(holding.probes.takeFreeSlot())
         while base.transfers.room > 0, let effect = tasks.scheduler.next() { apply([effect]) }
     }
@@ -49,6 +50,7 @@ extension EngineLoop {
         clients.progress.ended(task.id, of: task.session) { runner.lastProgress }
         apply(holding.probes.ended(task.id, hasAnswered: runner.attempt.left.0 == .succeeded))
         tasksLeft([task.lane])
+        reloadIfHeld(task)
         if base.transfers.isEmpty { conditions.planPruning() }
         housekeeping.sleep.consider()
         runner.leaveCredentials()
@@ -58,6 +60,13 @@ extension EngineLoop {
         tasks.scheduler.plan()
         housekeeping.idle.mayBeIdle()
         housekeeping.idle.noteWork()
+    }
+
+    /// The last task of a held group ended without a load: only a load finds that no other waits, and ends the hold.
+    private func reloadIfHeld(_ task: StoredTask) {
+        let holds = holding.holds
+        guard holds.isHeld(LaneGroup(of: task), in: holds.group(of: task)) else { return }
+        tasks.scheduler.tasksWait(in: [task.lane], reload: false)
     }
 
     func tick() {

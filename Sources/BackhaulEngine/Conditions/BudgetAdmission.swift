@@ -133,8 +133,9 @@ final class BudgetAdmission {
             }
         }, then: { [unowned self] result in
             guard case .success(let judged) = result else {
-                pass?.leavesSome = true
-                return endPass()
+                // Full or failing for now. Tasks may be delayed until it is known.
+                delayed = .some
+                return [.retryLater { [unowned self] in judge(by: terms, after: last) }]
             }
             if judged.next != nil { pass?.leavesSome = true }
             let effects: [EngineEffect] = [.due(at: judged.next), .tasksWait(in: judged.lanes, reload: false)]

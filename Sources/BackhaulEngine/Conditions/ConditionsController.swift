@@ -115,23 +115,29 @@ final class ConditionsController {
 
     private func plan(_ plan: Plan, _ body: @escaping () -> [EngineEffect]) {
         guard planned.insert(plan).inserted else { return }
-        runtime.afterThisTurn { [unowned self] in
-            planned.remove(plan)
-            return body()
-        }
+        runtime.afterThisTurn { [unowned self] in planned.remove(plan) == nil ? [] : body() }
+    }
+
+    /// Tasks are about to start: what was planned for the end of this turn is judged before.
+    func judgePlanned() -> [EngineEffect] {
+        let isPlanned = planned.remove(.reconsider) != nil
+        if parts.monitor.takeChange() { return conditionsChanged() }
+        return isPlanned ? reconsider() : []
     }
 
     /// Forgets groups without tasks, and reads only the conditions that the others depend on.
     func prune() -> [EngineEffect] {
         let (holds, budgets) = (parts.holds, parts.budgets)
-        // The replies of loads say which groups wait.
-        guard !isClosed, !holds.isLoading else { return [] }
+        guard !isClosed else { return [] }
         var runningGroups: Set<ConstraintGroup> = []
         var runningLanes: Set<LaneGroup> = []
         running.visit { task in
             runningGroups.insert(holds.group(of: task))
             runningLanes.insert(LaneGroup(of: task))
         }
+        holds.noteBusy(runningGroups)
+        // The replies of loads say which groups wait.
+        guard !holds.isLoading else { return [] }
         let lasting = holds.prune(running: runningGroups)
         for key in holds.slow.keys where !holds.waits(key) && !runningLanes.contains(key) {
             holds.forgetSlow(key)

@@ -56,10 +56,13 @@ final class ConditionsMonitor {
     func sourceChanged() {
         guard !isChangePlanned else { return }
         isChangePlanned = true
-        runtime.afterThisTurn { [unowned self] in
-            isChangePlanned = false
-            return [.conditionsChanged]
-        }
+        runtime.afterThisTurn { [unowned self] in takeChange() ? [.conditionsChanged] : [] }
+    }
+
+    /// Whether a source has reported a change that was not taken since.
+    func takeChange() -> Bool {
+        defer { isChangePlanned = false }
+        return isChangePlanned
     }
 
     // MARK: Needs

@@ -49,7 +49,7 @@ final class HoldController {
     }
 
     func group(of task: RunningTask) -> ConstraintGroup {
-        let reach = scheduler.lanes[task.lane]?.reach ?? Reach(task.origin)
+        let reach = scheduler.reach(of: task.lane, task.origin)
         return ConstraintGroup(session: task.session, constraints: task.constraints, reach: reach)
     }
 
@@ -97,13 +97,15 @@ final class HoldController {
     /// A task of the group begins or ends.
     func noteBusy(_ task: StoredTask) { busy.note(group(of: task), now: runtime.now) }
 
+    /// Tasks of these groups run. A group that is not noted for some seconds counts as idle.
+    func noteBusy(_ running: Set<ConstraintGroup>) { for group in running { busy.note(group, now: runtime.now) } }
+
     /// When a group whose transfers last will count as idle, by the boot clock.
     var nextIdle: Int64? { busy.nextEnd }
 
     /// Forgets groups without tasks, and constraints that no group states. They are read again when they are needed.
     /// Returns the groups whose transfers last.
     func prune(running: Set<ConstraintGroup>) -> Set<ConstraintGroup> {
-        for group in running { busy.note(group, now: runtime.now) }
         let lasting = busy.lasting(now: runtime.now)
         var alive = waitingGroups.union(running)
         for task in scheduler.ready.values { alive.insert(group(of: task)) }
@@ -355,6 +357,11 @@ final class HoldController {
         let isMeant = { (constraints: Set<ConstraintsID>?) in constraints?.contains(group.constraints) == true }
         guard let lane = scheduler.lanes[id], isMeant(waiting[id]) || isMeant(loading[id]) else { return false }
         return lane.session == group.session && lane.reach == group.reach
+    }
+
+    /// Tasks of the lane's group wait, and a hold or a pause is the reason.
+    func isHeld(_ key: LaneGroup, in group: ConstraintGroup) -> Bool {
+        waits(key) && (slow[key] != nil || groups[group]?.held != nil)
     }
 
     func waits(_ key: LaneGroup) -> Bool { waiting[key.lane]?.contains(key.constraints) == true }

@@ -84,6 +84,15 @@ final class DeadlineController {
         }
     }
 
+    /// The calendar was set, and the times of all rows moved with it.
+    func calendarStepped(by step: Int64) -> [EngineEffect] {
+        nextEnds = nextEnds.mapValues { end in
+            let (moved, overflow) = end.addingReportingOverflow(step)
+            return overflow ? end : moved
+        }
+        return [.planLook]
+    }
+
     // MARK: Latest starts
 
     /// - time: Unix milliseconds; nil: no further latest start is known.

@@ -42,7 +42,9 @@ final class TaskScheduler {
 
     // MARK: Lanes
 
-    func reach(of task: StoredTask) -> Reach { lanes[task.lane]?.reach ?? Reach(task.origin) }
+    func reach(of task: StoredTask) -> Reach { reach(of: task.lane, task.origin) }
+
+    func reach(of lane: LaneID, _ origin: Origin) -> Reach { lanes[lane]?.reach ?? Reach(origin) }
 
     func lanes(of session: SessionID) -> [Lane] { lanes.values.filter { $0.session == session } }
 

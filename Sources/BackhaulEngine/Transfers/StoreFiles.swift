@@ -11,7 +11,7 @@ final class StoreFiles {
     private let kept: Destination
     private let bodies: Destination
     /// Tells this store's part files from those of others. Known when the store is open.
-    private(set) var tag = ""
+    private var tag = ""
     private var aliases = DirectoryAliases()
 
     init(_ directory: StoreDirectory) throws(Failure) {

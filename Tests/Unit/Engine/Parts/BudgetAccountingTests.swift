@@ -136,5 +136,7 @@ struct BudgetAccountingTests {
         #expect(world.runtime.pendingStoreCalls == 1)
         try world.runtime.storeReturns(Result<JudgedDelays, Failure>.failure(Failure(.storeFull, "full")))
         #expect(admission.hasDelayed, "those that were not judged")
+        world.runtime.retry()
+        #expect(world.runtime.pendingStoreCalls == 1)
     }
 }

@@ -18,6 +18,29 @@ struct ConditionsControllerTests {
         #expect(world.runtime.takeEffects().count(\.isDecided) == 1)
     }
 
+    @Test("before tasks start, when a source has reported a change in the same turn, and not again at its end")
+    func beforeTheStart() {
+        world.parts.monitor.need(.power)
+        world.source.changed()
+        #expect(conditions.judgePlanned().has(\.isDecided))
+        world.runtime.endTurn()
+        #expect(!world.runtime.takeEffects().has(\.isConditionsChanged))
+    }
+
+    @Test("a transfer that lasts is watched for heat and sleep, also when lanes were loaded meanwhile")
+    func lasting() {
+        world.running.tasks = [world.below.task(1)]
+        _ = conditions.note(ConditionWorld.group)
+        for second in 1...9 {
+            if second == 8 { _ = world.holds.beginLoad(of: ConditionWorld.lane.id) }
+            _ = conditions.prune()
+            world.holds.endLoad(of: ConditionWorld.lane.id)
+            world.runtime.advance(milliseconds: 1_500)
+        }
+        _ = conditions.prune()
+        #expect(world.source.needs.isSuperset(of: [.heat, .sleep]))
+    }
+
     @Test("when the calendar reaches the ends of quiet hours")
     func quietHours() throws {
         world.configure { $0.constraints.quietHours = QuietHours(spans: [.init(begin: 0, end: 1_440)]) }

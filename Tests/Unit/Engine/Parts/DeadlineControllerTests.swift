@@ -41,6 +41,15 @@ struct DeadlineControllerTests {
         #expect(world.runtime.takeEffects().overdue == [1])
     }
 
+    @Test("ends move with the calendar when it is set")
+    func moved() throws {
+        deadlines.tasksAreHeld(of: PartWorld.session)
+        world.runtime.endTurn()
+        try world.runtime.storeReturns(Int64?.some(calendar.milliseconds + 60_000))
+        #expect(deadlines.calendarStepped(by: -7_200_000).has(\.isPlanLook))
+        #expect(deadlines.untilNext ?? .max <= 60_000 - 7_200_000)
+    }
+
     @Test("ends are forgotten where nothing is held any more")
     func forgotten() throws {
         deadlines.tasksAreHeld(of: PartWorld.session)

@@ -81,6 +81,11 @@ final class FakeRuntime: Runtime {
         now = end
     }
 
+    /// Repeats what the store could not do.
+    func retry() {
+        for case .retryLater(let body) in takeEffects() { body() }
+    }
+
     /// What was returned since the last call.
     func takeEffects() -> [EngineEffect] {
         defer { effects = [] }

@@ -64,6 +64,16 @@ struct HoldControllerTests {
         #expect(judge().deferred.isEmpty)
     }
 
+    @Test("hold their lane while tasks wait in it, and not when the last one has ended")
+    func holding() {
+        needPower()
+        world.source.current.externalPower = Reading(false)
+        _ = judge()
+        #expect(!holds.isHeld(ConditionWorld.laneGroup, in: group))
+        holds.waitsInStore(world.below.task(1))
+        #expect(holds.isHeld(ConditionWorld.laneGroup, in: group))
+    }
+
     @Test("are released with the lanes in which their tasks wait")
     func released() {
         needPower()
