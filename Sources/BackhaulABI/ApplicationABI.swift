@@ -41,7 +41,7 @@ private func register(
     let ticket = client.setLaunch(launch)
     guard let deadline else { return }
     switch ticket.wait(until: deadline) {
-    case .failed(let failure): throw failure
+    case .reply(.failed(let failure)): throw failure
     case nil: throw client.timeoutFailure(hasTicket: false)
     default: break
     }
@@ -71,7 +71,7 @@ public func bh_application_poll(
         let application = try ApplicationHandle(application)
         let sessions = try NumberArgument.required(sessions, "sessions")
         let found = try application.client.poll(until: Timeout.deadline(timeout_ms))
-        sessions.pointee = try Batch(.sessions(found)).handle()
+        sessions.pointee = try Batch(found, bh_session_info.init(_:in:)).handle()
     }
 }
 

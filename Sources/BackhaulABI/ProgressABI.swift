@@ -39,7 +39,7 @@ public func bh_session_poll_progress(
         let session = try SessionHandle(session)
         let progress = try NumberArgument.required(progress, "progress")
         let readings = try session.client.pollProgress(until: Timeout.deadline(timeout_ms))
-        progress.pointee = try Batch(.progress(readings)).handle()
+        progress.pointee = try Batch(readings) { reading, _ in bh_progress(reading) }.handle()
     }
 }
 

@@ -33,30 +33,10 @@ final class Batch: @unchecked Sendable {
     }
 }
 
-/// The values that a listing or a poll brings.
-enum BatchContent: Sendable {
-    case events([Event], more: Bool)
-    case tasks([TaskInfo], more: Bool)
-    case sessions([SessionInfo])
-    case configuration(SessionConfiguration)
-    case challenges([Challenge])
-    case attempts([Attempt])
-    case limits(EngineLimits)
-    case waits([Wait])
-    case conditions([ConditionInfo])
-    case holds([HoldInfo])
-    case networks([NetworkInfo])
-    case activities([ActivityInfo])
-    case existing([(request: Int, Enqueued)])
-    case progress([Progress])
-    case currentLaunch(CurrentLaunch?)
-    case launches([LaunchInfo])
-    case engine(EngineInfo, storePath: String)
-}
-
 extension Batch {
-    convenience init(_ content: BatchContent) {
-        switch content {
+    /// Lays out the reply to a listing or a poll. `storePath`: as the host has opened it.
+    convenience init(_ reply: Reply, storePath: String) throws(Failure) {
+        switch reply {
         case .events(let events, let more): self.init(events, more: more, bh_event.init(_:in:))
         case .tasks(let tasks, let more): self.init(tasks, more: more, bh_task.init(_:in:))
         case .sessions(let sessions): self.init(sessions, bh_session_info.init(_:in:))
@@ -69,12 +49,27 @@ extension Batch {
         case .holds(let holds): self.init(holds, bh_hold.init(_:in:))
         case .networks(let networks): self.init(networks, bh_network.init(_:in:))
         case .activities(let activities): self.init(activities, bh_activity.init(_:in:))
-        case .existing(let tasks): self.init(tasks) { task, _ in bh_existing_task(task.1, of: task.request) }
-        case .progress(let readings): self.init(readings) { reading, _ in bh_progress(reading) }
         case .currentLaunch(let launch): self.init(launch.map { [$0] } ?? [], bh_launch.init(_:in:))
         case .launches(let launches): self.init(launches, bh_launch_info.init(_:in:))
-        case .engine(let engine, let storePath):
-            self.init([engine]) { bh_engine_info($0, storePath: storePath, in: &$1) }
+        case .engine(let engine): self.init([engine]) { bh_engine_info($0, storePath: storePath, in: &$1) }
+        case .failed, .done, .count, .session, .enqueued, .completed: throw StartedVerb.otherReply
+        }
+    }
+
+    /// Requests of an enqueue that were found by their keys.
+    convenience init(existing: [(request: Int, Enqueued)]) {
+        self.init(existing) { task, _ in bh_existing_task(task.1, of: task.request) }
+    }
+}
+
+extension Reply {
+    /// A batch can be made of it.
+    var isListing: Bool {
+        switch self {
+        case .events, .tasks, .sessions, .configuration, .challenges, .attempts, .limits, .waits, .conditions, .holds,
+            .networks, .activities, .currentLaunch, .launches, .engine:
+            true
+        case .failed, .done, .count, .session, .enqueued, .completed: false
         }
     }
 }

@@ -1,8 +1,11 @@
+import BackhaulModel
 import CBackhaul
 
 @testable import BackhaulABI
 
 extension Batch {
+    convenience init(_ reply: Reply) throws { try self.init(reply, storePath: "/store") }
+
     func event(at index: Int) -> UnsafePointer<bh_event>? { item(at: index) }
 
     func task(at index: Int) -> UnsafePointer<bh_task>? { item(at: index) }
