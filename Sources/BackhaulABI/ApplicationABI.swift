@@ -77,7 +77,7 @@ public func bh_application_poll(
 
 private func list(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return application.started(application.client.sessions(), .batch)
+    return StartedVerb(application.client.sessions(), .batch, application)
 }
 
 @c @implementation
@@ -98,7 +98,7 @@ public func bh_application_sessions_start(
 
 private func engine(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return application.started(application.client.engine(), .batch)
+    return StartedVerb(application.client.engine(), .batch, application)
 }
 
 @c @implementation

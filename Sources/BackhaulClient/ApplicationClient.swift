@@ -157,13 +157,12 @@ public final class ApplicationClient: Sendable {
         let ticket = makeTicket(abandoned: { [weak self] in
             if waits { self?.send(.stopWaiting(handle)) { _ in } }
         }, waitingFor: waits ? waitingFor : nil)
-        send(command(handle)) { reply in
-            switch reply {
-            case .session(_, let isNew, let newest, let unacknowledged):
-                session.attached(newest: newest, unacknowledged: unacknowledged)
+        send(command(handle)) { [state] reply in
+            if case .session(_, let isNew, let newest, let unacknowledged) = reply {
+                state.change { $0.attached(handle, newest: newest, unacknowledged: unacknowledged) }
                 ticket.complete(with: .session(session, isNew: isNew))
-            default:
-                session.forget()
+            } else {
+                state.change { $0.sessions[handle] = nil }
                 ticket.complete(with: .reply(reply))
             }
         }

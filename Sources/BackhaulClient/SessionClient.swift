@@ -25,12 +25,6 @@ public final class SessionClient: Sendable {
     /// Readable while this session has events that were not handed out to this handle.
     public var eventDescriptor: Int32 { descriptor.number }
 
-    func attached(newest: EventID, unacknowledged: UInt64) {
-        application.state.change { $0.attached(handle, newest: newest, unacknowledged: unacknowledged) }
-    }
-
-    func forget() { application.state.change { $0.sessions[handle] = nil } }
-
     /// Gives up the role; transfers go on.
     public func close() {
         let wasAttached = application.state.change { $0.sessions.removeValue(forKey: handle)?.isAttached ?? false }
