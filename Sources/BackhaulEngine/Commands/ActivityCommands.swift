@@ -16,10 +16,7 @@ struct ActivityCommands {
             if let configuration = engine.base.sessions[session] { try RequestCheck.check(request, in: configuration) }
             if let destination = request.destination { try engine.base.files.checkIsOutside(destination) }
         }
-        let checked = origin
-        call.inspect(activity.request.map { [$0] } ?? []) { call in
-            ActivityCommands(call: call).set(activity, checked, in: session)
-        }
+        call.inspect(activity.request.map { [$0] } ?? []) { [origin] in set(activity, origin, in: session) }
     }
 
     private func set(_ activity: Activity, _ origin: Origin?, in session: SessionID) {

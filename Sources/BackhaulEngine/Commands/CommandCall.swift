@@ -4,13 +4,19 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// One command of one client on its way through the engine, and what all commands do. A value: a later step finds the
-/// connection by its id.
+/// One command of one client on its way through the engine, and what all commands do.
 struct CommandCall {
-    let engine: EngineLoop
+    // Call-backs that wait for a result hold the call, and the engine holds them.
+    unowned let engine: EngineLoop
     let connection: ClientConnection
     let sequence: UInt64
     let answeredThrough: UInt64
+
+    /// False once the client is gone.
+    var isConnected: Bool { engine.clients.registry[connection.id] != nil }
+
+    /// The same in each engine that gets the command. Nil before the client has said who it is.
+    var commandID: CommandID? { connection.hello.map { CommandID(client: $0.client, sequence: sequence) } }
 
     // MARK: Who may
 
@@ -61,8 +67,7 @@ struct CommandCall {
         always: @escaping @Sendable (EngineLoop, Reply) -> Void = { _, _ in },
         settle: Settlement? = nil
     ) {
-        let (id, sequence, answeredThrough) = (connection.id, sequence, answeredThrough)
-        let command = connection.hello.map { CommandID(client: $0.client, sequence: sequence) }
+        let (id, sequence, answeredThrough, command) = (connection.id, sequence, answeredThrough, commandID)
         engine.store({ (transaction) throws(Failure) -> Applied in
             if let command {
                 try transaction.forget(command.client, through: answeredThrough)
@@ -90,34 +95,29 @@ struct CommandCall {
     }
 
     /// Asks the disk about each directory once, unless client and engine are one process. A refusal names the request.
-    func inspect(_ requests: [Request], then: @escaping @Sendable (CommandCall) -> Void) {
-        guard !connection.isLocal else { return then(self) }
+    func inspect(_ requests: [Request], then: @escaping () -> Void) {
+        guard !connection.isLocal else { return then() }
         var seen: Set<DirectoryIdentity> = []
         var positions: [Int] = []
         for (index, request) in requests.enumerated() {
             guard let destination = request.destination else { continue }
             if seen.insert(DirectoryIdentity(destination)).inserted { positions.append(index) }
         }
-        guard !positions.isEmpty else { return then(self) }
+        guard !positions.isEmpty else { return then() }
         connection.isInspecting = true
-        let (id, sequence, answeredThrough) = (connection.id, sequence, answeredThrough)
-        let (outbox, first) = (engine.services.outbox, positions)
-        engine.services.disk.inspect(positions.compactMap { requests[$0].destination }) { failure in
-            outbox.post { engine in
-                guard let connection = engine.clients.registry[id] else { return }
-                connection.isInspecting = false
-                if var failure {
-                    failure.index = failure.index.map { UInt64(first[Int($0)]) }
-                    connection.reply(sequence, .failed(failure))
-                } else {
-                    then(
-                        CommandCall(
-                            engine: engine, connection: connection, sequence: sequence,
-                            answeredThrough: answeredThrough))
-                }
-                engine.receiver.receiveHeld(by: connection)
+        let inspected = engine.runtime.returning { [positions] (failure: Failure?) in
+            guard isConnected else { return [] }
+            connection.isInspecting = false
+            if var failure {
+                failure.index = failure.index.map { UInt64(positions[Int($0)]) }
+                connection.reply(sequence, .failed(failure))
+            } else {
+                then()
             }
+            engine.receiver.receiveHeld(by: connection)
+            return []
         }
+        engine.services.disk.inspect(positions.compactMap { requests[$0].destination }, then: inspected)
     }
 }
 

@@ -6,7 +6,6 @@ internal import BackhaulTransport
 /// What all sessions may use together.
 struct LimitCommands {
     let call: CommandCall
-    private var engine: EngineLoop { call.engine }
 
     func setLimits(_ limits: EngineLimits) throws(Failure) {
         try LimitsCheck.check(limits)

@@ -23,8 +23,7 @@ struct TaskCommands {
                 throw failure
             }
         }
-        let items = checked
-        call.inspect(requests) { call in BodyCommands(call: call).take(items, into: session) }
+        call.inspect(requests) { [checked] in BodyCommands(call: call).take(checked, into: session) }
     }
 
     /// `with`: is done in the same transaction. `settle`: has to be done before the answer.
