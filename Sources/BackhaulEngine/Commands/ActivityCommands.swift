@@ -25,14 +25,14 @@ struct ActivityCommands {
         call.once({ (transaction) throws(Failure) in
             try transaction.setActivity(activity, origin: origin, in: session, now: now)
             return (.done, nil)
-        }, then: { engine, _ in engine.hosts.activities.activityChanged() })
+        }, then: { _ in engine.hosts.activities.activityChanged() })
     }
 
     func removeActivity(_ identifier: String, in session: SessionID) {
         call.once({ (transaction) throws(Failure) in
             try transaction.removeActivity(identifier, in: session)
             return (.done, nil)
-        }, then: { engine, _ in engine.hosts.activities.look() })
+        }, then: { _ in engine.hosts.activities.look() })
     }
 
     func activities(of session: SessionID) {

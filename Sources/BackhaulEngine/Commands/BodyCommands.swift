@@ -82,7 +82,6 @@ struct BodyCommands {
 
     private func insert(_ items: [(Request, Origin)], into session: SessionID, bodies: TakenBodies) {
         let items = bodies.applied(to: items)
-        let id = call.connection.id
         TaskCommands(call: call).insert(
             items, into: session,
             with: { (transaction, results) throws(Failure) in
@@ -91,11 +90,11 @@ struct BodyCommands {
                 }
                 try transaction.noteConsumed(bodies.consumed(where: isNew))
             },
-            settle: { engine, answer in
+            settle: { reply in
                 engine.housekeeping.requestBodies.discardUnused(bodies.names)
-                engine.housekeeping.requestBodies.removeConsumed { [unowned engine] in
-                    answer(engine)
-                    if let connection = engine.clients.registry[id] { engine.receiver.bodiesTaken(by: connection) }
+                engine.housekeeping.requestBodies.removeConsumed {
+                    reply()
+                    if call.isConnected { engine.receiver.bodiesTaken(by: call.connection) }
                     return []
                 }
             })

@@ -45,30 +45,43 @@ struct CommandCall {
 
     // MARK: How
 
-    func read(_ body: @escaping @Sendable (Transaction) throws(Failure) -> Reply) {
-        let (id, sequence) = (connection.id, sequence)
-        engine.store(body, then: { engine, result in engine.clients.registry.reply(id, sequence, result) })
+    /// Replies, unless the client is gone.
+    func reply(_ result: Result<Reply, Failure>) {
+        engine.clients.registry.reply(connection.id, sequence, result)
     }
 
-    /// Does what has to be done before the answer, and gives it then.
-    typealias Settlement = @Sendable (EngineLoop, @escaping @Sendable (EngineLoop) -> Void) -> Void
+    /// Replies with what `body` reads. `reply`: makes the reply of it on the loop.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, reply: @escaping (Value) -> Reply
+    ) {
+        engine.runtime.store(body, then: { result in
+            self.reply(result.map(reply))
+            return []
+        })
+    }
 
-    struct Applied: Sendable {
+    func read(_ body: @escaping @Sendable (Transaction) throws(Failure) -> Reply) {
+        read(body, reply: { $0 })
+    }
+
+    /// Does what has to be done before the reply, and sends it then.
+    typealias Settlement = (@escaping () -> Void) -> Void
+
+    private struct Applied: Sendable {
         var reply: Reply
         var change: Change?
         var isNew: Bool
     }
 
     /// Applies a command once, however often a client sends it: its reply is kept until the client has it. `always` is
-    /// called before each answer, `then` before the first.
+    /// called before each reply, `then` before the first.
     func once(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> (Reply, Change?),
-        then: @escaping @Sendable (EngineLoop, Change?) -> Void,
-        always: @escaping @Sendable (EngineLoop, Reply) -> Void = { _, _ in },
-        settle: Settlement? = nil
+        then: @escaping (Change?) -> Void, always: @escaping (Reply) -> Void = { _ in },
+        settle: @escaping Settlement = { reply in reply() }
     ) {
-        let (id, sequence, answeredThrough, command) = (connection.id, sequence, answeredThrough, commandID)
-        engine.store({ (transaction) throws(Failure) -> Applied in
+        let (command, answeredThrough) = (commandID, answeredThrough)
+        engine.runtime.store({ (transaction) throws(Failure) -> Applied in
             if let command {
                 try transaction.forget(command.client, through: answeredThrough)
                 if let bytes = try transaction.applied(command) {
@@ -78,19 +91,15 @@ struct CommandCall {
             let (reply, change) = try body(transaction)
             if let command { try transaction.remember(command, reply: Wire.encodeReply(reply)) }
             return Applied(reply: reply, change: change, isNew: true)
-        }, then: { engine, result in
-            switch result {
-            case .success(let applied):
-                if applied.isNew { then(engine, applied.change) }
-                always(engine, applied.reply)
-                // Whoever has the reply knows of the events that it brought about.
+        }, then: { result in
+            if case .success(let applied) = result {
+                if applied.isNew { then(applied.change) }
+                always(applied.reply)
+                // Events that the command brought about are sent before its reply.
                 engine.apply(engine.clients.events.announceAll())
-                guard let settle else { return engine.clients.registry.reply(id, sequence, .success(applied.reply)) }
-                settle(engine) { engine in engine.clients.registry.reply(id, sequence, .success(applied.reply)) }
-            case .failure(let failure):
-                guard let settle else { return engine.clients.registry.reply(id, sequence, .failure(failure)) }
-                settle(engine) { engine in engine.clients.registry.reply(id, sequence, .failure(failure)) }
             }
+            settle { reply(result.map(\.reply)) }
+            return []
         })
     }
 

@@ -12,7 +12,7 @@ struct LimitCommands {
         call.once({ (transaction) throws(Failure) in
             try transaction.setLimits(limits)
             return (.done, nil)
-        }, then: { engine, _ in engine.limits(limits) })
+        }, then: { _ in call.engine.limits(limits) })
     }
 
     func limits() {
