@@ -5,12 +5,19 @@ internal import BackhaulStore
 internal import BackhaulWire
 
 /// One command of one client on its way through the engine, and what all commands do.
-struct CommandCall {
+final class CommandCall {
     // Call-backs that wait for a result hold the call, and the engine holds them.
     unowned let engine: EngineLoop
     let connection: ClientConnection
     let sequence: UInt64
     let answeredThrough: UInt64
+
+    init(_ engine: EngineLoop, _ connection: ClientConnection, sequence: UInt64, answeredThrough: UInt64) {
+        self.engine = engine
+        self.connection = connection
+        self.sequence = sequence
+        self.answeredThrough = answeredThrough
+    }
 
     /// False once the client is gone.
     var isConnected: Bool { engine.clients.registry[connection.id] != nil }
@@ -54,7 +61,7 @@ struct CommandCall {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, reply: @escaping (Value) -> Reply
     ) {
-        engine.runtime.store(body, then: { result in
+        engine.runtime.store(body, then: { [self] result in
             self.reply(result.map(reply))
             return []
         })
@@ -91,14 +98,14 @@ struct CommandCall {
             let (reply, change) = try body(transaction)
             if let command { try transaction.remember(command, reply: Wire.encodeReply(reply)) }
             return Applied(reply: reply, change: change, isNew: true)
-        }, then: { result in
+        }, then: { [self] result in
             if case .success(let applied) = result {
                 if applied.isNew { then(applied.change) }
                 always(applied.reply)
                 // Events that the command brought about are sent before its reply.
                 engine.apply(engine.clients.events.announceAll())
             }
-            settle { reply(result.map(\.reply)) }
+            settle { [self] in reply(result.map(\.reply)) }
             return []
         })
     }
@@ -114,7 +121,7 @@ struct CommandCall {
         }
         guard !positions.isEmpty else { return then() }
         connection.isInspecting = true
-        let inspected = engine.runtime.returning { [positions] (failure: Failure?) in
+        let inspected = engine.runtime.returning { [self, positions] (failure: Failure?) in
             guard isConnected else { return [] }
             connection.isInspecting = false
             if var failure {
