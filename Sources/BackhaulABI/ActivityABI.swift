@@ -8,7 +8,7 @@ private func set(
     _ session: OpaquePointer?, _ activity: UnsafePointer<bh_activity>?
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return session.started(session.client.setActivity(try ActivityArgument.read(activity)), .nothing)
+    return StartedVerb(session.client.setActivity(try ActivityArgument.read(activity)), .nothing, session.application)
 }
 
 @c @implementation
@@ -32,7 +32,7 @@ private func remove(
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
     let identifier = try TextArgument.required(identifier, "identifier", limit: Limits.identifierSize)
-    return session.started(session.client.removeActivity(identifier), .nothing)
+    return StartedVerb(session.client.removeActivity(identifier), .nothing, session.application)
 }
 
 @c @implementation
@@ -53,7 +53,7 @@ public func bh_session_remove_activity_start(
 
 private func activities(_ session: OpaquePointer?) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return session.started(session.client.activities(), .batch)
+    return StartedVerb(session.client.activities(), .batch, session.application)
 }
 
 @c @implementation

@@ -41,7 +41,7 @@ private func register(
     let ticket = client.setLaunch(launch)
     guard let deadline else { return }
     switch ticket.wait(until: deadline) {
-    case .failed(let failure): throw failure
+    case .reply(.failed(let failure)): throw failure
     case nil: throw client.timeoutFailure(hasTicket: false)
     default: break
     }
@@ -71,13 +71,13 @@ public func bh_application_poll(
         let application = try ApplicationHandle(application)
         let sessions = try NumberArgument.required(sessions, "sessions")
         let found = try application.client.poll(until: Timeout.deadline(timeout_ms))
-        sessions.pointee = try Batch(.sessions(found)).handle()
+        sessions.pointee = try Batch(found, bh_session_info.init(_:in:)).handle()
     }
 }
 
 private func list(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return application.started(application.client.sessions(), .batch)
+    return StartedVerb(application.client.sessions(), .batch, application)
 }
 
 @c @implementation
@@ -98,7 +98,7 @@ public func bh_application_sessions_start(
 
 private func engine(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return application.started(application.client.engine(), .batch)
+    return StartedVerb(application.client.engine(), .batch, application)
 }
 
 @c @implementation

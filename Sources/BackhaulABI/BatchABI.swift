@@ -11,89 +11,89 @@ public func bh_batch_more(_ batch: OpaquePointer?) -> Int32 { Batch.of(batch)?.m
 
 @c @implementation
 public func bh_batch_event_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_event>? {
-    Batch.of(batch)?.event(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_task_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_task>? {
-    Batch.of(batch)?.task(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_session_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_session_info>? {
-    Batch.of(batch)?.session(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_configuration_at(
     _ batch: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bh_session_configuration>? {
-    Batch.of(batch)?.configuration(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_challenge_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_challenge>? {
-    Batch.of(batch)?.challenge(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_progress_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_progress>? {
-    Batch.of(batch)?.progress(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_launch_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_launch>? {
-    Batch.of(batch)?.launch(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_launch_info_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_launch_info>? {
-    Batch.of(batch)?.launchInfo(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_engine_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_engine_info>? {
-    Batch.of(batch)?.engine(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_attempt_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_attempt>? {
-    Batch.of(batch)?.attempt(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_limits_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_limits>? {
-    Batch.of(batch)?.limits(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_wait_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_wait>? {
-    Batch.of(batch)?.wait(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_condition_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_condition>? {
-    Batch.of(batch)?.condition(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_hold_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_hold>? {
-    Batch.of(batch)?.hold(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_network_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_network>? {
-    Batch.of(batch)?.network(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_activity_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_activity>? {
-    Batch.of(batch)?.activity(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation
 public func bh_batch_existing_task_at(_ batch: OpaquePointer?, _ index: Int) -> UnsafePointer<bh_existing_task>? {
-    Batch.of(batch)?.existing(at: index)
+    Batch.of(batch)?.item(at: index)
 }
 
 @c @implementation

@@ -6,7 +6,7 @@ public import CBackhaul
 
 private func list(_ session: OpaquePointer?) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return session.started(session.client.challenges(), .batch)
+    return StartedVerb(session.client.challenges(), .batch, session.application)
 }
 
 @c @implementation
@@ -29,7 +29,8 @@ private func respond(
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
     let (response, life) = try ResponseArgument.read(response)
-    return session.started(session.client.respond(ChallengeID(ofHost: challenge), response, life), .nothing)
+    return StartedVerb(
+        session.client.respond(ChallengeID(ofHost: challenge), response, life), .nothing, session.application)
 }
 
 @c @implementation

@@ -6,7 +6,7 @@ public import CBackhaul
 
 private func conditions(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return application.started(application.client.conditions(), .batch)
+    return StartedVerb(application.client.conditions(), .batch, application)
 }
 
 @c @implementation
@@ -29,7 +29,7 @@ public func bh_application_conditions_start(
 
 private func holds(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return application.started(application.client.holds(), .batch)
+    return StartedVerb(application.client.holds(), .batch, application)
 }
 
 @c @implementation
@@ -52,7 +52,7 @@ public func bh_application_holds_start(
 
 private func networks(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return application.started(application.client.networks(), .batch)
+    return StartedVerb(application.client.networks(), .batch, application)
 }
 
 @c @implementation
@@ -77,7 +77,7 @@ private func set(
     _ application: OpaquePointer?, _ network: UnsafePointer<bh_network>?
 ) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return application.started(application.client.setNetwork(try NetworkArgument.read(network)), .nothing)
+    return StartedVerb(application.client.setNetwork(try NetworkArgument.read(network)), .nothing, application)
 }
 
 @c @implementation

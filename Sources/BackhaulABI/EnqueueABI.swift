@@ -11,7 +11,7 @@ private func enqueue(
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
     let requests = try RequestArgument.read(requests, count: count, stride: stride)
-    return session.started(session.client.enqueue(requests), .enqueue(count))
+    return StartedVerb(session.client.enqueue(requests), .enqueue(count), session.application)
 }
 
 /// Checks all requests first and keeps none: they are converted again as they go out. What fits in one chunk is copied.
@@ -26,7 +26,7 @@ private func enqueue(
     let ticket = session.client.enqueue(count: count, until: deadline) { index throws(Failure) in
         try array.request(at: index, isChecked: true)
     }
-    return session.started(ticket, .enqueue(count))
+    return StartedVerb(ticket, .enqueue(count), session.application)
 }
 
 @c @implementation

@@ -20,7 +20,7 @@ private func poll(
         } else {
             session.client.poll(after: after, maximum: maximum)
         }
-    return session.started(ticket, .batch)
+    return StartedVerb(ticket, .batch, session.application)
 }
 
 @c @implementation
@@ -48,7 +48,7 @@ private func acknowledge(
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
     let ids = try NumberArgument.array(ids, "ids", count: count, "count", limit: Limits.enqueueCount)
-    return session.started(session.client.acknowledge(.ids(ids.map(EventID.init(ofHost:)))), .count)
+    return StartedVerb(session.client.acknowledge(.ids(ids.map(EventID.init(ofHost:)))), .count, session.application)
 }
 
 @c @implementation
@@ -71,7 +71,7 @@ public func bh_session_acknowledge_start(
 
 private func acknowledge(_ session: OpaquePointer?, through id: UInt64) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return session.started(session.client.acknowledge(.through(EventID(ofHost: id))), .count)
+    return StartedVerb(session.client.acknowledge(.through(EventID(ofHost: id))), .count, session.application)
 }
 
 @c @implementation

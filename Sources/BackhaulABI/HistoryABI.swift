@@ -6,7 +6,7 @@ public import CBackhaul
 
 private func attempts(_ session: OpaquePointer?, _ task: UInt64) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return session.started(session.client.attempts(TaskID(ofHost: task)), .batch)
+    return StartedVerb(session.client.attempts(TaskID(ofHost: task)), .batch, session.application)
 }
 
 @c @implementation
@@ -30,7 +30,8 @@ public func bh_task_attempts_start(
 private func history(_ session: OpaquePointer?, _ after: UInt64, _ maximum: Int) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
     let maximum = UInt32(try NumberArgument.count(maximum, "maximum", in: 1...Limits.batchCount))
-    return session.started(session.client.history(after: TaskID(ofHost: after), maximum: maximum), .batch)
+    return StartedVerb(
+        session.client.history(after: TaskID(ofHost: after), maximum: maximum), .batch, session.application)
 }
 
 @c @implementation
@@ -53,7 +54,7 @@ public func bh_session_history_start(
 
 private func waits(_ session: OpaquePointer?, _ task: UInt64) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return session.started(session.client.waits(TaskID(ofHost: task)), .batch)
+    return StartedVerb(session.client.waits(TaskID(ofHost: task)), .batch, session.application)
 }
 
 @c @implementation

@@ -9,7 +9,7 @@ private func set(
 ) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
     let command = try command.map { pointer throws(Failure) in try LaunchArgument.read(pointer) }
-    return application.started(application.client.setLaunch(command), .nothing)
+    return StartedVerb(application.client.setLaunch(command), .nothing, application)
 }
 
 @c @implementation
@@ -30,7 +30,7 @@ public func bh_application_set_launch_start(
 
 private func list(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return application.started(application.client.launches(), .batch)
+    return StartedVerb(application.client.launches(), .batch, application)
 }
 
 @c @implementation
@@ -51,7 +51,7 @@ public func bh_application_launches_start(
 
 private func current(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return application.started(application.client.currentLaunch(), .batch)
+    return StartedVerb(application.client.currentLaunch(), .batch, application)
 }
 
 @c @implementation

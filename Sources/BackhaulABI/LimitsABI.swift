@@ -8,7 +8,7 @@ private func set(
     _ application: OpaquePointer?, _ limits: UnsafePointer<bh_limits>?
 ) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return application.started(application.client.setLimits(try LimitsArgument.read(limits)), .nothing)
+    return StartedVerb(application.client.setLimits(try LimitsArgument.read(limits)), .nothing, application)
 }
 
 @c @implementation
@@ -29,7 +29,7 @@ public func bh_application_set_limits_start(
 
 private func get(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return application.started(application.client.limits(), .batch)
+    return StartedVerb(application.client.limits(), .batch, application)
 }
 
 @c @implementation

@@ -12,7 +12,7 @@ private func watch(_ session: OpaquePointer?, _ interval: UInt32) throws(Failure
             "interval_ms is \(interval); give \(Limits.progressInterval.lowerBound) to "
                 + "\(Limits.progressInterval.upperBound), or 0 to end the stream")
     }
-    return session.started(session.client.watchProgress(intervalMilliseconds: interval), .nothing)
+    return StartedVerb(session.client.watchProgress(intervalMilliseconds: interval), .nothing, session.application)
 }
 
 @c @implementation
@@ -39,7 +39,7 @@ public func bh_session_poll_progress(
         let session = try SessionHandle(session)
         let progress = try NumberArgument.required(progress, "progress")
         let readings = try session.client.pollProgress(until: Timeout.deadline(timeout_ms))
-        progress.pointee = try Batch(.progress(readings)).handle()
+        progress.pointee = try Batch(readings) { reading, _ in bh_progress(reading) }.handle()
     }
 }
 

@@ -19,7 +19,7 @@ private func create(
     let application = try ApplicationHandle(application)
     let configuration = try ConfigurationArgument.read(configuration)
     let (role, waits) = try role(number)
-    return application.started(application.client.createSession(configuration, role, waits: waits), .session)
+    return StartedVerb(application.client.createSession(configuration, role, waits: waits), .session, application)
 }
 
 @c @implementation
@@ -48,7 +48,7 @@ private func attach(
     let identifier = try TextArgument.required(identifier, "identifier", limit: Limits.identifierSize)
     try SessionCheck.checkSession(identifier)
     let (role, waits) = try role(number)
-    return application.started(application.client.attachSession(identifier, role, waits: waits), .session)
+    return StartedVerb(application.client.attachSession(identifier, role, waits: waits), .session, application)
 }
 
 @c @implementation
@@ -93,7 +93,7 @@ public func bh_session_event_fd(
 
 private func configuration(of session: OpaquePointer?) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return session.started(session.client.configuration(), .batch)
+    return StartedVerb(session.client.configuration(), .batch, session.application)
 }
 
 @c @implementation
@@ -118,7 +118,7 @@ private func update(
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
     let configuration = try ConfigurationArgument.read(configuration, of: session.client.identifier)
-    return session.started(session.client.update(configuration), .nothing)
+    return StartedVerb(session.client.update(configuration), .nothing, session.application)
 }
 
 @c @implementation
@@ -141,7 +141,7 @@ public func bh_session_update_start(
 
 private func complete(_ session: OpaquePointer?) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return session.started(session.client.complete(), .nothing)
+    return StartedVerb(session.client.complete(), .nothing, session.application)
 }
 
 @c @implementation
@@ -168,7 +168,7 @@ private func invalidate(_ session: OpaquePointer?, _ mode: Int32) throws(Failure
             throw Failure(
                 .invalidArgument, "mode is \(mode); give BH_INVALIDATE_FINISH or BH_INVALIDATE_CANCEL")
         }
-    return session.started(session.client.invalidate(cancelTasks: cancelTasks), .nothing)
+    return StartedVerb(session.client.invalidate(cancelTasks: cancelTasks), .nothing, session.application)
 }
 
 @c @implementation

@@ -12,8 +12,8 @@ private func list(
     let session = try SessionHandle(session)
     let selection = try SelectionArgument.read(selection)
     let maximum = UInt32(try NumberArgument.count(maximum, "maximum", in: 1...Limits.batchCount))
-    return session.started(
-        session.client.tasks(selection, after: TaskID(ofHost: after), maximum: maximum), .batch)
+    return StartedVerb(
+        session.client.tasks(selection, after: TaskID(ofHost: after), maximum: maximum), .batch, session.application)
 }
 
 @c @implementation
@@ -36,8 +36,9 @@ public func bh_session_tasks_start(
 
 private func info(_ session: OpaquePointer?, _ task: UInt64) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return session.started(
-        session.client.tasks(TaskSelection(ids: [TaskID(ofHost: task)]), after: .zero, maximum: 1), .oneTask)
+    return StartedVerb(
+        session.client.tasks(TaskSelection(ids: [TaskID(ofHost: task)]), after: .zero, maximum: 1), .oneTask,
+        session.application)
 }
 
 @c @implementation
@@ -70,7 +71,7 @@ private func claim(
     var checker = DestinationChecker()
     // What lies there may be this very file, claimed before: the engine knows.
     let destination = try checker.check(path: path, ifExists: .replace)
-    return session.started(session.client.claim(TaskID(ofHost: task), destination, policy), .nothing)
+    return StartedVerb(session.client.claim(TaskID(ofHost: task), destination, policy), .nothing, session.application)
 }
 
 @c @implementation

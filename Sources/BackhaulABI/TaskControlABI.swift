@@ -9,7 +9,8 @@ private func control(
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
     if case .setPriority(let priority) = control { try NumberArgument.checkPriority(priority) }
-    return session.started(session.client.control(control, try SelectionArgument.read(selection)), .count)
+    return StartedVerb(
+        session.client.control(control, try SelectionArgument.read(selection)), .count, session.application)
 }
 
 @c @implementation

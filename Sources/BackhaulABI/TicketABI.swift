@@ -55,15 +55,9 @@ public func bh_ticket_batch(
             if case .enqueue = kind { true } else { kind == .batch || kind == .oneTask }
         }
         let batch = try NumberArgument.required(batch, "batch")
-        let content: BatchContent
-        switch outcome {
-        case .batch(let items): content = items
-        case .enqueued(let enqueued, nil): content = .existing(enqueued.existing)
-        case .enqueued(_, let failure?): throw failure
-        default: return
-        }
+        let laidOut = try verb.batch(of: outcome)
         try verb.take()
-        batch.pointee = try Batch(content).handle()
+        batch.pointee = try laidOut.handle()
     }
 }
 
@@ -74,7 +68,7 @@ public func bh_ticket_count(
     Call.immediate(error) { () throws(Failure) in
         let (_, outcome) = try answered(ticket) { $0 == .count }
         let count = try NumberArgument.required(count, "count")
-        if case .count(let number) = outcome { count.pointee = number }
+        if case .reply(.count(let number)) = outcome { count.pointee = number }
     }
 }
 
@@ -100,10 +94,10 @@ public func bh_ticket_release(_ ticket: OpaquePointer?) {
     verb?.release()
 }
 
-/// The results of an answered verb of the right kind.
+/// A verb of the right kind, and its outcome.
 private func answered(
     _ ticket: OpaquePointer?, _ isRight: (StartedVerb.Kind) -> Bool
-) throws(Failure) -> (StartedVerb, StartedVerb.Outcome) {
+) throws(Failure) -> (StartedVerb, Ticket.Outcome) {
     let verb = try StartedVerb.of(ticket)
     guard isRight(verb.kind) else {
         throw Failure(.wrongState, "the ticket is of a verb that has no such result")

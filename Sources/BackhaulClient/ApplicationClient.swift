@@ -116,15 +116,15 @@ public final class ApplicationClient: Sendable {
             guard let wanted else { return [] }
             let untold = try wanted.get()
             let answerBefore = Deadline.after(milliseconds: max(1_000, deadline.millisecondsLeft))
-            guard let answer = sessions().wait(until: answerBefore) else {
+            guard let outcome = sessions().wait(until: answerBefore) else {
                 throw timeoutFailure(hasTicket: false)
             }
-            switch answer {
-            case .sessions(let infos):
+            switch outcome {
+            case .reply(.sessions(let infos)):
                 let found = infos.filter { untold.contains($0.identifier) && $0.needsAttention }
                 state.change { $0.told(untold, infos) }
                 if !found.isEmpty { return found }
-            case .failed(let failure): throw failure
+            case .reply(.failed(let failure)): throw failure
             default: return []
             }
         }
@@ -157,17 +157,13 @@ public final class ApplicationClient: Sendable {
         let ticket = makeTicket(abandoned: { [weak self] in
             if waits { self?.send(.stopWaiting(handle)) { _ in } }
         }, waitingFor: waits ? waitingFor : nil)
-        send(command(handle)) { reply in
-            switch reply {
-            case .session(_, let isNew, let newest, let unacknowledged):
-                session.attached(newest: newest, unacknowledged: unacknowledged)
-                ticket.answer(.session(session, isNew: isNew))
-            case .failed(let failure):
-                session.forget()
-                ticket.answer(.failed(failure))
-            default:
-                session.forget()
-                ticket.answer(.failed(Failure(.internal, "the engine answered another command")))
+        send(command(handle)) { [state] reply in
+            if case .session(_, let isNew, let newest, let unacknowledged) = reply {
+                state.change { $0.attached(handle, newest: newest, unacknowledged: unacknowledged) }
+                ticket.complete(with: .session(session, isNew: isNew))
+            } else {
+                state.change { $0.sessions[handle] = nil }
+                ticket.complete(with: .reply(reply))
             }
         }
         return ticket
@@ -175,12 +171,12 @@ public final class ApplicationClient: Sendable {
 
     func submit(_ command: Command) -> Ticket {
         let ticket = makeTicket()
-        send(command) { ticket.answer(Ticket.Answer($0)) }
+        send(command) { ticket.complete(with: .reply($0)) }
         return ticket
     }
 
     func makeTicket(
-        abandoned: @escaping @Sendable () -> Void = {}, unread: @escaping @Sendable (Ticket.Answer) -> Void = { _ in },
+        abandoned: @escaping @Sendable () -> Void = {}, unread: @escaping @Sendable (Ticket.Outcome) -> Void = { _ in },
         waitingFor: String? = nil
     ) -> Ticket {
         Ticket(
@@ -189,9 +185,10 @@ public final class ApplicationClient: Sendable {
             unread: unread, waitingFor: waitingFor)
     }
 
-    func answered(_ answer: Ticket.Answer) -> Ticket {
+    /// The ticket of a verb whose reply is known without the engine.
+    func answered(_ reply: Reply) -> Ticket {
         let ticket = makeTicket()
-        ticket.answer(answer)
+        ticket.complete(with: .reply(reply))
         return ticket
     }
 

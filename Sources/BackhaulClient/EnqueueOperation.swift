@@ -76,7 +76,7 @@ final class EnqueueOperation: Sendable {
             guard let chunk else { break }
             send(chunk)
         }
-        let answer: Ticket.Answer? = state.withLock { state in
+        let outcome: Ticket.Outcome? = state.withLock { state in
             guard state.isEnded, state.open == 0, state.firstFailure != nil || state.rest.isEmpty, !state.isAnswered
             else { return nil }
             state.isAnswered = true
@@ -87,7 +87,7 @@ final class EnqueueOperation: Sendable {
             }
             return .enqueued(items, state.firstFailure?.failure)
         }
-        if let answer { ticket.answer(answer) }
+        if let outcome { ticket.complete(with: outcome) }
     }
 
     private func answered(_ chunk: Int, _ start: Int, _ reply: Reply) {

@@ -25,12 +25,6 @@ public final class SessionClient: Sendable {
     /// Readable while this session has events that were not handed out to this handle.
     public var eventDescriptor: Int32 { descriptor.number }
 
-    func attached(newest: EventID, unacknowledged: UInt64) {
-        application.state.change { $0.attached(handle, newest: newest, unacknowledged: unacknowledged) }
-    }
-
-    func forget() { application.state.change { $0.sessions[handle] = nil } }
-
     /// Gives up the role; transfers go on.
     public func close() {
         let wasAttached = application.state.change { $0.sessions.removeValue(forKey: handle)?.isAttached ?? false }
@@ -52,7 +46,7 @@ public final class SessionClient: Sendable {
         let handedOut = application.state.withLock { $0.sessions[handle]?.handedOutThrough ?? .zero }
         application.send(.complete(handle, handedOut: handedOut)) { [application, handle] reply in
             if reply == .completed(endsHandle: true) { application.state.change { $0.completed(handle) } }
-            ticket.answer(Ticket.Answer(reply))
+            ticket.complete(with: .reply(reply))
         }
         return ticket
     }
@@ -90,7 +84,7 @@ public final class SessionClient: Sendable {
         let ticket = application.makeTicket()
         application.send(.acknowledge(handle, acknowledgement)) { [application, handle] reply in
             application.state.withLock { $0.acknowledged(handle, acknowledgement, reply) }
-            ticket.answer(Ticket.Answer(reply))
+            ticket.complete(with: .reply(reply))
         }
         return ticket
     }
@@ -110,13 +104,13 @@ public final class SessionClient: Sendable {
     /// What is there now.
     public func poll(after: EventID, maximum: UInt32) -> Ticket {
         if let failure { return application.answered(.failed(failure)) }
-        let ticket = application.makeTicket(unread: { [weak application, handle] answer in
-            guard case .events(let events, _) = answer, let first = events.first else { return }
+        let ticket = application.makeTicket(unread: { [weak application, handle] outcome in
+            guard case .reply(.events(let events, _)) = outcome, let first = events.first else { return }
             application?.state.change { $0.takeBack(handle, from: first.id) }
         })
         let pushed = application.state.withLock { $0.takePushed(handle, after: after, maximum: maximum) }
         if let pushed {
-            ticket.answer(.events(pushed.events, more: pushed.more))
+            ticket.complete(with: .reply(.events(pushed.events, more: pushed.more)))
             return ticket
         }
         let newest = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }
@@ -124,7 +118,7 @@ public final class SessionClient: Sendable {
             if case .events(let events, let more) = reply {
                 application.state.change { $0.polled(handle, after: after, events, more: more, newest: newest) }
             }
-            ticket.answer(Ticket.Answer(reply))
+            ticket.complete(with: .reply(reply))
         }
         return ticket
     }
@@ -133,16 +127,15 @@ public final class SessionClient: Sendable {
     /// and an empty answer a moment late serves a host better than an error.
     private static let answerMilliseconds: Int64 = 5_000
 
-    /// Waits for the first event. The ticket is answered, unless the engine did not answer in time.
+    /// Waits for the first event. The ticket has its outcome, unless the engine did not reply in time.
     public func poll(after: EventID, maximum: UInt32, until deadline: Deadline) -> Ticket {
         while true {
             let seen = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }
             let ticket = poll(after: after, maximum: maximum)
             let answerBefore = Deadline.after(
                 milliseconds: max(Self.answerMilliseconds, deadline.millisecondsLeft))
-            guard case .events(let events, let more) = ticket.wait(until: answerBefore), events.isEmpty, !more else {
-                return ticket
-            }
+            guard case .reply(.events(let events, let more)) = ticket.wait(until: answerBefore), events.isEmpty, !more
+            else { return ticket }
             let isWorthAnotherLook = application.state.wait(until: deadline) { state -> Bool? in
                 guard state.failure == nil, let session = state.sessions[handle], session.failure == nil else {
                     return true
@@ -172,35 +165,6 @@ public final class SessionClient: Sendable {
                 return Self.closedFailure
             }
             return session.failure
-        }
-    }
-}
-
-extension Ticket.Answer {
-    /// For replies that carry all of the answer.
-    init(_ reply: Reply) {
-        switch reply {
-        case .failed(let failure): self = .failed(failure)
-        case .done: self = .done
-        case .count(let count): self = .count(count)
-        case .configuration(let configuration): self = .configuration(configuration)
-        case .events(let events, let more): self = .events(events, more: more)
-        case .tasks(let tasks, let more): self = .tasks(tasks, more: more)
-        case .sessions(let sessions): self = .sessions(sessions)
-        case .enqueued(let items): self = .enqueued(EnqueuedList(items), nil)
-        case .completed: self = .done
-        case .engine(let engine): self = .engine(engine)
-        case .launches(let launches): self = .launches(launches)
-        case .currentLaunch(let launch): self = .currentLaunch(launch)
-        case .challenges(let challenges): self = .challenges(challenges)
-        case .attempts(let attempts): self = .attempts(attempts)
-        case .limits(let limits): self = .limits(limits)
-        case .waits(let waits): self = .waits(waits)
-        case .conditions(let conditions): self = .conditions(conditions)
-        case .holds(let holds): self = .holds(holds)
-        case .networks(let networks): self = .networks(networks)
-        case .activities(let activities): self = .activities(activities)
-        case .session: self = .failed(Failure(.internal, "the engine answered another command"))
         }
     }
 }

@@ -1,54 +1,44 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// The outcome of a verb that was started: answered once, kept until released.
+/// A verb that was started. Its outcome comes once and is kept until the ticket is released.
 public final class Ticket: Sendable {
-    public enum Answer: Sendable {
-        case failed(Failure)
-        case done
-        case count(UInt64)
+    public enum Outcome: Sendable {
+        /// The engine's reply, which is passed on as it came.
+        case reply(Reply)
+        /// The session is attached. Takes the place of the reply to a create or attach.
         case session(SessionClient, isNew: Bool)
-        case configuration(SessionConfiguration)
-        /// The applied prefix, and why the rest was refused.
+        /// What became of each request, as far as that is known, and why some were not applied. Takes the place of the
+        /// replies to the chunks of an enqueue.
         case enqueued(EnqueuedList, Failure?)
-        case events([Event], more: Bool)
-        case tasks([TaskInfo], more: Bool)
-        case sessions([SessionInfo])
-        case engine(EngineInfo)
-        case launches([LaunchInfo])
-        case currentLaunch(CurrentLaunch?)
-        case challenges([Challenge])
-        case attempts([Attempt])
-        case limits(EngineLimits)
-        case waits([Wait])
-        case conditions([ConditionInfo])
-        case holds([HoldInfo])
-        case networks([NetworkInfo])
-        case activities([ActivityInfo])
     }
 
     private struct State {
-        var answer: Answer?
+        var outcome: Outcome?
         var isAnnounced = false
         var isReleased = false
         var sessionWasTaken = false
+
+        var untakenSession: SessionClient? {
+            if !sessionWasTaken, case .session(let session, _) = outcome { session } else { nil }
+        }
     }
 
     private let state = Lock(State())
     private let announced: @Sendable (Ticket) -> Void
     private let withdrawn: @Sendable (Ticket) -> Void
     private let abandoned: @Sendable () -> Void
-    private let unread: @Sendable (Answer) -> Void
-    /// What the engine itself waits for before it answers, as a sentence; nil when it answers at once.
+    private let unread: @Sendable (Outcome) -> Void
+    /// What the engine itself waits for before it replies, as a sentence; nil when it replies at once.
     public let waitingFor: String?
 
-    /// - announced: called when the answer of an announced ticket has come.
+    /// - announced: called when the outcome of an announced ticket has come.
     /// - withdrawn: called when an announced ticket was released.
-    /// - abandoned: called when it was released before its answer came.
-    /// - unread: called with an answer that nobody gets to see, because the ticket was released.
+    /// - abandoned: called when the ticket was released before its outcome came.
+    /// - unread: called with the outcome when the ticket was released before the host read it.
     init(
         announced: @escaping @Sendable (Ticket) -> Void, withdrawn: @escaping @Sendable (Ticket) -> Void,
-        abandoned: @escaping @Sendable () -> Void, unread: @escaping @Sendable (Answer) -> Void = { _ in },
+        abandoned: @escaping @Sendable () -> Void, unread: @escaping @Sendable (Outcome) -> Void = { _ in },
         waitingFor: String? = nil
     ) {
         self.waitingFor = waitingFor
@@ -59,59 +49,57 @@ public final class Ticket: Sendable {
     }
 
     /// Nil: not yet. A nil deadline does not wait.
-    public func wait(until deadline: Deadline?) -> Answer? {
+    public func wait(until deadline: Deadline?) -> Outcome? {
         state.wait(until: deadline ?? .after(milliseconds: 0)) { state in
-            guard let answer = state.answer else { return nil }
-            if case .session = answer { state.sessionWasTaken = true }
-            return answer
+            guard let outcome = state.outcome else { return nil }
+            if case .session = outcome { state.sessionWasTaken = true }
+            return outcome
         }
     }
 
-    public var isAnswered: Bool { state.withLock { $0.answer != nil } }
+    public var isAnswered: Bool { state.withLock { $0.outcome != nil } }
 
-    /// Nobody will fetch it.
+    /// The host will not ask for the outcome.
     var isReleased: Bool { state.withLock { $0.isReleased } }
 
-    /// The started form: the application's event descriptor tells of the answer, and `nextTicket` hands it out.
+    /// The started form: the application's event descriptor is readable once the outcome has come, and `nextTicket`
+    /// returns the ticket.
     public func announce() {
         let isAnswered = state.withLock { state in
             state.isAnnounced = true
-            return state.answer != nil
+            return state.outcome != nil
         }
         if isAnswered { announced(self) }
     }
 
-    /// The verb goes on; a session that was not taken is closed. `isRead`: the host has what the answer holds.
+    /// The verb goes on; a session that was not taken is closed. `isRead`: the host has what the outcome holds.
     public func release(isRead: Bool = false) {
-        let (isFirst, answer, isAnnounced, orphan): (Bool, Answer?, Bool, SessionClient?) = state.withLock { state in
-            let isFirst = !state.isReleased
-            state.isReleased = true
-            return (isFirst, state.answer, state.isAnnounced, isFirst ? Ticket.orphan(state) : nil)
+        let (before, orphan): (State, SessionClient?) = state.withLock { state in
+            defer { state.isReleased = true }
+            return (state, state.isReleased ? nil : state.untakenSession)
         }
         orphan?.close()
-        if isFirst {
-            if let answer {
-                if !isRead { unread(answer) }
+        if !before.isReleased {
+            if let outcome = before.outcome {
+                if !isRead { unread(outcome) }
             } else {
                 abandoned()
             }
         }
-        if isAnnounced { withdrawn(self) }
+        if before.isAnnounced { withdrawn(self) }
     }
 
-    func answer(_ answer: Answer) {
+    /// Only the first outcome counts.
+    func complete(with outcome: Outcome) {
         let (isAnnounced, isUnread, orphan): (Bool, Bool, SessionClient?) = state.change { state in
-            guard state.answer == nil else { return (false, false, nil) }
-            state.answer = answer
-            return (state.isAnnounced && !state.isReleased, state.isReleased, Ticket.orphan(state))
+            guard state.outcome == nil else { return (false, false, nil) }
+            state.outcome = outcome
+            return (
+                state.isAnnounced && !state.isReleased, state.isReleased, state.isReleased ? state.untakenSession : nil
+            )
         }
         orphan?.close()
-        if isUnread { unread(answer) }
+        if isUnread { unread(outcome) }
         if isAnnounced { announced(self) }
-    }
-
-    private static func orphan(_ state: State) -> SessionClient? {
-        guard state.isReleased, !state.sessionWasTaken, case .session(let session, _) = state.answer else { return nil }
-        return session
     }
 }

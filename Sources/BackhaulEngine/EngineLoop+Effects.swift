@@ -292,21 +292,24 @@ extension EngineLoop {
     func renewParts(named names: Set<String>, then: @escaping @Sendable () -> Void) {
         let running = base.transfers.all.map(\.attempt.task)
         let changing = running.filter { names.contains(base.files.location(of: $0).partName) }
-        store({ (transaction) throws(Failure) in
+        runtime.store({ (transaction) throws(Failure) in
             for task in changing { try transaction.renewPart(of: task.id) }
-        }, then: { _, _ in then() })
+        }, then: { _ in
+            then()
+            return []
+        })
     }
 
     // MARK: Listing
 
     /// The present conditions, read for this listing if nothing depends on them.
-    func readConditions(then: @escaping @Sendable (EngineLoop, [ConditionInfo]) -> Void) {
+    func readConditions(then: @escaping ([ConditionInfo]) -> Void) {
         holding.monitor.readAll { [unowned self] conditions in
             let moved = base.transfers.all.reduce(0) { $0 &+ $1.attempt.exchange.rate.bytesPerSecond }
             let infos = ConditionTexts.infos(
                 conditions, bytesPerSecond: base.transfers.isEmpty ? nil : moved, since: holding.monitor.since,
                 now: Clock.wallMilliseconds)
-            then(self, infos)
+            then(infos)
         }
     }
 

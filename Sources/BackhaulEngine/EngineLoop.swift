@@ -151,7 +151,7 @@ final class EngineLoop {
         }
         let clock = CalendarWatch.readClock()
         base.calendar.begin(clock)
-        store({ (transaction) throws(Failure) in
+        runtime.store({ (transaction) throws(Failure) in
             try transaction.adopt(clock)
             try transaction.releaseDeadConsumers()
             _ = try transaction.releaseUnconnected()
@@ -165,11 +165,12 @@ final class EngineLoop {
                 latestStart: try transaction.nextLatestStart(), waits: try transaction.openWaits(),
                 launches: try transaction.launches(), limits: try transaction.limits(),
                 networks: (try transaction.networks(), try transaction.usage()))
-        }, then: { engine, result in
+        }, then: { [unowned self] result in
             switch result {
-            case .success(let opening): engine.opened(opening)
-            case .failure(let failure): engine.fail(failure)
+            case .success(let opening): opened(opening)
+            case .failure(let failure): fail(failure)
             }
+            return []
         })
     }
 
@@ -267,18 +268,5 @@ final class EngineLoop {
             processID: ProcessIdentity.current.processID, version: Versions.current.library,
             isDaemon: services.options.isDaemon, startedMilliseconds: life.startedMilliseconds,
             connections: UInt32(clamping: clients.registry.all.count { $0.hello != nil }))
-    }
-
-    // MARK: The store
-
-    /// Runs `body` in the next transaction and `then` here, once its effect is durable.
-    func store<Result: Sendable>(
-        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Result,
-        then: @escaping @Sendable (EngineLoop, Swift.Result<Result, Failure>) -> Void
-    ) {
-        runtime.store(body, then: { [unowned self] result in
-            then(self, result)
-            return []
-        })
     }
 }

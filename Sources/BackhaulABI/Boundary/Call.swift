@@ -37,7 +37,7 @@ enum Call {
     /// given the ticket, if it can be.
     static func blocking(
         _ timeout: Int32, _ error: ErrorPointer?, _ start: (Deadline) throws(Failure) -> StartedVerb,
-        deliver: (StartedVerb, StartedVerb.Outcome) throws(Failure) -> Void = { _, _ in }
+        deliver: (StartedVerb, Ticket.Outcome) throws(Failure) -> Void = { _, _ in }
     ) -> bh_status {
         var unanswered: StartedVerb?
         let status = immediate(error) { () throws(Failure) in
@@ -61,8 +61,8 @@ enum Call {
         blocking(timeout, error) { deadline throws(Failure) in
             _ = try NumberArgument.required(batch, name)
             return try start(deadline)
-        } deliver: { _, outcome throws(Failure) in
-            if case .batch(let content) = outcome { batch?.pointee = try Batch(content).handle() }
+        } deliver: { verb, outcome throws(Failure) in
+            batch?.pointee = try verb.batch(of: outcome).handle()
         }
     }
 
@@ -74,7 +74,7 @@ enum Call {
         blocking(timeout, error) { _ throws(Failure) in
             try start()
         } deliver: { _, outcome in
-            if case .count(let number) = outcome { count?.pointee = number }
+            if case .reply(.count(let number)) = outcome { count?.pointee = number }
         }
     }
 
@@ -125,7 +125,7 @@ extension Batch {
 extension StartedVerb {
     /// Gives the session of the outcome a handle, once.
     func deliverSession(
-        _ outcome: Outcome, to session: Call.HandlePointer, _ disposition: UnsafeMutablePointer<Int32>?
+        _ outcome: Ticket.Outcome, to session: Call.HandlePointer, _ disposition: UnsafeMutablePointer<Int32>?
     ) throws(Failure) {
         guard case .session(let client, let isNew) = outcome else { return }
         try take()

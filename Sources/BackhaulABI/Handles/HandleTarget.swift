@@ -41,26 +41,18 @@ struct ApplicationHandle: Sendable {
         self.number = number
         self.client = client
     }
-
-    func started(_ ticket: Ticket, _ kind: StartedVerb.Kind) -> StartedVerb {
-        StartedVerb(ticket, kind, self)
-    }
 }
 
 /// A session whose handle is in use by a call.
 struct SessionHandle {
     let client: SessionClient
-    private let application: ApplicationHandle
+    let application: ApplicationHandle
 
     init(_ pointer: OpaquePointer?) throws(Failure) {
         let (_, target) = try HandleTable.current.target(of: pointer, "session")
         guard case .session(let client, let application) = target else { throw wrongKind("session", target) }
         self.client = client
         self.application = application
-    }
-
-    func started(_ ticket: Ticket, _ kind: StartedVerb.Kind) -> StartedVerb {
-        StartedVerb(ticket, kind, application)
     }
 }
 

@@ -16,16 +16,6 @@ final class StartedVerb: Sendable {
         case enqueue(Int)
     }
 
-    /// The results of a verb that the engine answered; a verb that failed throws instead.
-    enum Outcome: Sendable {
-        case nothing
-        case count(UInt64)
-        case session(SessionClient, isNew: Bool)
-        case batch(BatchContent)
-        /// What became of each request, as far as that is known, and why some were not applied.
-        case enqueued(EnqueuedList, Failure?)
-    }
-
     let ticket: Ticket
     let kind: Kind
     let application: ApplicationHandle
@@ -37,13 +27,20 @@ final class StartedVerb: Sendable {
         self.application = application
     }
 
-    /// Nil when the engine has not answered by then. A nil deadline does not wait.
-    func outcome(until deadline: Deadline?) throws(Failure) -> Outcome? {
-        guard let answer = ticket.wait(until: deadline) else { return nil }
-        if kind == .batch, case .engine(let engine) = answer {
-            return .batch(.engine(engine, storePath: application.client.storePath))
+    /// Nil when the engine has not replied by then. A nil deadline does not wait.
+    func outcome(until deadline: Deadline?) throws(Failure) -> Ticket.Outcome? {
+        guard let outcome = ticket.wait(until: deadline) else { return nil }
+        return try kind.checked(outcome)
+    }
+
+    /// Lays the outcome out as the batch that the host gets.
+    func batch(of outcome: Ticket.Outcome) throws(Failure) -> Batch {
+        switch outcome {
+        case .reply(let reply): return try Batch(reply, storePath: application.client.storePath)
+        case .enqueued(let enqueued, nil): return Batch(existing: enqueued.existing)
+        case .enqueued(_, let failure?): throw failure
+        case .session: throw Self.otherReply
         }
-        return try StartedVerb.outcome(of: answer, kind)
     }
 
     /// Lets one caller have what only one can own: the session or batch of the answer.
@@ -74,33 +71,26 @@ final class StartedVerb: Sendable {
         return Failure(.timeout, waitingFor)
     }
 
-    static func outcome(of answer: Ticket.Answer, _ kind: Kind) throws(Failure) -> Outcome {
-        switch (kind, answer) {
-        case (.enqueue, .failed(let failure)): return .enqueued(EnqueuedList(), failure)
-        case (_, .failed(let failure)): throw failure
-        // Some replies count where the header promises nothing.
-        case (.nothing, .done), (.nothing, .count): return .nothing
-        case (.count, .count(let count)): return .count(count)
-        case (.session, .session(let client, let isNew)): return .session(client, isNew: isNew)
-        case (.batch, .events(let events, let more)): return .batch(.events(events, more: more))
-        case (.batch, .tasks(let tasks, let more)): return .batch(.tasks(tasks, more: more))
-        case (.batch, .sessions(let sessions)): return .batch(.sessions(sessions))
-        case (.batch, .configuration(let configuration)): return .batch(.configuration(configuration))
-        case (.batch, .launches(let launches)): return .batch(.launches(launches))
-        case (.batch, .currentLaunch(let launch)): return .batch(.currentLaunch(launch))
-        case (.batch, .challenges(let challenges)): return .batch(.challenges(challenges))
-        case (.batch, .attempts(let attempts)): return .batch(.attempts(attempts))
-        case (.batch, .limits(let limits)): return .batch(.limits(limits))
-        case (.batch, .waits(let waits)): return .batch(.waits(waits))
-        case (.batch, .conditions(let conditions)): return .batch(.conditions(conditions))
-        case (.batch, .holds(let holds)): return .batch(.holds(holds))
-        case (.batch, .networks(let networks)): return .batch(.networks(networks))
-        case (.batch, .activities(let activities)): return .batch(.activities(activities))
-        case (.oneTask, .tasks(let tasks, _)):
+    static let otherReply = Failure(
+        .internal, "the engine answered another question than was asked; please report it")
+}
+
+extension StartedVerb.Kind {
+    /// The outcome as that of a verb of this kind. Throws why the verb failed, or that the reply is one to another
+    /// command. An enqueue that failed has an outcome, too: what became of each request.
+    func checked(_ outcome: Ticket.Outcome) throws(Failure) -> Ticket.Outcome {
+        switch (self, outcome) {
+        case (.enqueue, .reply(.failed(let failure))): return .enqueued(EnqueuedList(), failure)
+        case (_, .reply(.failed(let failure))): throw failure
+        case (.oneTask, .reply(.tasks(let tasks, _))):
             guard tasks.count == 1 else { throw Failure(.notFound, "the session has no such task") }
-            return .batch(.tasks(tasks, more: false))
-        case (.enqueue, .enqueued(let applied, let failure)): return .enqueued(applied, failure)
-        default: throw Failure(.internal, "the engine answered another question than was asked; please report it")
+            return .reply(.tasks(tasks, more: false))
+        case (.batch, .reply(let reply)) where reply.isListing: return outcome
+        // Some replies count where the header promises nothing.
+        case (.nothing, .reply(.done)), (.nothing, .reply(.completed)), (.nothing, .reply(.count)),
+            (.count, .reply(.count)), (.session, .session), (.enqueue, .enqueued):
+            return outcome
+        default: throw StartedVerb.otherReply
         }
     }
 }

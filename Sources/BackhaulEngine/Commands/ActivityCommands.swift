@@ -16,10 +16,7 @@ struct ActivityCommands {
             if let configuration = engine.base.sessions[session] { try RequestCheck.check(request, in: configuration) }
             if let destination = request.destination { try engine.base.files.checkIsOutside(destination) }
         }
-        let checked = origin
-        call.inspect(activity.request.map { [$0] } ?? []) { call in
-            ActivityCommands(call: call).set(activity, checked, in: session)
-        }
+        call.inspect(activity.request.map { [$0] } ?? []) { [origin] in set(activity, origin, in: session) }
     }
 
     private func set(_ activity: Activity, _ origin: Origin?, in session: SessionID) {
@@ -28,14 +25,14 @@ struct ActivityCommands {
         call.once({ (transaction) throws(Failure) in
             try transaction.setActivity(activity, origin: origin, in: session, now: now)
             return (.done, nil)
-        }, then: { engine, _ in engine.hosts.activities.activityChanged() })
+        }, then: { _ in engine.hosts.activities.activityChanged() })
     }
 
     func removeActivity(_ identifier: String, in session: SessionID) {
         call.once({ (transaction) throws(Failure) in
             try transaction.removeActivity(identifier, in: session)
             return (.done, nil)
-        }, then: { engine, _ in engine.hosts.activities.look() })
+        }, then: { _ in engine.hosts.activities.look() })
     }
 
     func activities(of session: SessionID) {

@@ -20,19 +20,21 @@ struct BodyCommands {
         guard !needed.isEmpty else { return TaskCommands(call: call).insert(items, into: session) }
         call.connection.isTakingBodies = true
         let requests = needed.map { items[$0].0 }
-        let command = call.connection.hello.map { CommandID(client: $0.client, sequence: call.sequence) }
-        engine.store({ (transaction) throws(Failure) -> Set<Int>? in
+        let command = call.commandID
+        engine.runtime.store({ (transaction) throws(Failure) -> Set<Int>? in
             if let command, try transaction.applied(command) != nil { return nil }
             return try transaction.positionsWithKnownKey(session, requests)
-        }, then: resumed { handler, result in
+        }, then: { result in
+            guard call.isConnected else { return [] }
             switch result {
-            case .failure(let failure): handler.refuse(failure)
+            case .failure(let failure): refuse(failure)
             // Applied before an engine ended: there is nothing to take any more.
-            case .success(nil): handler.insert(items, into: session, bodies: TakenBodies())
+            case .success(nil): insert(items, into: session, bodies: TakenBodies())
             case .success(let known?):
                 let unknown = needed.enumerated().filter { !known.contains($0.offset) }.map(\.element)
-                handler.take(items, unknown, into: session)
+                take(items, unknown, into: session)
             }
+            return []
         })
     }
 
@@ -53,42 +55,24 @@ struct BodyCommands {
                 owners.append(position)
             }
         }
-        let (bodies, positions) = (handed, owners)
-        let outbox = engine.services.outbox
-        let then = resumed { (handler: BodyCommands, result: Result<[BodyFile], Failure>) in
+        let kept = engine.runtime.returning { [handed, owners] (result: Result<[BodyFile], Failure>) in
+            guard call.isConnected else {
+                let files = (try? result.get()) ?? []
+                engine.housekeeping.requestBodies.discardUnused(files.compactMap(\.storedName))
+                return []
+            }
             switch result {
             case .failure(var failure):
-                failure.index = failure.index.flatMap { positions.indices.contains(Int($0)) ? positions[Int($0)] : nil }
+                failure.index = failure.index.flatMap { owners.indices.contains(Int($0)) ? owners[Int($0)] : nil }
                     .map(UInt64.init)
-                handler.refuse(failure)
+                refuse(failure)
             case .success(let files):
-                handler.insert(
-                    items, into: session, bodies: TakenBodies(handed: bodies, files: files, positions: positions))
+                insert(items, into: session, bodies: TakenBodies(handed: handed, files: files, positions: owners))
             }
+            return []
         }
         engine.services.disk.keep(
-            bodies, in: engine.services.directory.bodiesPath, forbidden: engine.base.files.folders
-        ) { result in outbox.post { engine in then(engine, result) } }
-    }
-
-    /// Comes back to this command, or cleans up after one whose client is gone.
-    private func resumed<Value: Sendable>(
-        _ body: @escaping @Sendable (BodyCommands, Result<Value, Failure>) -> Void
-    ) -> @Sendable (EngineLoop, Result<Value, Failure>) -> Void {
-        let (id, sequence, answeredThrough) = (call.connection.id, call.sequence, call.answeredThrough)
-        return { engine, result in
-            guard let connection = engine.clients.registry[id] else {
-                if case .success(let files as [BodyFile]) = result {
-                    engine.housekeeping.requestBodies.discardUnused(files.compactMap(\.storedName))
-                }
-                return
-            }
-            body(
-                BodyCommands(
-                    call: CommandCall(
-                        engine: engine, connection: connection, sequence: sequence, answeredThrough: answeredThrough)),
-                result)
-        }
+            handed, in: engine.services.directory.bodiesPath, forbidden: engine.base.files.folders, then: kept)
     }
 
     private func refuse(_ failure: Failure) {
@@ -98,7 +82,6 @@ struct BodyCommands {
 
     private func insert(_ items: [(Request, Origin)], into session: SessionID, bodies: TakenBodies) {
         let items = bodies.applied(to: items)
-        let id = call.connection.id
         TaskCommands(call: call).insert(
             items, into: session,
             with: { (transaction, results) throws(Failure) in
@@ -107,11 +90,11 @@ struct BodyCommands {
                 }
                 try transaction.noteConsumed(bodies.consumed(where: isNew))
             },
-            settle: { engine, answer in
+            settle: { reply in
                 engine.housekeeping.requestBodies.discardUnused(bodies.names)
-                engine.housekeeping.requestBodies.removeConsumed { [unowned engine] in
-                    answer(engine)
-                    if let connection = engine.clients.registry[id] { engine.receiver.bodiesTaken(by: connection) }
+                engine.housekeeping.requestBodies.removeConsumed {
+                    reply()
+                    if call.isConnected { engine.receiver.bodiesTaken(by: call.connection) }
                     return []
                 }
             })

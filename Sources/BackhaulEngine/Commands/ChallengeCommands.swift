@@ -35,7 +35,7 @@ struct ChallengeCommands {
             }
             try transaction.write(response, life, to: challenge, origin, of: session)
             return (.done, try transaction.freeTasks(of: challenge, in: session, now: now))
-        }, then: { engine, change in
+        }, then: { change in
             guard let change, let challenge = answered.withLock({ $0 }) else { return }
             if response == .refuse {
                 engine.apply(engine.base.credentials.refused(challenge, session))

@@ -4,13 +4,26 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// One command of one client on its way through the engine, and what all commands do. A value: a later step finds the
-/// connection by its id.
-struct CommandCall {
-    let engine: EngineLoop
+/// One command of one client on its way through the engine, and what all commands do.
+final class CommandCall {
+    // Call-backs that wait for a result hold the call, and the engine holds them.
+    unowned let engine: EngineLoop
     let connection: ClientConnection
     let sequence: UInt64
     let answeredThrough: UInt64
+
+    init(_ engine: EngineLoop, _ connection: ClientConnection, sequence: UInt64, answeredThrough: UInt64) {
+        self.engine = engine
+        self.connection = connection
+        self.sequence = sequence
+        self.answeredThrough = answeredThrough
+    }
+
+    /// False once the client is gone.
+    var isConnected: Bool { engine.clients.registry[connection.id] != nil }
+
+    /// The same in each engine that gets the command. Nil before the client has said who it is.
+    var commandID: CommandID? { connection.hello.map { CommandID(client: $0.client, sequence: sequence) } }
 
     // MARK: Who may
 
@@ -39,31 +52,43 @@ struct CommandCall {
 
     // MARK: How
 
-    func read(_ body: @escaping @Sendable (Transaction) throws(Failure) -> Reply) {
-        let (id, sequence) = (connection.id, sequence)
-        engine.store(body, then: { engine, result in engine.clients.registry.reply(id, sequence, result) })
+    /// Replies, unless the client is gone.
+    func reply(_ result: Result<Reply, Failure>) {
+        engine.clients.registry.reply(connection.id, sequence, result)
     }
 
-    /// Does what has to be done before the answer, and gives it then.
-    typealias Settlement = @Sendable (EngineLoop, @escaping @Sendable (EngineLoop) -> Void) -> Void
+    /// Replies with what `body` reads. `reply`: makes the reply of it on the loop.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, reply: @escaping (Value) -> Reply
+    ) {
+        engine.runtime.store(body, then: { [self] result in
+            self.reply(result.map(reply))
+            return []
+        })
+    }
 
-    struct Applied: Sendable {
+    func read(_ body: @escaping @Sendable (Transaction) throws(Failure) -> Reply) {
+        read(body, reply: { $0 })
+    }
+
+    /// Does what has to be done before the reply, and sends it then.
+    typealias Settlement = (@escaping () -> Void) -> Void
+
+    private struct Applied: Sendable {
         var reply: Reply
         var change: Change?
         var isNew: Bool
     }
 
     /// Applies a command once, however often a client sends it: its reply is kept until the client has it. `always` is
-    /// called before each answer, `then` before the first.
+    /// called before each reply, `then` before the first.
     func once(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> (Reply, Change?),
-        then: @escaping @Sendable (EngineLoop, Change?) -> Void,
-        always: @escaping @Sendable (EngineLoop, Reply) -> Void = { _, _ in },
-        settle: Settlement? = nil
+        then: @escaping (Change?) -> Void, always: @escaping (Reply) -> Void = { _ in },
+        settle: @escaping Settlement = { reply in reply() }
     ) {
-        let (id, sequence, answeredThrough) = (connection.id, sequence, answeredThrough)
-        let command = connection.hello.map { CommandID(client: $0.client, sequence: sequence) }
-        engine.store({ (transaction) throws(Failure) -> Applied in
+        let (command, answeredThrough) = (commandID, answeredThrough)
+        engine.runtime.store({ (transaction) throws(Failure) -> Applied in
             if let command {
                 try transaction.forget(command.client, through: answeredThrough)
                 if let bytes = try transaction.applied(command) {
@@ -73,51 +98,42 @@ struct CommandCall {
             let (reply, change) = try body(transaction)
             if let command { try transaction.remember(command, reply: Wire.encodeReply(reply)) }
             return Applied(reply: reply, change: change, isNew: true)
-        }, then: { engine, result in
-            switch result {
-            case .success(let applied):
-                if applied.isNew { then(engine, applied.change) }
-                always(engine, applied.reply)
-                // Whoever has the reply knows of the events that it brought about.
+        }, then: { [self] result in
+            if case .success(let applied) = result {
+                if applied.isNew { then(applied.change) }
+                always(applied.reply)
+                // Events that the command brought about are sent before its reply.
                 engine.apply(engine.clients.events.announceAll())
-                guard let settle else { return engine.clients.registry.reply(id, sequence, .success(applied.reply)) }
-                settle(engine) { engine in engine.clients.registry.reply(id, sequence, .success(applied.reply)) }
-            case .failure(let failure):
-                guard let settle else { return engine.clients.registry.reply(id, sequence, .failure(failure)) }
-                settle(engine) { engine in engine.clients.registry.reply(id, sequence, .failure(failure)) }
             }
+            settle { [self] in reply(result.map(\.reply)) }
+            return []
         })
     }
 
     /// Asks the disk about each directory once, unless client and engine are one process. A refusal names the request.
-    func inspect(_ requests: [Request], then: @escaping @Sendable (CommandCall) -> Void) {
-        guard !connection.isLocal else { return then(self) }
+    func inspect(_ requests: [Request], then: @escaping () -> Void) {
+        guard !connection.isLocal else { return then() }
         var seen: Set<DirectoryIdentity> = []
         var positions: [Int] = []
         for (index, request) in requests.enumerated() {
             guard let destination = request.destination else { continue }
             if seen.insert(DirectoryIdentity(destination)).inserted { positions.append(index) }
         }
-        guard !positions.isEmpty else { return then(self) }
+        guard !positions.isEmpty else { return then() }
         connection.isInspecting = true
-        let (id, sequence, answeredThrough) = (connection.id, sequence, answeredThrough)
-        let (outbox, first) = (engine.services.outbox, positions)
-        engine.services.disk.inspect(positions.compactMap { requests[$0].destination }) { failure in
-            outbox.post { engine in
-                guard let connection = engine.clients.registry[id] else { return }
-                connection.isInspecting = false
-                if var failure {
-                    failure.index = failure.index.map { UInt64(first[Int($0)]) }
-                    connection.reply(sequence, .failed(failure))
-                } else {
-                    then(
-                        CommandCall(
-                            engine: engine, connection: connection, sequence: sequence,
-                            answeredThrough: answeredThrough))
-                }
-                engine.receiver.receiveHeld(by: connection)
+        let inspected = engine.runtime.returning { [self, positions] (failure: Failure?) in
+            guard isConnected else { return [] }
+            connection.isInspecting = false
+            if var failure {
+                failure.index = failure.index.map { UInt64(positions[Int($0)]) }
+                connection.reply(sequence, .failed(failure))
+            } else {
+                then()
             }
+            engine.receiver.receiveHeld(by: connection)
+            return []
         }
+        engine.services.disk.inspect(positions.compactMap { requests[$0].destination }, then: inspected)
     }
 }
 

@@ -72,8 +72,7 @@ final class CommandReceiver {
         case .leave(let versions): engine.leave(for: versions, connection)
         case .command(let sequence, let answeredThrough, let command):
             guard connection.hello != nil else { return }
-            let call = CommandCall(
-                engine: engine, connection: connection, sequence: sequence, answeredThrough: answeredThrough)
+            let call = CommandCall(engine, connection, sequence: sequence, answeredThrough: answeredThrough)
             CommandHandler(call: call).handle(command)
         case .credit(let handle, let credit): engine.clients.events.granted(connection, handle, credit)
         }

@@ -9,29 +9,22 @@ struct ConditionCommands {
     private var engine: EngineLoop { call.engine }
 
     func conditions() {
-        let (id, sequence) = (call.connection.id, call.sequence)
-        engine.readConditions { engine, infos in
-            engine.clients.registry.reply(id, sequence, .success(.conditions(infos)))
-        }
+        engine.readConditions { infos in call.reply(.success(.conditions(infos))) }
     }
 
     func holds() {
-        let (id, sequence) = (call.connection.id, call.sequence)
-        engine.store({ (transaction) throws(Failure) in
+        call.read({ (transaction) throws(Failure) in
             (
                 counts: try transaction.waitingCounts(), sessions: try transaction.activeSessions(),
                 delayed: try transaction.delayed(for: .budget), began: try transaction.delaysBegan(for: .budget)
             )
-        }, then: { engine, result in
-            engine.clients.registry.reply(id, sequence, result.map { found in
-                let names = Dictionary(
-                    found.sessions.map { ($0.id, (application: $0.application, session: $0.configuration.identifier)) },
-                    uniquingKeysWith: { first, _ in first })
-                let infos = engine.explainer.holdInfos(found.counts, names)
-                    + engine.holding.admission.infos(found.delayed, began: found.began, names)
-                return .holds(
-                    infos.sorted { ($0.beganMilliseconds, $0.session) < ($1.beganMilliseconds, $1.session) })
-            })
+        }, reply: { found in
+            let names = Dictionary(
+                found.sessions.map { ($0.id, (application: $0.application, session: $0.configuration.identifier)) },
+                uniquingKeysWith: { first, _ in first })
+            let infos = engine.explainer.holdInfos(found.counts, names)
+                + engine.holding.admission.infos(found.delayed, began: found.began, names)
+            return .holds(infos.sorted { ($0.beganMilliseconds, $0.session) < ($1.beganMilliseconds, $1.session) })
         })
     }
 }

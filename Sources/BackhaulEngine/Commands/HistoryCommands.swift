@@ -5,7 +5,6 @@ internal import BackhaulStore
 /// What became of tasks, attempt by attempt and after their event was acknowledged.
 struct HistoryCommands {
     let call: CommandCall
-    private var engine: EngineLoop { call.engine }
 
     func attempts(of task: TaskID, in session: SessionID) {
         call.read { (transaction) throws(Failure) in .attempts(try transaction.attempts(of: task, in: session)) }

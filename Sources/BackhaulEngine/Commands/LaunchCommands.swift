@@ -15,31 +15,25 @@ struct LaunchCommands {
             let stored = try transaction.launch(of: application)
             launch.withLock { $0 = stored }
             return (.done, nil)
-        }, then: { engine, _ in engine.hosts.launches.registered(launch.withLock { $0 }, of: application) })
+        }, then: { _ in engine.hosts.launches.registered(launch.withLock { $0 }, of: application) })
     }
 
     /// Of all applications of the store.
     func launches() {
-        let (id, sequence) = (call.connection.id, call.sequence)
-        engine.store({ (transaction) throws(Failure) in
+        call.read({ (transaction) throws(Failure) in
             var listed: [(launch: StoredLaunch, seen: LaunchedApplication.Seen)] = []
             for launch in try transaction.launches() {
                 listed.append((launch, try transaction.seen(launch.application)))
             }
             return listed
-        }, then: { engine, result in
-            engine.clients.registry.reply(id, sequence, result.map { listed in
-                .launches(listed.map { engine.hosts.launches.info($0.launch, $0.seen) })
-            })
-        })
+        }, reply: { listed in .launches(listed.map { engine.hosts.launches.info($0.launch, $0.seen) }) })
     }
 
     /// The launch that the client's process, or one before it, was started by.
     func currentLaunch() {
         let application = call.connection.application ?? ""
         let token = call.connection.hello?.launch
-        let (id, sequence) = (call.connection.id, call.sequence)
-        engine.store({ (transaction) throws(Failure) -> (CurrentLaunch, LaunchedApplication.Seen)? in
+        call.read({ (transaction) throws(Failure) -> (CurrentLaunch, LaunchedApplication.Seen)? in
             guard let token, let launch = try transaction.launch(of: application), launch.current?.token == token else {
                 return nil
             }
@@ -49,21 +43,19 @@ struct LaunchCommands {
             // All are completed: it is over, though its row does not say so yet.
             guard !current.sessions.isEmpty else { return nil }
             return (current, try transaction.seen(application))
-        }, then: { engine, result in
-            engine.clients.registry.reply(id, sequence, result.map { found in
-                guard let (launch, seen) = found else { return .currentLaunch(nil) }
-                var current = launch
-                current.sessions = engine.clients.withWaiting(current.sessions, of: application)
-                engine.hosts.launches.describe(&current.sessions, of: application, seen)
-                return .currentLaunch(current)
-            })
+        }, reply: { found in
+            guard let (launch, seen) = found else { return .currentLaunch(nil) }
+            var current = launch
+            current.sessions = engine.clients.withWaiting(current.sessions, of: application)
+            engine.hosts.launches.describe(&current.sessions, of: application, seen)
+            return .currentLaunch(current)
         })
     }
 
     /// Ends the launch for the session, and the handle when it was attached for the launch. Sent again it ends the
     /// handle again: the client has attached it anew to this engine before.
     func complete(_ handle: HandleID, _ session: SessionID, handedOut: EventID) {
-        let (id, application) = (call.connection.id, call.connection.application ?? "")
+        let application = call.connection.application ?? ""
         let client = call.connection.hello?.client
         let token = call.connection.hello?.launch
         let found = Lock<Transaction.Completion?>(nil)
@@ -80,17 +72,18 @@ struct LaunchCommands {
             let completion = try transaction.completeLaunch(of: session, in: application)
             found.withLock { $0 = completion }
             return (.completed(endsHandle: completion.wasLaunched && isOfLaunch), nil)
-        }, then: { engine, _ in
+        }, then: { _ in
             guard let completion = found.withLock({ $0 }) else { return }
             engine.hosts.launches.completed(in: application, completion, hasRead: handedOut > .zero)
-        }, always: { engine, reply in
+        }, always: { reply in
             guard reply == .completed(endsHandle: true), let client else { return }
-            let attached = engine.clients.registry[id]?.detach(handle)
-            engine.store({ (transaction) throws(Failure) in
+            let attached = call.isConnected ? call.connection.detach(handle) : nil
+            engine.runtime.store({ (transaction) throws(Failure) in
                 try transaction.releaseHandle(client: client, handle: handle, session: session)
-            }, then: { engine, _ in
-                guard let attached else { return }
+            }, then: { _ in
+                guard let attached else { return [] }
                 engine.clients.claims.released(NamedSession(application: application, identifier: attached.identifier))
+                return []
             })
         })
     }

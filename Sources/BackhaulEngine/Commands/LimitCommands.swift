@@ -6,14 +6,13 @@ internal import BackhaulTransport
 /// What all sessions may use together.
 struct LimitCommands {
     let call: CommandCall
-    private var engine: EngineLoop { call.engine }
 
     func setLimits(_ limits: EngineLimits) throws(Failure) {
         try LimitsCheck.check(limits)
         call.once({ (transaction) throws(Failure) in
             try transaction.setLimits(limits)
             return (.done, nil)
-        }, then: { engine, _ in engine.limits(limits) })
+        }, then: { _ in call.engine.limits(limits) })
     }
 
     func limits() {

@@ -12,15 +12,14 @@ struct NetworkCommands {
         call.once({ (transaction) throws(Failure) in
             try transaction.setNetwork(settings)
             return (.done, nil)
-        }, then: { engine, _ in engine.apply(engine.holding.budgets.configure(settings)) })
+        }, then: { _ in engine.apply(engine.holding.budgets.configure(settings)) })
     }
 
     func networks() {
-        let (id, sequence) = (call.connection.id, call.sequence)
         Clock.readTimeZone()
-        engine.readConditions { engine, _ in
+        engine.readConditions { _ in
             let (infos, effects) = engine.holding.budgets.networkInfos()
-            engine.clients.registry.reply(id, sequence, .success(.networks(infos)))
+            call.reply(.success(.networks(infos)))
             engine.apply(effects)
         }
     }

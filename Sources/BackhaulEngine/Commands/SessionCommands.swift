@@ -49,40 +49,41 @@ struct SessionCommands {
         // Earlier consumers wait for the session.
         if waits, engine.clients.claims.count(of: name) > 0 { return engine.clients.claims.wait(opening) }
         if waits { call.connection.startOpening(handle) }
-        engine.store({ (transaction) throws(Failure) in
+        engine.runtime.store({ (transaction) throws(Failure) in
             try body(transaction, application, consumer)
-        }, then: { engine, result in
-            let isWanted = engine.clients.registry[address.connection]?.stopOpening(handle) ?? false
+        }, then: { result in
+            let isWanted = call.isConnected && call.connection.stopOpening(handle)
             switch result {
             case .success(let opened): engine.opened(opened, opening, consumer)
             case .failure(let failure) where waits && failure.status == .inUse:
                 if isWanted {
                     engine.clients.claims.wait(opening)
                 } else {
-                    engine.clients.registry.reply(address.connection, opening.sequence, .failure(SessionClaims.gaveUp))
+                    call.reply(.failure(SessionClaims.gaveUp))
                 }
-            case .failure(let failure):
-                engine.clients.registry.reply(address.connection, opening.sequence, .failure(failure))
+            case .failure(let failure): call.reply(.failure(failure))
             }
+            return []
         })
     }
 
     func close(_ handle: HandleID) {
         guard let client = call.connection.hello?.client else { return call.connection.reply(call.sequence, .done) }
-        let (id, sequence, application) = (call.connection.id, call.sequence, call.connection.application ?? "")
+        let application = call.connection.application ?? ""
         // Not attached here: of an engine that is gone, but what it has claimed there is in the store.
         if let attached = call.connection.detach(handle) {
-            let address = HandleAddress(connection: id, handle: handle)
+            let address = HandleAddress(connection: call.connection.id, handle: handle)
             engine.clients.progress.stop(address)
             engine.clients.registry.detached(address, from: attached.session)
         }
-        engine.store({ (transaction) throws(Failure) in
+        engine.runtime.store({ (transaction) throws(Failure) in
             try transaction.releaseHandle(client: client, handle: handle)
-        }, then: { engine, result in
-            engine.clients.registry.reply(id, sequence, result.map { _ in .done })
+        }, then: { result in
+            call.reply(result.map { _ in .done })
             if case .success(let identifier?) = result {
                 engine.clients.claims.released(NamedSession(application: application, identifier: identifier))
             }
+            return []
         })
     }
 
@@ -105,7 +106,7 @@ struct SessionCommands {
             try transaction.rescheduleParked(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
             try transaction.rescheduleRetries(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
             return (.done, nil)
-        }, then: { engine, _ in
+        }, then: { _ in
             engine.remember(configuration, of: session)
             engine.apply([.lookAtCalendar, .releaseDue])
         })
@@ -115,7 +116,7 @@ struct SessionCommands {
         call.once({ (transaction) throws(Failure) in
             let change = try transaction.invalidate(session, cancelTasks: cancelTasks, now: Clock.wallMilliseconds)
             return (.done, change)
-        }, then: { engine, change in
+        }, then: { change in
             if let change { engine.apply(change, tasksEndedOrStopped: cancelTasks ? .cancel : nil) }
         })
     }
@@ -135,17 +136,17 @@ struct SessionCommands {
         call.once({ (transaction) throws(Failure) in
             let change = try transaction.acknowledge(session, acknowledgement)
             return (.count(UInt64(change.count)), change)
-        }, then: { engine, change in
+        }, then: { change in
             guard let change else { return }
             CrashPoint.afterAcknowledge.reach()
             if !change.removedKept.isEmpty { engine.housekeeping.leftovers.sweep() }
             if change.sessionRemoved { engine.removed(change) }
             returns.withLock { $0 = change.returnsBodies }
-        }, settle: { engine, answer in
+        }, settle: { reply in
             // Files are returned before the reply is sent.
-            guard returns.withLock(\.self) else { return answer(engine) }
-            engine.housekeeping.requestBodies.giveBack { [unowned engine] in
-                answer(engine)
+            guard returns.withLock(\.self) else { return reply() }
+            engine.housekeeping.requestBodies.giveBack {
+                reply()
                 return []
             }
         })
@@ -161,15 +162,13 @@ struct SessionCommands {
     // MARK: Listing
 
     func list() {
-        let (id, sequence, application) = (call.connection.id, call.sequence, call.connection.application ?? "")
-        engine.store({ (transaction) throws(Failure) in
+        let application = call.connection.application ?? ""
+        call.read({ (transaction) throws(Failure) in
             (infos: try transaction.sessions(application: application), seen: try transaction.seen(application))
-        }, then: { engine, result in
-            engine.clients.registry.reply(id, sequence, result.map { listing in
-                var infos = engine.clients.withWaiting(listing.infos, of: application)
-                engine.hosts.launches.describe(&infos, of: application, listing.seen)
-                return .sessions(infos)
-            })
+        }, reply: { listing in
+            var infos = engine.clients.withWaiting(listing.infos, of: application)
+            engine.hosts.launches.describe(&infos, of: application, listing.seen)
+            return .sessions(infos)
         })
     }
 }

@@ -23,15 +23,14 @@ struct TaskCommands {
                 throw failure
             }
         }
-        let items = checked
-        call.inspect(requests) { call in BodyCommands(call: call).take(items, into: session) }
+        call.inspect(requests) { [checked] in BodyCommands(call: call).take(checked, into: session) }
     }
 
-    /// `with`: is done in the same transaction. `settle`: has to be done before the answer.
+    /// `with`: is done in the same transaction. `settle`: has to be done before the reply.
     func insert(
         _ items: [(Request, Origin)], into session: SessionID,
         with: @escaping @Sendable (Transaction, [Enqueued]) throws(Failure) -> Void = { _, _ in },
-        settle: CommandCall.Settlement? = nil
+        settle: @escaping CommandCall.Settlement = { reply in reply() }
     ) {
         let hasPriority = items.contains { $0.0.priority > 0 }
         engine.base.calendar.look()
@@ -50,7 +49,7 @@ struct TaskCommands {
             enqueued.withLock { $0 = applied }
             try with(transaction, applied.results)
             return (.enqueued(applied.results), nil)
-        }, then: { engine, _ in
+        }, then: { _ in
             CrashPoint.afterEnqueue.reach()
             let enqueued = enqueued.withLock { $0 }
             engine.tasks.scheduler.tasksWait(in: enqueued.lanes, reload: hasPriority)
@@ -72,25 +71,22 @@ struct TaskCommands {
 
     func list(_ selection: TaskSelection, after: TaskID, maximum: Int, of session: SessionID) {
         let running = engine.base.transfers.tasks(of: session)
-        let (id, sequence) = (call.connection.id, call.sequence)
-        engine.store({ (transaction) throws(Failure) in
+        call.read({ (transaction) throws(Failure) in
             try transaction.taskInfos(
                 session, selection, after: after, maximum: maximum, running: running,
                 bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
-        }, then: { engine, result in
-            engine.clients.registry.reply(id, sequence, result.map { listing in
-                var tasks: [TaskInfo] = []
-                tasks.reserveCapacity(listing.tasks.count)
-                // In place: a copy of a task has many parts.
-                for (index, place) in listing.places.enumerated() {
-                    tasks.append(listing.tasks[index])
-                    engine.base.transfers[tasks[index].id]?.addProgress(to: &tasks[index])
-                    engine.explainer.explain(&tasks[index], place, of: session)
-                }
-                let fitting = Wire.countThatFits(tasks)
-                if fitting == tasks.count { return .tasks(tasks, more: listing.more) }
-                return .tasks(Array(tasks.prefix(fitting)), more: true)
-            })
+        }, reply: { listing in
+            var tasks: [TaskInfo] = []
+            tasks.reserveCapacity(listing.tasks.count)
+            // In place: a copy of a task has many parts.
+            for (index, place) in listing.places.enumerated() {
+                tasks.append(listing.tasks[index])
+                engine.base.transfers[tasks[index].id]?.addProgress(to: &tasks[index])
+                engine.explainer.explain(&tasks[index], place, of: session)
+            }
+            let fitting = Wire.countThatFits(tasks)
+            if fitting == tasks.count { return .tasks(tasks, more: listing.more) }
+            return .tasks(Array(tasks.prefix(fitting)), more: true)
         })
     }
 
@@ -104,7 +100,7 @@ struct TaskCommands {
                 session, control, selection, running: running, now: Clock.wallMilliseconds, calendar: calendar,
                 bootMilliseconds: Clock.bootMilliseconds, held: held)
             return (.count(change.count + change.held), change)
-        }, then: { engine, change in
+        }, then: { change in
             guard let change else { return }
             switch control {
             case .cancel: engine.apply(change, tasksEndedOrStopped: .cancel)
@@ -141,37 +137,38 @@ struct TaskCommands {
         _ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy, in session: SessionID
     ) throws(Failure) {
         try engine.base.files.checkIsOutside(destination)
-        let (id, sequence) = (call.connection.id, call.sequence)
         let directory = engine.services.directory
-        engine.store({ (transaction) throws(Failure) -> (TaskRecord, path: String, size: UInt64)? in
+        engine.runtime.store({ (transaction) throws(Failure) -> (TaskRecord, path: String, size: UInt64)? in
             guard try !transaction.checkClaim(task, session: session, path: destination.path) else { return nil }
             guard let record = try transaction.task(task) else { return nil }
             if record.outcome?.state != .succeeded, let consumed = try transaction.consumedFile(of: task) {
                 return (record, directory.bodyFile(named: consumed.name), consumed.size)
             }
             return (record, directory.keptFile(of: task), record.outcome?.size ?? 0)
-        }, then: { engine, result in
+        }, then: { result in
             switch result {
-            case .failure(let failure): engine.clients.registry.reply(id, sequence, .failure(failure))
-            case .success(nil): engine.clients.registry.reply(id, sequence, .success(.done))
+            case .failure(let failure): call.reply(.failure(failure))
+            case .success(nil): call.reply(.success(.done))
             case .success(let (record, path, size)?):
                 let target = PartLocation(
                     destination: destination, partName: engine.base.files.partName(of: task, record.task.part),
                     mode: record.task.request.mode, replace: ifExists == .replace)
                 let moved = engine.runtime.returning { (moved: Result<Void, Failure>) in
                     switch moved {
-                    case .failure(let failure): engine.clients.registry.reply(id, sequence, .failure(failure))
+                    case .failure(let failure): call.reply(.failure(failure))
                     case .success:
-                        engine.store({ (transaction) throws(Failure) in
+                        engine.runtime.store({ (transaction) throws(Failure) in
                             try transaction.recordClaim(task, path: destination.path)
-                        }, then: { engine, result in
-                            engine.clients.registry.reply(id, sequence, result.map { .done })
+                        }, then: { result in
+                            call.reply(result.map { .done })
+                            return []
                         })
                     }
                     return []
                 }
                 engine.services.disk.moveKept(from: path, to: target, size: size, then: moved)
             }
+            return []
         })
     }
 }

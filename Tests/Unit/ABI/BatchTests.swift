@@ -25,7 +25,7 @@ struct BatchTests {
         outcome.answer.finalURL = "https://cdn.example.org/1"
         outcome.answer.mediaType = "image/jpeg"
         outcome.answer.headers = [HeaderField("ETag", "\"abc\""), HeaderField("X-Empty", "")]
-        let batch = Batch(.events([ended(1, outcome, userData: [1, 0, 255])], more: true))
+        let batch = try Batch(.events([ended(1, outcome, userData: [1, 0, 255])], more: true))
         #expect(batch.count == 1 && batch.more)
         // Its structs point into it.
         defer { withExtendedLifetime(batch) {} }
@@ -51,7 +51,7 @@ struct BatchTests {
         var outcome = Outcome(
             state: .failed, failure: Failure(.httpStatus, "the server answered 404", domain: .http, detail: 404))
         outcome.answer.errorBody = Array("no such page".utf8)
-        let batch = Batch(.events([ended(7, outcome)], more: false))
+        let batch = try Batch(.events([ended(7, outcome)], more: false))
         // Its structs point into it.
         defer { withExtendedLifetime(batch) {} }
         let event = try #require(batch.event(at: 0)).pointee
@@ -66,7 +66,7 @@ struct BatchTests {
 
     @Test("holds a session finished, with nothing of a task")
     func finished() throws {
-        let batch = Batch(.events(
+        let batch = try Batch(.events(
             [Event(id: EventID(rawValue: 9), round: 3, timeMilliseconds: 5, kind: .sessionFinished)], more: false))
         // Its structs point into it.
         defer { withExtendedLifetime(batch) {} }
@@ -82,7 +82,7 @@ struct BatchTests {
             nextAttemptMilliseconds: 99, url: "http://example.org/", destinationPath: "/x/y", idempotencyKey: nil,
             userData: [], priority: -7, failure: Failure(.connectionLost, "it broke"), httpStatus: 200, attempts: 3,
             offset: 10, size: nil, bytesPerSecond: 11, enqueuedMilliseconds: 12)
-        let batch = Batch(.tasks([task], more: false))
+        let batch = try Batch(.tasks([task], more: false))
         // Its structs point into it.
         defer { withExtendedLifetime(batch) {} }
         let item = try #require(batch.task(at: 0)).pointee
@@ -108,7 +108,7 @@ struct BatchTests {
             bytesPerSecond: 0, enqueuedMilliseconds: 12)
         let plain = task
         task.constraints = Boxed(stated)
-        let batch = Batch(.tasks([task, plain], more: false))
+        let batch = try Batch(.tasks([task, plain], more: false))
         // Its structs point into it.
         defer { withExtendedLifetime(batch) {} }
         let policy = try #require(batch.task(at: 0)?.pointee.constraints).pointee
@@ -122,7 +122,7 @@ struct BatchTests {
 
     @Test("keeps its texts for as long as it lives")
     func texts() throws {
-        let batch = Batch(.events((1...2_000).map { ended($0, Outcome(state: .cancelled)) }, more: false))
+        let batch = try Batch(.events((1...2_000).map { ended($0, Outcome(state: .cancelled)) }, more: false))
         for index in 0..<2_000 {
             // Its structs point into it.
             defer { withExtendedLifetime(batch) {} }
@@ -135,7 +135,7 @@ struct BatchTests {
     @Test("has room for items larger than its blocks, and aligns the host's bytes for any type")
     func large() throws {
         let large = [UInt8](repeating: 3, count: 200_000)
-        let batch = Batch(.events(
+        let batch = try Batch(.events(
             [[1], large, [2, 2]].map { ended(1, Outcome(state: .cancelled), userData: $0) }, more: false))
         for (index, size) in [1, 200_000, 2].enumerated() {
             // Its structs point into it.
@@ -155,7 +155,7 @@ struct BatchTests {
         let busy = SessionInfo(
             identifier: "b\u{FC}sy", round: 5, liveTasks: 6, events: 7, hasFinishedRound: true, isInvalidating: true,
             consumer: 8, createdMilliseconds: 9, newestEvent: EventID(rawValue: 10))
-        let batch = Batch(.sessions([quiet, busy]))
+        let batch = try Batch(.sessions([quiet, busy]))
         // Its structs point into it.
         defer { withExtendedLifetime(batch) {} }
         let first = try #require(batch.session(at: 0)).pointee
@@ -171,7 +171,7 @@ struct BatchTests {
     func configuration() throws {
         var given = SessionConfiguration(identifier: "gallery")
         given.tolerances = .earlyResponse
-        let batch = Batch(.configuration(given))
+        let batch = try Batch(.configuration(given))
         // Its structs point into it.
         defer { withExtendedLifetime(batch) {} }
         let configuration = try #require(batch.configuration(at: 0)).pointee
@@ -181,8 +181,8 @@ struct BatchTests {
     }
 
     @Test("has nothing of another kind and nothing beyond its end", arguments: [-1, 1, .max, .min])
-    func nothing(index: Int) {
-        let batch = Batch(.sessions([]))
+    func nothing(index: Int) throws {
+        let batch = try Batch(.sessions([]))
         #expect(batch.count == 0 && !batch.more)
         #expect(batch.session(at: 0) == nil && batch.session(at: index) == nil)
         #expect(batch.event(at: 0) == nil && batch.task(at: 0) == nil && batch.configuration(at: 0) == nil)

@@ -24,7 +24,7 @@ struct HandleTests {
 
     @Test("leads to its object until it is removed, and never again")
     func life() throws {
-        let batch = Batch(.sessions([]))
+        let batch = try Batch(.sessions([]))
         let pointer = try batch.handle()
         #expect(Batch.of(pointer) === batch)
         let kind: (HandleTarget) -> Batch? = { if case .batch(let batch) = $0 { batch } else { nil } }

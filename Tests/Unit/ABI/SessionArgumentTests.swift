@@ -57,7 +57,7 @@ struct ConfigurationArgumentTests {
 
     @Test("is given back to the host with each of its fields", arguments: ConfigurationField.all)
     func back(field: ConfigurationField) throws {
-        let batch = Batch(.configuration(expected([field])))
+        let batch = try Batch(.configuration(expected([field])))
         #expect(try ConfigurationArgument.read(batch.configuration(at: 0)) == expected([field]))
     }
 

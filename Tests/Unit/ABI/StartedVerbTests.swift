@@ -14,8 +14,8 @@ struct StartedVerbTests {
         userData: nil, priority: 0, failure: nil, httpStatus: 0, attempts: 0, offset: 0, size: nil,
         bytesPerSecond: 0, enqueuedMilliseconds: 0)
 
-    private func thrown(_ answer: Ticket.Answer, _ kind: StartedVerb.Kind) -> Failure? {
-        failure { () throws(Failure) in try StartedVerb.outcome(of: answer, kind) }
+    private func thrown(_ reply: Reply, _ kind: StartedVerb.Kind) -> Failure? {
+        failure { () throws(Failure) in try kind.checked(.reply(reply)) }
     }
 
     @Test(
@@ -25,7 +25,8 @@ struct StartedVerbTests {
 
     @Test("of an enqueue that failed says that nothing is known to be applied, and why")
     func failedEnqueue() throws {
-        guard case .enqueued(let applied, let failure) = try StartedVerb.outcome(of: .failed(refused), .enqueue(3))
+        guard case .enqueued(let applied, let failure) = try StartedVerb.Kind.enqueue(3).checked(
+            .reply(.failed(refused)))
         else {
             Issue.record("another outcome")
             return
@@ -35,8 +36,8 @@ struct StartedVerbTests {
 
     @Test("about one task is that task")
     func oneTask() throws {
-        guard case .batch(.tasks(let tasks, let more)) = try StartedVerb.outcome(
-            of: .tasks([task], more: true), .oneTask)
+        guard case .reply(.tasks(let tasks, let more)) = try StartedVerb.Kind.oneTask.checked(
+            .reply(.tasks([task], more: true)))
         else {
             Issue.record("another outcome")
             return

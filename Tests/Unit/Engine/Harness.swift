@@ -69,20 +69,26 @@ extension Deadline {
     static var ofTests: Deadline { .after(milliseconds: 180_000) }
 }
 
-/// Waits for the answer; a failure is thrown.
-func answer(_ ticket: Ticket) throws -> Ticket.Answer {
-    let answer = try #require(ticket.wait(until: .ofTests))
-    if case .failed(let failure) = answer { throw failure }
-    return answer
+/// Waits for the outcome. Throws why the verb failed.
+func outcome(_ ticket: Ticket) throws -> Ticket.Outcome {
+    let outcome = try #require(ticket.wait(until: .ofTests))
+    if case .reply(.failed(let failure)) = outcome { throw failure }
+    return outcome
+}
+
+/// Waits for the reply. Throws why the verb failed.
+func answer(_ ticket: Ticket) throws -> Reply {
+    guard case .reply(let reply) = try outcome(ticket) else { throw Unexpected() }
+    return reply
 }
 
 func session(_ ticket: Ticket) throws -> SessionClient {
-    guard case .session(let session, _) = try answer(ticket) else { throw Unexpected() }
+    guard case .session(let session, _) = try outcome(ticket) else { throw Unexpected() }
     return session
 }
 
 func enqueue(_ session: SessionClient, _ requests: [Request]) throws -> [Enqueued] {
-    guard case .enqueued(let items, let failure) = try answer(session.enqueue(requests)) else { throw Unexpected() }
+    guard case .enqueued(let items, let failure) = try outcome(session.enqueue(requests)) else { throw Unexpected() }
     if let failure { throw failure }
     return Array(items)
 }

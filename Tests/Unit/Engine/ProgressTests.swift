@@ -77,6 +77,6 @@ struct ProgressTests {
     }
 }
 
-extension Ticket.Answer {
+extension Reply {
     fileprivate var isDone: Bool { if case .done = self { true } else { false } }
 }

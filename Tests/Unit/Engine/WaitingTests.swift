@@ -104,7 +104,7 @@ struct WaitingTests {
         let ticket = other.createSession(SessionConfiguration(identifier: "s"), .consume, waits: true)
         #expect(waitUntil { (try? waiting()) == 1 })
         holder.close()
-        guard case .session(_, isNew: false) = try answer(ticket) else { throw Unexpected() }
+        guard case .session(_, isNew: false) = try outcome(ticket) else { throw Unexpected() }
     }
 
     @Test("who waits for a session that is removed is told so, or makes it anew")
@@ -117,7 +117,7 @@ struct WaitingTests {
         _ = try answer(held.invalidate(cancelTasks: true))
         let failure = #expect(throws: Failure.self) { try session(attach) }
         #expect(failure?.status == .notFound)
-        guard case .session(_, isNew: true) = try answer(create) else { throw Unexpected() }
+        guard case .session(_, isNew: true) = try outcome(create) else { throw Unexpected() }
     }
 
     @Test("a free session is had at once, and producers wait for nobody")
