@@ -1,69 +1,57 @@
 internal import BackhaulModel
 
-extension ChallengeID: WireValue {}
-
-extension Challenge: WireElement {
+extension Challenge: WireRecord, WireElement {
     static var minimumSize: Int { 40 }
-    func encode(into encoder: inout Encoder) {
-        encoder.put(id)
-        encoder.put(code: space.kind)
-        encoder.put(space.origin)
-        encoder.put(space.realm)
-        encoder.put(schemes.rawValue)
-        encoder.put(failures)
-        encoder.put(timeMilliseconds)
-        encoder.put(waitingTasks)
-        encoder.put(space.task)
-        encoder.put(url)
+    static var blank: Challenge {
+        Challenge(
+            id: ChallengeID(rawValue: 0), space: ProtectionSpace(kind: .server, origin: "", realm: nil), schemes: [],
+            failures: 0, timeMilliseconds: 0, waitingTasks: 0)
     }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(
-            id: try decoder.value(),
-            space: ProtectionSpace(
-                kind: try decoder.code(), origin: try decoder.string(), realm: try decoder.optional()),
-            schemes: AuthenticationSchemes(rawValue: try decoder.integer()), failures: try decoder.integer(),
-            timeMilliseconds: try decoder.integer(), waitingTasks: try decoder.integer())
-        space.task = try decoder.optional()
-        url = try decoder.optional()
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&id)
+        try coder.field(&space.kind)
+        try coder.field(&space.origin)
+        try coder.field(&space.realm)
+        try coder.field(&schemes)
+        try coder.field(&failures)
+        try coder.field(&timeMilliseconds)
+        try coder.field(&waitingTasks)
+        try coder.field(&space.task)
+        try coder.field(&url)
     }
 }
 
-extension AnswerLife: WireValue {
-    func encode(into encoder: inout Encoder) {
-        encoder.put(expiresMilliseconds)
-        encoder.put(isKept)
-    }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(expiresMilliseconds: try decoder.optional(), isKept: try decoder.bool())
+extension AnswerLife: WireRecord {
+    static var blank: AnswerLife { AnswerLife() }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&expiresMilliseconds)
+        try coder.field(&isKept)
     }
 }
 
 extension ChallengeResponse: WireValue {
-    func encode(into encoder: inout Encoder) {
+    enum Form: UInt8 { case refuse = 1, credential, headers, standard, url }
+
+    func write(to coder: inout Coder) {
         switch self {
-        case .refuse: encoder.tag(1)
-        case .credential(let user, let password):
-            encoder.tag(2)
-            encoder.put(user)
-            encoder.put(password)
-        case .headers(let headers):
-            encoder.tag(3)
-            encoder.put(headers)
-        case .standard: encoder.tag(4)
-        case .url(let url):
-            encoder.tag(5)
-            encoder.put(url)
+        case .refuse: coder.put(Form.refuse)
+        case .credential(let user, let password): coder.put(Form.credential, user, password)
+        case .headers(let headers): coder.put(Form.headers, headers)
+        case .standard: coder.put(Form.standard)
+        case .url(let url): coder.put(Form.url, url)
         }
     }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        switch try decoder.byte() {
-        case 1: self = .refuse
-        case 2: self = .credential(user: try decoder.string(), password: try decoder.string())
-        case 3: self = .headers(try decoder.list())
-        case 4: self = .standard
-        case 5: self = .url(try decoder.string())
+
+    static func read(from coder: inout Coder) throws(Malformed) -> ChallengeResponse {
+        let tag = try coder.byte()
+        return switch Form(rawValue: tag) {
+        case .refuse: .refuse
+        case .credential: .credential(user: try coder.next(), password: try coder.next())
+        case .headers: .headers(try coder.next())
+        case .standard: .standard
+        case .url: .url(try coder.next())
         // The bytes behind it may be a secret: they are not named.
-        default: throw Malformed("it has an unknown form of response")
+        case nil: throw Malformed("it has an unknown form of response")
         }
     }
 }

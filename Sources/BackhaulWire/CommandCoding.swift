@@ -1,186 +1,121 @@
 internal import BackhaulModel
 
 extension Acknowledgement: WireValue {
-    func encode(into encoder: inout Encoder) {
+    enum Form: UInt8 { case ids = 1, through }
+
+    func write(to coder: inout Coder) {
         switch self {
-        case .ids(let ids):
-            encoder.tag(1)
-            encoder.put(ids)
-        case .through(let id):
-            encoder.tag(2)
-            encoder.put(id)
+        case .ids(let ids): coder.put(Form.ids, ids)
+        case .through(let id): coder.put(Form.through, id)
         }
     }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        switch try decoder.byte() {
-        case 1: self = .ids(try decoder.list())
-        case 2: self = .through(try decoder.value())
-        case let tag: throw Malformed("it has the unknown form of acknowledgement \(tag)")
+
+    static func read(from coder: inout Coder) throws(Malformed) -> Acknowledgement {
+        let tag = try coder.byte()
+        return switch Form(rawValue: tag) {
+        case .ids: .ids(try coder.next())
+        case .through: .through(try coder.next())
+        case nil: throw Malformed("it has the unknown form of acknowledgement \(tag)")
         }
     }
 }
 
 extension Command: WireValue {
-    func encode(into encoder: inout Encoder) {
-        encoder.tag(tag)
+    enum Form: UInt8 {
+        case createSession = 1, attachSession, closeSession, configuration, updateConfiguration
+        case enqueue, poll, acknowledge, complete, tasks
+        case control, claim, invalidate, sessions, stopWaiting
+        case engine, setLaunch, launches, currentLaunch, challenges
+        case respond, watchProgress, attempts, history, setLimits
+        case limits, waits, conditions, holds, setNetwork
+        case networks, setActivity, removeActivity, activities
+    }
+
+    func write(to coder: inout Coder) {
         switch self {
         case .createSession(let configuration, let role, let handle, let waits):
-            encoder.put(configuration)
-            encoder.put(code: role)
-            encoder.put(handle)
-            encoder.put(waits)
+            coder.put(Form.createSession, configuration, role, handle, waits)
         case .attachSession(let identifier, let role, let handle, let waits):
-            encoder.put(identifier)
-            encoder.put(code: role)
-            encoder.put(handle)
-            encoder.put(waits)
-        case .closeSession(let handle), .configuration(let handle), .stopWaiting(let handle),
-            .challenges(let handle), .activities(let handle):
-            encoder.put(handle)
+            coder.put(Form.attachSession, identifier, role, handle, waits)
+        case .closeSession(let handle): coder.put(Form.closeSession, handle)
+        case .configuration(let handle): coder.put(Form.configuration, handle)
         case .updateConfiguration(let handle, let configuration):
-            encoder.put(handle)
-            encoder.put(configuration)
-        case .enqueue(let handle, let requests):
-            encoder.put(handle)
-            encoder.put(requests)
-        case .poll(let handle, let after, let maximum):
-            encoder.put(handle)
-            encoder.put(after)
-            encoder.put(maximum)
-        case .acknowledge(let handle, let acknowledgement):
-            encoder.put(handle)
-            encoder.put(acknowledgement)
-        case .complete(let handle, let handedOut):
-            encoder.put(handle)
-            encoder.put(handedOut)
+            coder.put(Form.updateConfiguration, handle, configuration)
+        case .enqueue(let handle, let requests): coder.put(Form.enqueue, handle, requests)
+        case .poll(let handle, let after, let maximum): coder.put(Form.poll, handle, after, maximum)
+        case .acknowledge(let handle, let events): coder.put(Form.acknowledge, handle, events)
+        case .complete(let handle, let event): coder.put(Form.complete, handle, event)
         case .tasks(let handle, let selection, let after, let maximum):
-            encoder.put(handle)
-            encoder.put(selection)
-            encoder.put(after)
-            encoder.put(maximum)
-        case .control(let handle, let control, let selection):
-            encoder.put(handle)
-            encoder.put(control)
-            encoder.put(selection)
+            coder.put(Form.tasks, handle, selection, after, maximum)
+        case .control(let handle, let control, let selection): coder.put(Form.control, handle, control, selection)
         case .claim(let handle, let task, let destination, let ifExists):
-            encoder.put(handle)
-            encoder.put(task)
-            encoder.put(destination)
-            encoder.put(code: ifExists)
-        case .invalidate(let handle, let cancelTasks):
-            encoder.put(handle)
-            encoder.put(cancelTasks)
-        case .setLaunch(let command): encoder.put(command)
+            coder.put(Form.claim, handle, task, destination, ifExists)
+        case .invalidate(let handle, let cancels): coder.put(Form.invalidate, handle, cancels)
+        case .sessions: coder.put(Form.sessions)
+        case .stopWaiting(let handle): coder.put(Form.stopWaiting, handle)
+        case .engine: coder.put(Form.engine)
+        case .setLaunch(let command): coder.put(Form.setLaunch, command)
+        case .launches: coder.put(Form.launches)
+        case .currentLaunch: coder.put(Form.currentLaunch)
+        case .challenges(let handle): coder.put(Form.challenges, handle)
         case .respond(let handle, let challenge, let response, let life):
-            encoder.put(handle)
-            encoder.put(challenge)
-            encoder.put(response)
-            encoder.put(life)
-        case .attempts(let handle, let task), .waits(let handle, let task):
-            encoder.put(handle)
-            encoder.put(task)
-        case .history(let handle, let after, let maximum):
-            encoder.put(handle)
-            encoder.put(after)
-            encoder.put(maximum)
-        case .setLimits(let limits): encoder.put(limits)
-        case .watchProgress(let handle, let interval):
-            encoder.put(handle)
-            encoder.put(interval)
-        case .setNetwork(let settings): encoder.put(settings)
-        case .setActivity(let handle, let activity):
-            encoder.put(handle)
-            encoder.put(activity)
-        case .removeActivity(let handle, let identifier):
-            encoder.put(handle)
-            encoder.put(identifier)
-        case .sessions, .engine, .launches, .currentLaunch, .limits, .conditions, .holds, .networks: break
+            coder.put(Form.respond, handle, challenge, response, life)
+        case .watchProgress(let handle, let interval): coder.put(Form.watchProgress, handle, interval)
+        case .attempts(let handle, let task): coder.put(Form.attempts, handle, task)
+        case .history(let handle, let after, let maximum): coder.put(Form.history, handle, after, maximum)
+        case .setLimits(let limits): coder.put(Form.setLimits, limits)
+        case .limits: coder.put(Form.limits)
+        case .waits(let handle, let task): coder.put(Form.waits, handle, task)
+        case .conditions: coder.put(Form.conditions)
+        case .holds: coder.put(Form.holds)
+        case .setNetwork(let settings): coder.put(Form.setNetwork, settings)
+        case .networks: coder.put(Form.networks)
+        case .setActivity(let handle, let activity): coder.put(Form.setActivity, handle, activity)
+        case .removeActivity(let handle, let identifier): coder.put(Form.removeActivity, handle, identifier)
+        case .activities(let handle): coder.put(Form.activities, handle)
         }
     }
 
-    private var tag: UInt8 {
-        switch self {
-        case .createSession: 1
-        case .attachSession: 2
-        case .closeSession: 3
-        case .configuration: 4
-        case .updateConfiguration: 5
-        case .enqueue: 6
-        case .poll: 7
-        case .acknowledge: 8
-        case .complete: 9
-        case .tasks: 10
-        case .control: 11
-        case .claim: 12
-        case .invalidate: 13
-        case .sessions: 14
-        case .stopWaiting: 15
-        case .engine: 16
-        case .setLaunch: 17
-        case .launches: 18
-        case .currentLaunch: 19
-        case .challenges: 20
-        case .respond: 21
-        case .watchProgress: 22
-        case .attempts: 23
-        case .history: 24
-        case .setLimits: 25
-        case .limits: 26
-        case .waits: 27
-        case .conditions: 28
-        case .holds: 29
-        case .setNetwork: 30
-        case .networks: 31
-        case .setActivity: 32
-        case .removeActivity: 33
-        case .activities: 34
-        }
-    }
-
-    init(from decoder: inout Decoder) throws(Malformed) {
-        switch try decoder.byte() {
-        case 1:
-            self = .createSession(
-                try decoder.value(), try decoder.code(), try decoder.value(), waits: try decoder.bool())
-        case 2:
-            self = .attachSession(
-                identifier: try decoder.string(), try decoder.code(), try decoder.value(), waits: try decoder.bool())
-        case 3: self = .closeSession(try decoder.value())
-        case 4: self = .configuration(try decoder.value())
-        case 5: self = .updateConfiguration(try decoder.value(), try decoder.value())
-        case 6: self = .enqueue(try decoder.value(), try decoder.list())
-        case 7: self = .poll(try decoder.value(), after: try decoder.value(), maximum: try decoder.integer())
-        case 8: self = .acknowledge(try decoder.value(), try decoder.value())
-        case 9: self = .complete(try decoder.value(), handedOut: try decoder.value())
-        case 10:
-            self = .tasks(
-                try decoder.value(), try decoder.value(), after: try decoder.value(), maximum: try decoder.integer())
-        case 11: self = .control(try decoder.value(), try decoder.value(), try decoder.value())
-        case 12: self = .claim(try decoder.value(), try decoder.value(), try decoder.value(), try decoder.code())
-        case 13: self = .invalidate(try decoder.value(), cancelTasks: try decoder.bool())
-        case 14: self = .sessions
-        case 15: self = .stopWaiting(try decoder.value())
-        case 16: self = .engine
-        case 17: self = .setLaunch(try decoder.optional())
-        case 18: self = .launches
-        case 19: self = .currentLaunch
-        case 20: self = .challenges(try decoder.value())
-        case 21:
-            self = .respond(try decoder.value(), try decoder.value(), try decoder.value(), try decoder.value())
-        case 22: self = .watchProgress(try decoder.value(), intervalMilliseconds: try decoder.integer())
-        case 23: self = .attempts(try decoder.value(), try decoder.value())
-        case 24: self = .history(try decoder.value(), after: try decoder.value(), maximum: try decoder.integer())
-        case 25: self = .setLimits(try decoder.value())
-        case 26: self = .limits
-        case 27: self = .waits(try decoder.value(), try decoder.value())
-        case 28: self = .conditions
-        case 29: self = .holds
-        case 30: self = .setNetwork(try decoder.value())
-        case 31: self = .networks
-        case 32: self = .setActivity(try decoder.value(), try decoder.value())
-        case 33: self = .removeActivity(try decoder.value(), identifier: try decoder.string())
-        case 34: self = .activities(try decoder.value())
-        case let tag: throw Malformed("it has the unknown command \(tag)")
+    static func read(from coder: inout Coder) throws(Malformed) -> Command {
+        let tag = try coder.byte()
+        return switch Form(rawValue: tag) {
+        case .createSession:
+            .createSession(try coder.next(), try coder.next(), try coder.next(), waits: try coder.next())
+        case .attachSession:
+            .attachSession(identifier: try coder.next(), try coder.next(), try coder.next(), waits: try coder.next())
+        case .closeSession: .closeSession(try coder.next())
+        case .configuration: .configuration(try coder.next())
+        case .updateConfiguration: .updateConfiguration(try coder.next(), try coder.next())
+        case .enqueue: .enqueue(try coder.next(), try coder.next())
+        case .poll: .poll(try coder.next(), after: try coder.next(), maximum: try coder.next())
+        case .acknowledge: .acknowledge(try coder.next(), try coder.next())
+        case .complete: .complete(try coder.next(), handedOut: try coder.next())
+        case .tasks: .tasks(try coder.next(), try coder.next(), after: try coder.next(), maximum: try coder.next())
+        case .control: .control(try coder.next(), try coder.next(), try coder.next())
+        case .claim: .claim(try coder.next(), try coder.next(), try coder.next(), try coder.next())
+        case .invalidate: .invalidate(try coder.next(), cancelTasks: try coder.next())
+        case .sessions: .sessions
+        case .stopWaiting: .stopWaiting(try coder.next())
+        case .engine: .engine
+        case .setLaunch: .setLaunch(try coder.next())
+        case .launches: .launches
+        case .currentLaunch: .currentLaunch
+        case .challenges: .challenges(try coder.next())
+        case .respond: .respond(try coder.next(), try coder.next(), try coder.next(), try coder.next())
+        case .watchProgress: .watchProgress(try coder.next(), intervalMilliseconds: try coder.next())
+        case .attempts: .attempts(try coder.next(), try coder.next())
+        case .history: .history(try coder.next(), after: try coder.next(), maximum: try coder.next())
+        case .setLimits: .setLimits(try coder.next())
+        case .limits: .limits
+        case .waits: .waits(try coder.next(), try coder.next())
+        case .conditions: .conditions
+        case .holds: .holds
+        case .setNetwork: .setNetwork(try coder.next())
+        case .networks: .networks
+        case .setActivity: .setActivity(try coder.next(), try coder.next())
+        case .removeActivity: .removeActivity(try coder.next(), identifier: try coder.next())
+        case .activities: .activities(try coder.next())
+        case nil: throw Malformed("it has the unknown command \(tag)")
         }
     }
 }

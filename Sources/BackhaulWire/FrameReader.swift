@@ -47,9 +47,9 @@ public struct FrameReader: Sendable {
         if let failure { throw failure }
         do throws(Malformed) {
             guard let payload = try nextPayload() else { return nil }
-            var decoder = Decoder(payload)
-            let message: Message = try decoder.value()
-            try decoder.finish()
+            var coder = Coder(reading: payload)
+            let message = try Message.read(from: &coder)
+            try coder.finish()
             start = payload.endIndex
             return message
         } catch {
@@ -61,11 +61,11 @@ public struct FrameReader: Sendable {
     }
 
     private func nextPayload() throws(Malformed) -> ArraySlice<UInt8>? {
-        var decoder = Decoder(buffer[start...])
-        guard decoder.remaining >= 4 else { return nil }
-        let length = Int(try decoder.integer(UInt32.self))
+        var coder = Coder(reading: buffer[start...])
+        guard coder.remaining >= 4 else { return nil }
+        let length = try coder.count()
         guard length <= Wire.maximumFrame else { throw Malformed("it has \(length) bytes") }
-        guard decoder.remaining >= length else { return nil }
+        guard coder.remaining >= length else { return nil }
         return buffer[start + 4..<start + 4 + length]
     }
 

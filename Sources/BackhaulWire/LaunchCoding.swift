@@ -1,85 +1,60 @@
 internal import BackhaulModel
 
-extension LaunchID: WireValue {}
-
-extension LaunchToken: WireValue {
-    func encode(into encoder: inout Encoder) {
-        encoder.put(id)
-        encoder.put(secret)
-    }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(id: try decoder.value(), secret: try decoder.integer())
+extension LaunchToken: WireRecord {
+    static var blank: LaunchToken { LaunchToken(id: LaunchID(rawValue: 0), secret: 0) }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&id)
+        try coder.field(&secret)
     }
 }
 
-extension LaunchCommand: WireValue {
-    func encode(into encoder: inout Encoder) {
-        encoder.put(program)
-        encoder.put(arguments)
-        encoder.put(environment)
-        encoder.put(workingDirectory)
-        encoder.put(attachTimeoutMilliseconds)
-        encoder.put(firstDelayMilliseconds)
-        encoder.put(longestDelayMilliseconds)
-        encoder.put(maximumLaunches)
-    }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(program: try decoder.string())
-        arguments = try decoder.list()
-        environment = try decoder.list()
-        workingDirectory = try decoder.optional()
-        attachTimeoutMilliseconds = try decoder.integer()
-        firstDelayMilliseconds = try decoder.integer()
-        longestDelayMilliseconds = try decoder.integer()
-        maximumLaunches = try decoder.integer()
+extension LaunchCommand: WireRecord {
+    static var blank: LaunchCommand { LaunchCommand(program: "") }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&program)
+        try coder.field(&arguments)
+        try coder.field(&environment)
+        try coder.field(&workingDirectory)
+        try coder.field(&attachTimeoutMilliseconds)
+        try coder.field(&firstDelayMilliseconds)
+        try coder.field(&longestDelayMilliseconds)
+        try coder.field(&maximumLaunches)
     }
 }
 
-extension LaunchInfo: WireElement {
+extension LaunchInfo: WireRecord, WireElement {
     static var minimumSize: Int { 63 }
-    func encode(into encoder: inout Encoder) {
-        encoder.put(application)
-        encoder.put(command)
-        encoder.put(code: state)
-        encoder.put(launches)
-        encoder.put(nextLaunchMilliseconds)
-        encoder.put(processID)
-        encoder.put(startedMilliseconds)
-        encoder.put(errorMessage)
-    }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(application: try decoder.string(), command: try decoder.value())
-        state = try decoder.code()
-        launches = try decoder.integer()
-        nextLaunchMilliseconds = try decoder.integer()
-        processID = try decoder.integer()
-        startedMilliseconds = try decoder.integer()
-        errorMessage = try decoder.optional()
+    static var blank: LaunchInfo { LaunchInfo(application: "", command: .blank) }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&application)
+        try coder.field(&command)
+        try coder.field(&state)
+        try coder.field(&launches)
+        try coder.field(&nextLaunchMilliseconds)
+        try coder.field(&processID)
+        try coder.field(&startedMilliseconds)
+        try coder.field(&errorMessage)
     }
 }
 
-extension CurrentLaunch: WireValue {
-    func encode(into encoder: inout Encoder) {
-        encoder.put(id)
-        encoder.put(launches)
-        encoder.put(sessions)
-    }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(id: try decoder.value(), launches: try decoder.integer(), sessions: try decoder.list())
+extension CurrentLaunch: WireRecord {
+    static var blank: CurrentLaunch { CurrentLaunch(id: LaunchID(rawValue: 0), launches: 0, sessions: []) }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&id)
+        try coder.field(&launches)
+        try coder.field(&sessions)
     }
 }
 
-extension EngineInfo: WireValue {
-    func encode(into encoder: inout Encoder) {
-        encoder.put(processID)
-        encoder.put(version)
-        encoder.put(isDaemon)
-        encoder.put(startedMilliseconds)
-        encoder.put(connections)
+extension EngineInfo: WireRecord {
+    static var blank: EngineInfo {
+        EngineInfo(processID: 0, version: 0, isDaemon: false, startedMilliseconds: 0, connections: 0)
     }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(
-            processID: try decoder.integer(), version: try decoder.integer(), isDaemon: try decoder.bool(),
-            startedMilliseconds: try decoder.integer(), connections: try decoder.integer())
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&processID)
+        try coder.field(&version)
+        try coder.field(&isDaemon)
+        try coder.field(&startedMilliseconds)
+        try coder.field(&connections)
     }
 }

@@ -1,85 +1,62 @@
 internal import BackhaulModel
 
-/// The first byte of a frame's payload.
-enum MessageTag {
-    static let hello: UInt8 = 1
-    static let command: UInt8 = 2
-    static let leave: UInt8 = 3
-    static let credit: UInt8 = 4
-    static let welcome: UInt8 = 65
-    static let reply: UInt8 = 66
-    static let notice: UInt8 = 67
-    static let goodbye: UInt8 = 68
-}
-
 extension ClientMessage: WireValue {
-    func encode(into encoder: inout Encoder) {
+    enum Form: UInt8 { case hello = 1, command, leave, credit }
+
+    func write(to coder: inout Coder) {
         switch self {
-        case .hello(let hello):
-            encoder.tag(MessageTag.hello)
-            Opening.put(into: &encoder)
-            encoder.put(hello)
-        case .leave(let versions):
-            encoder.tag(MessageTag.leave)
-            Opening.put(versions, into: &encoder)
+        case .hello(let hello): coder.put(Form.hello, Opening(), hello)
         case .command(let sequence, let answeredThrough, let command):
-            encoder.tag(MessageTag.command)
-            encoder.put(sequence)
-            encoder.put(answeredThrough)
-            encoder.put(command)
-        case .credit(let handle, let credit):
-            encoder.tag(MessageTag.credit)
-            encoder.put(handle)
-            encoder.put(credit.after)
-            encoder.put(credit.events)
-            encoder.put(credit.bytes)
+            coder.put(Form.command, sequence, answeredThrough, command)
+        case .leave(let versions): coder.put(Form.leave, Opening(versions: versions))
+        case .credit(let handle, let credit): coder.put(Form.credit, handle, credit)
         }
     }
 
-    init(from decoder: inout Decoder) throws(Malformed) {
-        switch try decoder.byte() {
-        case MessageTag.hello:
-            try Opening.check(&decoder)
-            self = .hello(try decoder.value())
-        case MessageTag.leave: self = .leave(try Opening.read(&decoder))
-        case MessageTag.command:
-            self = .command(
-                sequence: try decoder.integer(), answeredThrough: try decoder.integer(), try decoder.value())
-        case MessageTag.credit:
-            self = .credit(
-                try decoder.value(),
-                EventCredit(after: try decoder.value(), events: try decoder.integer(), bytes: try decoder.integer()))
-        case let tag: throw Malformed("it has the unknown tag \(tag)")
+    static func read(from coder: inout Coder) throws(Malformed) -> ClientMessage {
+        let tag = try coder.byte()
+        switch Form(rawValue: tag) {
+        case .hello:
+            try coder.next(Opening.self).check()
+            return .hello(try coder.next())
+        case .command:
+            return .command(sequence: try coder.next(), answeredThrough: try coder.next(), try coder.next())
+        case .leave: return .leave(try coder.next(Opening.self).versions)
+        case .credit: return .credit(try coder.next(), try coder.next())
+        case nil: throw Malformed("it has the unknown tag \(tag)")
         }
+    }
+}
+
+extension EventCredit: WireRecord {
+    static var blank: EventCredit { EventCredit(after: .zero) }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&after)
+        try coder.field(&events)
+        try coder.field(&bytes)
     }
 }
 
 extension EngineMessage: WireValue {
-    func encode(into encoder: inout Encoder) {
+    enum Form: UInt8 { case welcome = 65, reply, notice, goodbye }
+
+    func write(to coder: inout Coder) {
         switch self {
-        case .welcome(let welcome):
-            encoder.tag(MessageTag.welcome)
-            encoder.put(welcome)
-        case .reply(let sequence, let reply):
-            encoder.tag(MessageTag.reply)
-            encoder.put(sequence)
-            encoder.put(reply)
-        case .notice(let notice):
-            encoder.tag(MessageTag.notice)
-            encoder.put(notice)
-        case .goodbye(let failure):
-            encoder.tag(MessageTag.goodbye)
-            encoder.put(failure)
+        case .welcome(let welcome): coder.put(Form.welcome, welcome)
+        case .reply(let sequence, let reply): coder.put(Form.reply, sequence, reply)
+        case .notice(let notice): coder.put(Form.notice, notice)
+        case .goodbye(let failure): coder.put(Form.goodbye, failure)
         }
     }
 
-    init(from decoder: inout Decoder) throws(Malformed) {
-        switch try decoder.byte() {
-        case MessageTag.welcome: self = .welcome(try decoder.value())
-        case MessageTag.reply: self = .reply(sequence: try decoder.integer(), try decoder.value())
-        case MessageTag.notice: self = .notice(try decoder.value())
-        case MessageTag.goodbye: self = .goodbye(try decoder.optional())
-        case let tag: throw Malformed("it has the unknown tag \(tag)")
+    static func read(from coder: inout Coder) throws(Malformed) -> EngineMessage {
+        let tag = try coder.byte()
+        return switch Form(rawValue: tag) {
+        case .welcome: .welcome(try coder.next())
+        case .reply: .reply(sequence: try coder.next(), try coder.next())
+        case .notice: .notice(try coder.next())
+        case .goodbye: .goodbye(try coder.next())
+        case nil: throw Malformed("it has the unknown tag \(tag)")
         }
     }
 }

@@ -2,25 +2,24 @@ internal import BackhaulModel
 
 /// How the first message of each side begins, in all versions: four bytes that no other protocol begins with, the
 /// version of everything that follows, and that of the library.
-enum Opening {
-    static let magic: [UInt8] = Array("bhul".utf8)
+struct Opening: WireRecord {
+    private static let magic: [UInt8] = Array("bhul".utf8)
 
-    static func put(_ versions: Versions = .current, into encoder: inout Encoder) {
-        for byte in magic { encoder.tag(byte) }
-        encoder.put(versions.wire)
-        encoder.put(versions.library)
-    }
+    var versions = Versions.current
 
-    static func read(_ decoder: inout Decoder) throws(Malformed) -> Versions {
-        for expected in magic {
-            guard try decoder.byte() == expected else { throw Malformed("it does not begin as it must") }
+    static var blank: Opening { Opening() }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        for expected in Opening.magic {
+            var byte = expected
+            try coder.field(&byte)
+            guard byte == expected else { throw Malformed("it does not begin as it must") }
         }
-        return Versions(wire: try decoder.integer(), library: try decoder.integer())
+        try coder.field(&versions.wire)
+        try coder.field(&versions.library)
     }
 
-    static func check(_ decoder: inout Decoder) throws(Malformed) {
-        let versions = try read(&decoder)
-        // Nothing behind the versions is looked at: another version may have put anything there.
+    /// Another version may have put anything behind its opening, so a reader stops there.
+    func check() throws(Malformed) {
         guard versions.wire == Wire.version else {
             throw Malformed("it has version \(versions.wire)", otherVersions: versions)
         }
@@ -28,30 +27,23 @@ enum Opening {
 }
 
 /// As the opening, the same in all versions.
-extension Welcome: WireValue {
-    func encode(into encoder: inout Encoder) {
-        Opening.put(versions, into: &encoder)
-        encoder.put(isDaemon)
-        encoder.put(process)
-    }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(
-            versions: try Opening.read(&decoder), isDaemon: try decoder.bool(), process: try decoder.integer())
+extension Welcome: WireRecord {
+    static var blank: Welcome { Welcome(versions: .current, isDaemon: false, process: 0) }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&versions, as: Opening.init, from: \.versions)
+        try coder.field(&isDaemon)
+        try coder.field(&process)
     }
 }
 
-extension Hello: WireValue {
-    func encode(into encoder: inout Encoder) {
-        encoder.put(client)
-        encoder.put(application)
-        encoder.put(process)
-        encoder.put(isObserver)
-        encoder.put(launch)
-        encoder.put(departed)
-    }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(
-            client: try decoder.value(), application: try decoder.string(), process: try decoder.integer(),
-            isObserver: try decoder.bool(), launch: try decoder.optional(), departed: try decoder.list())
+extension Hello: WireRecord {
+    static var blank: Hello { Hello(client: .blank, application: "", process: 0) }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&client)
+        try coder.field(&application)
+        try coder.field(&process)
+        try coder.field(&isObserver)
+        try coder.field(&launch)
+        try coder.field(&departed)
     }
 }

@@ -1,56 +1,134 @@
 internal import BackhaulModel
 
-// Integers and texts as elements of lists and optionals, and the identifiers that wrap an integer.
-
-extension WireValue where Self: FixedWidthInteger {
-    func encode(into encoder: inout Encoder) { encoder.integer(self) }
-    init(from decoder: inout Decoder) throws(Malformed) { self = try decoder.integer() }
+extension WireValue where Self: FixedWidthInteger & BitwiseCopyable {
+    func write(to coder: inout Coder) { coder.write(self) }
+    static func read(from coder: inout Coder) throws(Malformed) -> Self { try coder.integer() }
 }
 
-extension UInt8: WireValue {}
 extension UInt16: WireValue {}
 extension UInt32: WireValue {}
 extension UInt64: WireValue {}
 extension Int32: WireValue {}
 extension Int64: WireValue {}
 
+/// A list of them is bytes that are not text, such as `user_data`.
+extension UInt8: WireElement {
+    static var minimumSize: Int { 1 }
+    static func write(_ list: [UInt8], to coder: inout Coder) { coder.write(counted: list) }
+    static func readList(from coder: inout Coder) throws(Malformed) -> [UInt8] { [UInt8](try coder.counted()) }
+}
+
+extension Bool: WireValue {
+    func write(to coder: inout Coder) { coder.write(byte: self ? 1 : 0) }
+    static func read(from coder: inout Coder) throws(Malformed) -> Bool {
+        switch try coder.byte() {
+        case 0: return false
+        case 1: return true
+        case let other: throw Malformed("it has \(other) in the place of a truth value")
+        }
+    }
+}
+
 extension String: WireElement {
     static var minimumSize: Int { 4 }
-    func encode(into encoder: inout Encoder) { encoder.put(self) }
-    init(from decoder: inout Decoder) throws(Malformed) { self = try decoder.string() }
+    func write(to coder: inout Coder) {
+        var text = self
+        text.makeContiguousUTF8()
+        coder.write(counted: text.utf8)
+    }
+    static func read(from coder: inout Coder) throws(Malformed) -> String {
+        guard let text = String(validating: try coder.counted(), as: UTF8.self) else {
+            throw Malformed("it has text that is not UTF-8")
+        }
+        return text
+    }
 }
 
-/// Bytes that are not text, such as `user_data`.
-struct WireData: WireValue {
-    var bytes: [UInt8]
-
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    func encode(into encoder: inout Encoder) { encoder.put(bytes) }
-    init(from decoder: inout Decoder) throws(Malformed) { bytes = try decoder.data() }
-}
+// Identifiers, which wrap an integer.
 
 extension WireValue where Self: RawRepresentable, RawValue == UInt64 {
-    func encode(into encoder: inout Encoder) { encoder.put(rawValue) }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        let raw: UInt64 = try decoder.integer()
+    func write(to coder: inout Coder) { coder.write(rawValue) }
+    static func read(from coder: inout Coder) throws(Malformed) -> Self {
+        let raw: UInt64 = try coder.integer()
         guard let value = Self(rawValue: raw) else { throw Malformed("it has \(raw) for a \(Self.self)") }
-        self = value
+        return value
     }
 }
 
 extension SessionID: WireValue {}
 extension HandleID: WireValue {}
+extension ChallengeID: WireValue {}
+extension LaunchID: WireValue {}
 extension TaskID: WireElement { static var minimumSize: Int { 8 } }
 extension EventID: WireElement { static var minimumSize: Int { 8 } }
 
-extension ClientID: WireElement {
+extension ClientID: WireRecord, WireElement {
     static var minimumSize: Int { 16 }
-    func encode(into encoder: inout Encoder) {
-        encoder.put(high)
-        encoder.put(low)
-    }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(high: try decoder.integer(), low: try decoder.integer())
+    static var blank: ClientID { ClientID(high: 0, low: 0) }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&high)
+        try coder.field(&low)
     }
 }
+
+// Codes: enums without fields, whose raw values are the constants of the header.
+
+extension WireValue where Self: RawRepresentable, RawValue == Int32 {
+    func write(to coder: inout Coder) { coder.write(byte: UInt8(truncatingIfNeeded: rawValue)) }
+    static func read(from coder: inout Coder) throws(Malformed) -> Self {
+        let raw = try coder.byte()
+        guard let value = Self(rawValue: Int32(raw)) else { throw Malformed("it has \(raw) for a \(Self.self)") }
+        return value
+    }
+}
+
+extension AttemptNext: WireValue {}
+extension BodySource: WireValue {}
+extension ConditionKind: WireValue {}
+extension CookiePolicy: WireValue {}
+extension Enqueued.Disposition: WireValue {}
+extension ExistsPolicy: WireValue {}
+extension HTTPVersion: WireValue {}
+extension LaunchState: WireValue {}
+extension ProtectionSpace.Kind: WireValue {}
+extension QualityOfService: WireValue {}
+extension RedirectPolicy: WireValue {}
+extension RefreshKind: WireValue {}
+extension Role: WireValue {}
+extension TLSConfiguration.Version: WireValue {}
+extension TaskKind: WireValue {}
+extension TaskState: WireValue {}
+extension WaitReason: WireValue {}
+
+// Sets of flags.
+
+extension WireValue where Self: OptionSet, RawValue == UInt32 {
+    func write(to coder: inout Coder) { coder.write(rawValue) }
+    static func read(from coder: inout Coder) throws(Malformed) -> Self { Self(rawValue: try coder.integer()) }
+}
+
+extension AuthenticationSchemes: WireValue {}
+extension NetworkKinds: WireValue {}
+extension RetryErrors: WireValue {}
+extension TaskStates: WireValue {}
+extension Tolerances: WireValue {}
+
+/// What is written as the text that a host gives for it.
+protocol WireText: WireValue {
+    init?(_ text: String)
+    var text: String { get }
+    /// What a message has whose text is none of these.
+    static var mistake: String { get }
+}
+
+extension WireText {
+    func write(to coder: inout Coder) { text.write(to: &coder) }
+    static func read(from coder: inout Coder) throws(Malformed) -> Self {
+        guard let value = Self(try String.read(from: &coder)) else { throw Malformed("it has \(mistake)") }
+        return value
+    }
+}
+
+extension Checksum: WireText { static var mistake: String { "a checksum that is none" } }
+extension StatusList: WireText { static var mistake: String { "a list of statuses that is none" } }
+extension QuietHours: WireText { static var mistake: String { "quiet hours that are none" } }

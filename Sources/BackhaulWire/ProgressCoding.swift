@@ -1,21 +1,18 @@
 internal import BackhaulModel
 
-extension Progress: WireElement {
+extension Progress: WireRecord, WireElement {
     static var minimumSize: Int { 43 }
-    func encode(into encoder: inout Encoder) {
-        encoder.put(task)
-        encoder.put(code: state)
-        encoder.put(code: reason)
-        encoder.put(offset)
-        encoder.put(size)
-        encoder.put(bytesPerSecond)
-        encoder.put(bodySent)
-        encoder.put(bodySize)
+    static var blank: Progress {
+        Progress(task: .zero, state: .waiting, reason: .none, offset: 0, size: nil, bytesPerSecond: 0)
     }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(
-            task: try decoder.value(), state: try decoder.code(), reason: try decoder.code(),
-            offset: try decoder.integer(), size: try decoder.optional(), bytesPerSecond: try decoder.integer(),
-            bodySent: try decoder.integer(), bodySize: try decoder.integer())
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&task)
+        try coder.field(&state)
+        try coder.field(&reason)
+        try coder.field(&offset)
+        try coder.field(&size)
+        try coder.field(&bytesPerSecond)
+        try coder.field(&bodySent)
+        try coder.field(&bodySize)
     }
 }

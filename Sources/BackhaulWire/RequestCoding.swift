@@ -1,69 +1,51 @@
 internal import BackhaulModel
 
-extension HeaderField: WireElement {
+extension HeaderField: WireRecord, WireElement {
     static var minimumSize: Int { 8 }
-    func encode(into encoder: inout Encoder) {
-        encoder.put(name)
-        encoder.put(value)
-    }
-    init(from decoder: inout Decoder) throws(Malformed) { self.init(try decoder.string(), try decoder.string()) }
-}
-
-extension Destination: WireValue {
-    func encode(into encoder: inout Encoder) {
-        encoder.put(path)
-        encoder.put(directoryDevice)
-        encoder.put(directoryInode)
-        encoder.put(isOccupied)
-    }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(
-            path: try decoder.string(), directoryDevice: try decoder.integer(), directoryInode: try decoder.integer(),
-            isOccupied: try decoder.bool())
+    static var blank: HeaderField { HeaderField("", "") }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&name)
+        try coder.field(&value)
     }
 }
 
-extension Request: WireElement {
+extension Destination: WireRecord {
+    static var blank: Destination { Destination(path: "", directoryDevice: 0, directoryInode: 0) }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&path)
+        try coder.field(&directoryDevice)
+        try coder.field(&directoryInode)
+        try coder.field(&isOccupied)
+    }
+}
+
+extension Request: WireRecord, WireElement {
     static var minimumSize: Int { 22 }
-    func encode(into encoder: inout Encoder) {
-        encoder.put(url)
-        encoder.put(destination)
-        encoder.put(idempotencyKey)
-        encoder.put(headers)
-        encoder.put(userData.map(WireData.init))
-        encoder.put(code: ifExists)
-        encoder.put(priority)
-        encoder.put(startsSuspended)
-        encoder.put(mode)
-        encoder.put(hasOptions ? options : nil)
-    }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(url: try decoder.string())
-        destination = try decoder.optional()
-        idempotencyKey = try decoder.optional()
-        headers = try decoder.list()
-        userData = try decoder.optional(WireData.self)?.bytes
-        ifExists = try decoder.code()
-        priority = try decoder.integer()
-        startsSuspended = try decoder.bool()
-        mode = try decoder.integer()
-        if let given: RequestOptions = try decoder.optional() { options = given }
+    static var blank: Request { Request(url: "") }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&url)
+        try coder.field(&destination)
+        try coder.field(&idempotencyKey)
+        try coder.field(&headers)
+        try coder.field(&userData)
+        try coder.field(&ifExists)
+        try coder.field(&priority)
+        try coder.field(&startsSuspended)
+        try coder.field(&mode)
+        var given = hasOptions ? options : nil
+        try coder.field(&given)
+        if coder.isReading, let given { options = given }
     }
 }
 
-extension Enqueued: WireElement {
+extension Enqueued: WireRecord, WireElement {
     static var minimumSize: Int { 9 }
-    func encode(into encoder: inout Encoder) {
-        encoder.put(task)
-        encoder.put(code: disposition)
+    static var blank: Enqueued { Enqueued(task: .zero, disposition: .notApplied) }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&task)
+        try coder.field(&disposition)
         guard disposition == .existing else { return }
-        encoder.put(code: state ?? .waiting)
-        encoder.put(end)
-    }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(task: try decoder.value(), disposition: try decoder.code())
-        guard disposition == .existing else { return }
-        state = try decoder.code()
-        end = try decoder.value()
+        try coder.field(&state, as: { $0 ?? .waiting }, from: { $0 })
+        try coder.field(&end)
     }
 }

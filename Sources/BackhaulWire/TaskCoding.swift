@@ -1,114 +1,100 @@
 internal import BackhaulModel
 
-extension TaskSelection: WireValue {
-    func encode(into encoder: inout Encoder) {
-        encoder.put(ids)
-        encoder.put(states.rawValue)
-        encoder.put(group)
-    }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(ids: try decoder.list(), states: TaskStates(rawValue: try decoder.integer()),
-            group: try decoder.optional())
+extension TaskSelection: WireRecord {
+    static var blank: TaskSelection { TaskSelection() }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&ids)
+        try coder.field(&states)
+        try coder.field(&group)
     }
 }
 
 extension TaskControl: WireValue {
-    func encode(into encoder: inout Encoder) {
+    enum Form: UInt8 {
+        case cancel = 1, suspend, resume, setPriority, setRate, setConstraints, reschedule
+    }
+
+    func write(to coder: inout Coder) {
         switch self {
-        case .cancel: encoder.tag(1)
-        case .suspend: encoder.tag(2)
-        case .resume: encoder.tag(3)
-        case .setPriority(let priority):
-            encoder.tag(4)
-            encoder.put(priority)
-        case .setRate(let rate):
-            encoder.tag(5)
-            encoder.put(rate)
-        case .setConstraints(let constraints):
-            encoder.tag(6)
-            encoder.put(constraints)
-        case .reschedule(let rescheduling):
-            encoder.tag(7)
-            encoder.put(rescheduling.earliest.code)
-            encoder.put(rescheduling.latest.code)
+        case .cancel: coder.put(Form.cancel)
+        case .suspend: coder.put(Form.suspend)
+        case .resume: coder.put(Form.resume)
+        case .setPriority(let priority): coder.put(Form.setPriority, priority)
+        case .setRate(let rate): coder.put(Form.setRate, rate)
+        case .setConstraints(let constraints): coder.put(Form.setConstraints, constraints)
+        case .reschedule(let rescheduling): coder.put(Form.reschedule, rescheduling)
         }
     }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        switch try decoder.byte() {
-        case 1: self = .cancel
-        case 2: self = .suspend
-        case 3: self = .resume
-        case 4: self = .setPriority(try decoder.integer())
-        case 5: self = .setRate(try decoder.optional())
-        case 6: self = .setConstraints(try decoder.value())
-        case 7:
-            self = .reschedule(Rescheduling(earliest: try decoder.startChange(), latest: try decoder.startChange()))
-        case let tag: throw Malformed("it has the unknown task control \(tag)")
+
+    static func read(from coder: inout Coder) throws(Malformed) -> TaskControl {
+        let tag = try coder.byte()
+        return switch Form(rawValue: tag) {
+        case .cancel: .cancel
+        case .suspend: .suspend
+        case .resume: .resume
+        case .setPriority: .setPriority(try coder.next())
+        case .setRate: .setRate(try coder.next())
+        case .setConstraints: .setConstraints(try coder.next())
+        case .reschedule: .reschedule(try coder.next())
+        case nil: throw Malformed("it has the unknown task control \(tag)")
         }
     }
 }
 
-extension Decoder {
-    fileprivate mutating func startChange() throws(Malformed) -> StartChange {
-        let code: Int64 = try integer()
+extension Rescheduling: WireRecord {
+    static var blank: Rescheduling { Rescheduling() }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&earliest)
+        try coder.field(&latest)
+    }
+}
+
+extension StartChange: WireValue {
+    func write(to coder: inout Coder) { coder.write(code) }
+    static func read(from coder: inout Coder) throws(Malformed) -> StartChange {
+        let code: Int64 = try coder.integer()
         guard let change = StartChange(code: code) else { throw Malformed("it has \(code) for a start") }
         return change
     }
 }
 
-extension TaskInfo: WireElement {
+extension TaskInfo: WireRecord, WireElement {
     static var minimumSize: Int { 104 }
-    func encode(into encoder: inout Encoder) {
-        encoder.put(id)
-        encoder.put(round)
-        encoder.put(code: state)
-        encoder.put(code: reason)
-        encoder.put(reasonText)
-        encoder.put(nextAttemptMilliseconds)
-        encoder.put(url)
-        encoder.put(destinationPath)
-        encoder.put(idempotencyKey)
-        encoder.put(userData.map(WireData.init))
-        encoder.put(priority)
-        encoder.put(failure)
-        encoder.put(httpStatus)
-        encoder.put(attempts)
-        encoder.put(offset)
-        encoder.put(size)
-        encoder.put(bytesPerSecond)
-        encoder.put(enqueuedMilliseconds)
-        encoder.put(code: kind)
-        encoder.put(group)
-        encoder.put(bodySent)
-        encoder.put(bodySize)
-        encoder.put(endedMilliseconds)
-        encoder.put(path)
-        encoder.put(earliestStartMilliseconds)
-        encoder.put(latestStartMilliseconds)
-        encoder.put(expectedBytesReceived)
-        encoder.put(expectedBytesSent)
-        encoder.put(constraints?.value)
+    static var blank: TaskInfo {
+        TaskInfo(
+            id: .zero, round: 0, state: .waiting, reason: .none, reasonText: nil, nextAttemptMilliseconds: 0, url: "",
+            destinationPath: nil, idempotencyKey: nil, userData: nil, priority: 0, failure: nil, httpStatus: 0,
+            attempts: 0, offset: 0, size: nil, bytesPerSecond: 0, enqueuedMilliseconds: 0)
     }
-    init(from decoder: inout Decoder) throws(Malformed) {
-        self.init(
-            id: try decoder.value(), round: try decoder.integer(), state: try decoder.code(),
-            reason: try decoder.code(), reasonText: try decoder.optional(),
-            nextAttemptMilliseconds: try decoder.integer(), url: try decoder.string(),
-            destinationPath: try decoder.optional(), idempotencyKey: try decoder.optional(),
-            userData: try decoder.optional(WireData.self)?.bytes, priority: try decoder.integer(),
-            failure: try decoder.optional(), httpStatus: try decoder.integer(), attempts: try decoder.integer(),
-            offset: try decoder.integer(), size: try decoder.optional(), bytesPerSecond: try decoder.integer(),
-            enqueuedMilliseconds: try decoder.integer())
-        kind = try decoder.code()
-        group = try decoder.optional()
-        bodySent = try decoder.integer()
-        bodySize = try decoder.integer()
-        endedMilliseconds = try decoder.integer()
-        path = try decoder.optional()
-        earliestStartMilliseconds = try decoder.optional()
-        latestStartMilliseconds = try decoder.optional()
-        expectedBytesReceived = try decoder.optional()
-        expectedBytesSent = try decoder.optional()
-        constraints = try decoder.optional(Constraints.self).map(Boxed.init)
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&id)
+        try coder.field(&round)
+        try coder.field(&state)
+        try coder.field(&reason)
+        try coder.field(&reasonText)
+        try coder.field(&nextAttemptMilliseconds)
+        try coder.field(&url)
+        try coder.field(&destinationPath)
+        try coder.field(&idempotencyKey)
+        try coder.field(&userData)
+        try coder.field(&priority)
+        try coder.field(&failure)
+        try coder.field(&httpStatus)
+        try coder.field(&attempts)
+        try coder.field(&offset)
+        try coder.field(&size)
+        try coder.field(&bytesPerSecond)
+        try coder.field(&enqueuedMilliseconds)
+        try coder.field(&kind)
+        try coder.field(&group)
+        try coder.field(&bodySent)
+        try coder.field(&bodySize)
+        try coder.field(&endedMilliseconds)
+        try coder.field(&path)
+        try coder.field(&earliestStartMilliseconds)
+        try coder.field(&latestStartMilliseconds)
+        try coder.field(&expectedBytesReceived)
+        try coder.field(&expectedBytesSent)
+        try coder.field(&constraints, as: { $0?.value }, from: { $0.map(Boxed.init) })
     }
 }

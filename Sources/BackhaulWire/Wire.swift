@@ -30,20 +30,20 @@ public enum Wire {
 
     /// A reply without a frame, as the store keeps it with the id of an applied command.
     public static func encodeReply(_ reply: Reply) -> [UInt8] {
-        var encoder = Encoder()
-        encoder.put(version)
-        encoder.put(reply)
-        return encoder.bytes
+        var coder = Coder()
+        version.write(to: &coder)
+        reply.write(to: &coder)
+        return coder.bytes
     }
 
     /// Throws `storeDamaged`, or `engineIncompatible` when another version of the library wrote it.
     public static func decodeReply(_ bytes: [UInt8]) throws(Failure) -> Reply {
-        var decoder = Decoder(bytes[...])
+        var coder = Coder(reading: bytes[...])
         do throws(Malformed) {
-            let writer: UInt16 = try decoder.integer()
+            let writer: UInt16 = try coder.integer()
             guard writer == version else { throw Malformed("", otherVersions: Versions(wire: writer, library: 0)) }
-            let reply: Reply = try decoder.value()
-            try decoder.finish()
+            let reply = try Reply.read(from: &coder)
+            try coder.finish()
             return reply
         } catch {
             if let writer = error.otherVersions?.wire {
@@ -63,21 +63,21 @@ public enum Wire {
     private static func countThatFits<Item: WireValue>(items: [Item]) -> Int {
         // Room for the tags, the sequence, the count and `more`.
         let room = maximumFrame - 64
-        var encoder = Encoder()
+        var coder = Coder()
         for (index, item) in items.enumerated() {
-            encoder.put(item)
-            if encoder.bytes.count > room { return max(1, index) }
+            item.write(to: &coder)
+            if coder.bytes.count > room { return max(1, index) }
         }
         return items.count
     }
 
     private static func frame<Message: WireValue>(_ message: Message, capacity: Int = 0) -> [UInt8] {
-        var encoder = Encoder()
-        encoder.reserve(capacity)
-        encoder.put(0 as UInt32)
-        encoder.put(message)
-        encoder.setLength(at: 0)
-        return encoder.bytes
+        var coder = Coder()
+        coder.reserve(capacity)
+        coder.write(0 as UInt32)
+        message.write(to: &coder)
+        coder.setLength(at: 0)
+        return coder.bytes
     }
 
     private static func fits(_ frame: [UInt8]) -> Bool { frame.count - 4 <= maximumFrame }

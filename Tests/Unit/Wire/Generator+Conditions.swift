@@ -20,7 +20,7 @@ extension Generator {
 
     private mutating func quietHours() -> QuietHours {
         let texts = ["22:00-06:30", "mon-fri 08:00-18:00, sat 10:00-14:00", "sun 00:00-24:00"]
-        return texts.compactMap(QuietHours.init).randomElement(using: &self) ?? QuietHours(spans: [])
+        return pick(texts.compactMap(QuietHours.init))
     }
 
     mutating func budget() -> ByteBudget {

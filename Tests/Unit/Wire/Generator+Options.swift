@@ -3,13 +3,12 @@ import BackhaulModel
 /// What few requests have, and what a session has of the same.
 extension Generator {
     mutating func checksum() -> Checksum {
-        let algorithm = Checksum.Algorithm.allCases.randomElement(using: &self) ?? .sha256
+        let algorithm: Checksum.Algorithm = any()
         return Checksum(algorithm, (0..<algorithm.size).map { _ in integer() })
     }
 
     mutating func statuses() -> StatusList {
-        [StatusList("200-299"), StatusList("404"), StatusList("100,200-299,418")].compactMap(\.self)
-            .randomElement(using: &self) ?? .successful
+        pick([StatusList("200-299"), StatusList("404"), StatusList("100,200-299,418")].compactMap(\.self))
     }
 
     mutating func bodyFile() -> BodyFile {
@@ -18,12 +17,12 @@ extension Generator {
 
     mutating func part() -> FormPart {
         FormPart(
-            name: text(), content: bool() ? .file(bodyFile()) : .value(data()), fileName: optional { $0.text() },
+            name: text(), content: pick(2) == 0 ? .file(bodyFile()) : .value(data()), fileName: optional { $0.text() },
             mediaType: optional { $0.text() })
     }
 
     mutating func body() -> RequestBody {
-        switch Int.random(in: 0..<3, using: &self) {
+        switch pick(3) {
         case 0: .file(bodyFile(), any())
         case 1: .bytes(data())
         default: .form(list { $0.part() }, any())

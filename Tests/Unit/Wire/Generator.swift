@@ -4,13 +4,24 @@ import TestSupport
 /// Values of the model from a seed, so that a failure can be repeated. Extremes are as likely as anything between.
 struct Generator: RandomNumberGenerator {
     private var numbers: SeededGenerator
+    /// The picks so far of a generator that fills each field; nil: what is optional may be absent.
+    private var picks: Int?
 
     init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }
+
+    /// Makes the same values on every run and machine: each optional is present, each flag is set, each list has five
+    /// elements, and successive picks go through the alternatives in order.
+    static func filling() -> Generator {
+        var generator = Generator(seed: 1)
+        generator.picks = 0
+        return generator
+    }
 
     mutating func next() -> UInt64 { numbers.next() }
 
     mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer {
-        switch Int.random(in: 0..<4, using: &self) {
+        if picks != nil { return Integer(truncatingIfNeeded: next()) }
+        return switch pick(4) {
         case 0: 0
         case 1: .max
         case 2: .min
@@ -18,28 +29,32 @@ struct Generator: RandomNumberGenerator {
         }
     }
 
-    mutating func welcome() -> Welcome {
-        let versions = Versions(wire: integer(), library: integer())
-        return Welcome(versions: versions, isDaemon: bool(), process: integer())
+    /// A number below `count`.
+    mutating func pick(_ count: Int) -> Int {
+        guard let picks else { return Int.random(in: 0..<count, using: &self) }
+        self.picks = picks + 1
+        return picks % count
     }
-    mutating func bool() -> Bool { .random(using: &self) }
+
+    mutating func pick<Value>(_ values: [Value]) -> Value { values[pick(values.count)] }
+
+    mutating func bool() -> Bool { picks != nil || .random(using: &self) }
 
     mutating func text() -> String {
+        if picks != nil { return "text \(next() % 1_000)" }
         let pieces = ["", "a", "https://example.org/", "ü", "日本", "\u{0}", "🎒", "\r\n", " "]
-        return (0..<Int.random(in: 0..<6, using: &self)).map { _ in pieces.randomElement(using: &self) ?? "" }.joined()
+        return (0..<pick(6)).map { _ in pick(pieces) }.joined()
     }
 
-    mutating func data() -> [UInt8] { (0..<Int.random(in: 0..<20, using: &self)).map { _ in integer() } }
+    mutating func data() -> [UInt8] { (0..<(picks == nil ? pick(20) : 3)).map { _ in integer() } }
 
     mutating func optional<Value>(_ make: (inout Generator) -> Value) -> Value? { bool() ? make(&self) : nil }
 
     mutating func list<Value>(_ make: (inout Generator) -> Value) -> [Value] {
-        (0..<Int.random(in: 0..<4, using: &self)).map { _ in make(&self) }
+        (0..<(picks == nil ? pick(4) : 5)).map { _ in make(&self) }
     }
 
-    mutating func any<Value: CaseIterable>(_ type: Value.Type = Value.self) -> Value {
-        type.allCases.randomElement(using: &self)!
-    }
+    mutating func any<Value: CaseIterable>(_ type: Value.Type = Value.self) -> Value { pick(Array(type.allCases)) }
 
     mutating func id<Value: RawRepresentable>(
         _ type: Value.Type = Value.self
@@ -47,6 +62,11 @@ struct Generator: RandomNumberGenerator {
 }
 
 extension Generator {
+    mutating func welcome() -> Welcome {
+        let versions = Versions(wire: integer(), library: integer())
+        return Welcome(versions: versions, isDaemon: bool(), process: integer())
+    }
+
     mutating func failure() -> Failure {
         Failure(any(), text(), domain: any(), detail: integer(), index: optional { $0.integer() })
     }
@@ -139,14 +159,11 @@ extension Generator {
             waitingTasks: integer(), url: optional { $0.text() })
     }
 
-    mutating func response() -> ChallengeResponse {
-        switch Int.random(in: 0..<5, using: &self) {
-        case 0: .refuse
-        case 2: .standard
-        case 3: .url(text())
-        case 1: .credential(user: text(), password: text())
-        default: .headers(list { $0.header() })
-        }
+    mutating func responses() -> [ChallengeResponse] {
+        [
+            .refuse, .credential(user: text(), password: text()), .headers(list { $0.header() }), .standard,
+            .url(text()),
+        ]
     }
 
     mutating func progress() -> Progress {
@@ -161,10 +178,10 @@ extension Generator {
     }
 
     mutating func startChange() -> StartChange {
-        switch Int.random(in: 0..<3, using: &self) {
+        switch pick(3) {
         case 0: .unchanged
         case 1: .to(nil)
-        default: .to(Int64.random(in: 1...Limits.time, using: &self))
+        default: .to(Int64(next() % UInt64(Limits.time)) + 1)
         }
     }
 
@@ -191,7 +208,7 @@ extension Generator {
 
     mutating func event() -> Event {
         let kind: Event.Kind =
-            switch Int.random(in: 0..<5, using: &self) {
+            switch pick(5) {
             case 0: .sessionFinished
             case 3: .activity(text())
             case 2: .groupFinished(
@@ -229,9 +246,6 @@ extension Generator {
             .createSession(configuration(), any(), id(), waits: bool()),
             .attachSession(identifier: text(), any(), id(), waits: bool()), .stopWaiting(id()), .engine,
             .setLaunch(optional { $0.launchCommand() }), .launches, .currentLaunch, .challenges(id()),
-            .respond(
-                id(), id(), response(),
-                AnswerLife(expiresMilliseconds: optional { $0.integer() }, isKept: bool())),
             .attempts(id(), id()), .history(id(), after: id(), maximum: integer()), .setLimits(limits()), .limits,
             .waits(id(), id()), .conditions, .holds, .setNetwork(networkSettings()), .networks,
             .setActivity(id(), activity()), .removeActivity(id(), identifier: text()), .activities(id()),
@@ -247,6 +261,10 @@ extension Generator {
             .control(id(), .resume, selection()), .control(id(), .setPriority(integer()), selection()),
             .claim(id(), id(), destination(), any()), .invalidate(id(), cancelTasks: bool()), .sessions,
         ]
+            + responses().map {
+                .respond(
+                    id(), id(), $0, AnswerLife(expiresMilliseconds: optional { $0.integer() }, isKept: bool()))
+            }
     }
 
     private mutating func enqueued() -> Enqueued {
@@ -278,7 +296,7 @@ extension Generator {
             isObserver: bool(), launch: optional { LaunchToken(id: $0.id(), secret: $0.integer()) },
             departed: list { ClientID(high: $0.integer(), low: $0.integer()) })
         let credit = EventCredit(after: id(), events: integer(), bytes: integer())
-        return [.hello(hello), .credit(id(), credit)]
+        return [.hello(hello), .leave(Versions(wire: integer(), library: integer())), .credit(id(), credit)]
             + commands().map { .command(sequence: integer(), answeredThrough: integer(), $0) }
     }
 

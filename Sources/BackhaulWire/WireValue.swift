@@ -1,0 +1,99 @@
+/// What can be written into a frame and read from one: docs/wire.md.
+///
+/// A struct is a `WireRecord`, whose fields are listed once, for both directions. An enum whose cases have fields has
+/// an exhaustive `switch` for each direction: the case's declaration has the order and the types of its fields, and the
+/// raw value of `Form` is its byte. So a new case does not compile until both directions have it.
+protocol WireValue {
+    func write(to coder: inout Coder)
+    static func read(from coder: inout Coder) throws(Malformed) -> Self
+}
+
+/// What has fields.
+protocol WireRecord: WireValue {
+    /// An empty value, for a reader to fill.
+    static var blank: Self { get }
+    /// Gives each field to the coder, in the order that they have on the wire. A reader replaces the field. With a
+    /// writer, `code` assigns nothing and throws nothing.
+    mutating func code(with coder: inout Coder) throws(Malformed)
+}
+
+extension WireRecord {
+    func write(to coder: inout Coder) {
+        // Unsafe: only until the closure returns.
+        withUnsafePointer(to: self) { Self.write(UnsafeBufferPointer(start: $0, count: 1), to: &coder) }
+    }
+
+    /// A copy of each record would retain and release its fields, which takes longer and makes the library larger.
+    /// Unsafe: the records may be constants, because with a writer `code` assigns nothing.
+    fileprivate static func write(_ records: UnsafeBufferPointer<Self>, to coder: inout Coder) {
+        // Unsafe: as above.
+        let records = UnsafeMutableBufferPointer(mutating: records)
+        do throws(Malformed) {
+            for index in records.indices { try records[index].visit(with: &coder) }
+        } catch {
+            assertionFailure(error.reason)
+        }
+    }
+
+    static func read(from coder: inout Coder) throws(Malformed) -> Self {
+        var record = blank
+        try record.visit(with: &coder)
+        return record
+    }
+
+    /// Not inlined, so that `code` is compiled once, for both directions and for all that a record is part of.
+    @inline(never)
+    mutating func visit(with coder: inout Coder) throws(Malformed) { try code(with: &coder) }
+}
+
+/// What lists are made of.
+protocol WireElement: WireValue {
+    /// No encoding is shorter, so that a count can be checked before anything is allocated for it.
+    static var minimumSize: Int { get }
+    static func write(_ list: [Self], to coder: inout Coder)
+    static func readList(from coder: inout Coder) throws(Malformed) -> [Self]
+}
+
+extension WireElement {
+    static func write(_ list: [Self], to coder: inout Coder) {
+        coder.write(count: list.count)
+        for value in list { value.write(to: &coder) }
+    }
+
+    static func readList(from coder: inout Coder) throws(Malformed) -> [Self] {
+        let count = try coder.count(of: minimumSize)
+        var values: [Self] = []
+        values.reserveCapacity(count)
+        for _ in 0..<count { values.append(try Self.read(from: &coder)) }
+        return values
+    }
+}
+
+extension WireElement where Self: WireRecord {
+    static func write(_ list: [Self], to coder: inout Coder) {
+        coder.write(count: list.count)
+        list.withUnsafeBufferPointer { write($0, to: &coder) }
+    }
+
+    static func readList(from coder: inout Coder) throws(Malformed) -> [Self] {
+        var records = [Self](repeating: blank, count: try coder.count(of: minimumSize))
+        for index in records.indices { try records[index].visit(with: &coder) }
+        return records
+    }
+}
+
+extension Array: WireValue where Element: WireElement {
+    func write(to coder: inout Coder) { Element.write(self, to: &coder) }
+    static func read(from coder: inout Coder) throws(Malformed) -> [Element] { try Element.readList(from: &coder) }
+}
+
+extension Optional: WireValue where Wrapped: WireValue {
+    func write(to coder: inout Coder) {
+        (self != nil).write(to: &coder)
+        self?.write(to: &coder)
+    }
+
+    static func read(from coder: inout Coder) throws(Malformed) -> Wrapped? {
+        try Bool.read(from: &coder) ? try Wrapped.read(from: &coder) : nil
+    }
+}

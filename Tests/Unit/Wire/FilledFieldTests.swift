@@ -1,0 +1,63 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulWire
+
+/// The round trips find a field that the description of its record leaves out only if the generator fills it.
+@Suite struct FilledFieldTests {
+    /// The stored properties that are the same in all of many values and in an empty one.
+    private func unfilled<Record: WireRecord>(_ make: (inout Generator) -> Record) -> [String] {
+        var generator = Generator(seed: 1)
+        let empty = Mirror(reflecting: Record.blank).children.map { "\($0.value)" }
+        var names = Mirror(reflecting: Record.blank).children.map { $0.label ?? "" }
+        for _ in 0..<100 {
+            let filled = Mirror(reflecting: make(&generator)).children
+            let same = zip(filled, empty).filter { "\($0.value)" == $1 }.map { $0.0.label ?? "" }
+            names.removeAll { !same.contains($0) }
+        }
+        return names
+    }
+
+    @Test("the generator fills every field of what hosts hand over")
+    func handedOver() {
+        // The engine sets these itself.
+        #expect(unfilled { $0.request() } == ["isElsewhere"])
+        #expect(unfilled { $0.bodyFile() } == ["storedName"])
+        #expect(unfilled { $0.options() } == [])
+        #expect(unfilled { $0.policy() } == [])
+        #expect(unfilled { $0.constraints() } == [])
+        #expect(unfilled { $0.configuration() } == [])
+        #expect(unfilled { $0.configuration().tls } == [])
+        #expect(unfilled { $0.budget() } == [])
+        #expect(unfilled { $0.destination() } == [])
+        #expect(unfilled { $0.part() } == [])
+        #expect(unfilled { $0.header() } == [])
+        #expect(unfilled { $0.selection() } == [])
+        #expect(unfilled { $0.launchCommand() } == [])
+        #expect(unfilled { $0.limits() } == [])
+        #expect(unfilled { $0.networkSettings() } == [])
+        #expect(unfilled { $0.activity() } == [])
+    }
+
+    @Test("the generator fills every field of what hosts are told")
+    func told() {
+        #expect(unfilled { $0.event() } == [])
+        #expect(unfilled { $0.endedTask() } == [])
+        #expect(unfilled { $0.endedTask().outcome } == [])
+        #expect(unfilled { $0.endedTask().outcome.answer } == [])
+        #expect(unfilled { $0.failure() } == [])
+        #expect(unfilled { $0.session() } == [])
+        #expect(unfilled { $0.task() } == [])
+        #expect(unfilled { $0.progress() } == [])
+        #expect(unfilled { $0.launch() } == [])
+        #expect(unfilled { $0.engine() } == [])
+        #expect(unfilled { $0.challenge() } == [])
+        #expect(unfilled { $0.attempt() } == [])
+        #expect(unfilled { $0.attempt().metrics } == [])
+        #expect(unfilled { $0.wait() } == [])
+        #expect(unfilled { $0.condition() } == [])
+        #expect(unfilled { $0.hold() } == [])
+        #expect(unfilled { $0.network() } == [])
+        #expect(unfilled { $0.activityInfo() } == [])
+    }
+}
