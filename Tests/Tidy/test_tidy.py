@@ -126,9 +126,12 @@ def test_nothing_that_was_built_is_kept():
 
 
 def test_no_file_has_outgrown_its_idea():
+    """A generated file is as long as its source makes it."""
     wrong = []
     for source in sources():
         if source.path.suffix not in {".swift", ".c", ".h", ".py"} or source.name in LONGEST_WITH_REASON:
+            continue
+        if source.lines and source.lines[0].startswith(("# Generated from ", "// Generated from ")):
             continue
         limit = LONGEST_TEST if "ests/" in source.name else LONGEST_FILE
         if len(source.lines) > limit:
