@@ -153,6 +153,7 @@ typedef int32_t bh_status;
     X(BODY_CHANGED, 59, "a file of the request's body was changed after it was handed over")                           \
     X(TLS_TRUNCATED, 60, "the TLS connection ended without close_notify, so the body may have been cut")
 
+/* What a call returns; from 40 on also why a task failed. */
 enum {
 #define BH_STATUS_ENUMERATOR(name, value, text) BH_##name = value,
     BH_STATUS_TABLE(BH_STATUS_ENUMERATOR)
@@ -335,6 +336,7 @@ bh_status bh_application_set_launch(bh_application *application, const bh_launch
 bh_status bh_application_set_launch_start(bh_application *application, const bh_launch_command *command,
                                           bh_ticket **ticket, bh_error *error);
 
+/* How the launch of an application stands. */
 enum {
     BH_LAUNCH_NONE = 0,      /* no command is registered, or no session needs its host */
     BH_LAUNCH_DUE = 1,       /* at next_launch_ms, unless a host connects before */
@@ -428,6 +430,7 @@ enum {
     BH_COOKIES_PERSISTENT = 3 /* in the store, but those without an expiry, which live in the engine */
 };
 
+/* The lowest version of TLS that a session speaks. */
 enum {
     BH_TLS_1_2 = 12,
     BH_TLS_1_3 = 13
@@ -462,7 +465,7 @@ enum {
     BH_NETWORK_OTHER = 32
 };
 
-/* For bh_session_configuration.history_limit. */
+/* For bh_session_configuration.history_limit: no ended task is kept. */
 #define BH_HISTORY_NONE UINT32_MAX
 
 /* Remembered with the session from its creation; attach needs the identifier alone. A field that is 0 or NULL stands
@@ -547,7 +550,7 @@ typedef struct bh_session_configuration {
     uint64_t monthly_budget;         /* the same, in a calendar month */
 } bh_session_configuration;
 
-/* For the budgets of sessions and networks. */
+/* For the budgets of sessions and networks: no byte may be moved. */
 #define BH_BUDGET_NOTHING UINT64_MAX
 
 #define BH_SESSION_CONFIGURATION_INIT                                                                                  \
@@ -604,6 +607,7 @@ bh_status bh_session_update_start(bh_session *session, const bh_session_configur
 bh_status bh_session_complete(bh_session *session, int32_t timeout_ms, bh_error *error);
 bh_status bh_session_complete_start(bh_session *session, bh_ticket **ticket, bh_error *error);
 
+/* What happens to the tasks of a session that is invalidated. */
 enum {
     BH_INVALIDATE_FINISH = 1, /* let the tasks end (Apple: finishTasksAndInvalidate) */
     BH_INVALIDATE_CANCEL = 2  /* cancel them (Apple: invalidateAndCancel) */
@@ -669,6 +673,7 @@ enum {
                                  else it is replaced */
 };
 
+/* Flags of a request, as bits. */
 enum {
     BH_REQUEST_STARTS_SUSPENDED = 1,
     BH_REQUEST_IF_CHANGED = 2,      /* fetched only if the server has another version than the one that an earlier task
@@ -814,6 +819,7 @@ typedef struct bh_request {
     {sizeof(bh_request), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, 0,  \
      0, 0, 0, NULL, 0, 0, 0, 0}
 
+/* What bh_session_enqueue did with one request. */
 enum {
     BH_ENQUEUE_NOT_APPLIED = 0,
     BH_ENQUEUE_NEW = 1,
@@ -859,6 +865,7 @@ bh_status bh_session_enqueue_start(bh_session *session, const bh_request *reques
  * Events
  * ------------------------------------------------------------------------------------------------------------ */
 
+/* What an event reports. */
 enum {
     BH_EVENT_TASK_ENDED = 1,       /* one for each task, in the order of commit */
     BH_EVENT_SESSION_FINISHED = 2, /* the round's last task has ended (Apple: urlSessionDidFinishEvents) */
@@ -903,11 +910,13 @@ typedef struct bh_challenge {
     const char *url;        /* of the same: as it is now; otherwise NULL */
 } bh_challenge;
 
+/* Whether a task downloads or uploads. */
 enum {
     BH_TASK_KIND_DOWNLOAD = 1,
     BH_TASK_KIND_UPLOAD = 2
 };
 
+/* The states of a task; the last three are final. */
 enum {
     BH_TASK_WAITING = 1,
     BH_TASK_RUNNING = 2,
@@ -988,6 +997,7 @@ bh_status bh_session_acknowledge_through_start(bh_session *session, uint64_t id,
 bh_status bh_session_challenges(bh_session *session, int32_t timeout_ms, bh_batch **challenges, bh_error *error);
 bh_status bh_session_challenges_start(bh_session *session, bh_ticket **ticket, bh_error *error);
 
+/* How a challenge is answered. */
 enum {
     BH_RESPOND_REFUSE = 1,     /* the tasks that wait fail with BH_AUTHENTICATION_REQUIRED */
     BH_RESPOND_CREDENTIAL = 2, /* user and password, for the schemes Basic and Digest; both empty for Negotiate: the
@@ -1193,7 +1203,7 @@ bh_status bh_tasks_set_constraints(bh_session *session, const bh_task_selection 
 bh_status bh_tasks_set_constraints_start(bh_session *session, const bh_task_selection *selection,
                                          const bh_policy *policy, bh_ticket **ticket, bh_error *error);
 
-/* Leaves an earliest or latest start as it is. */
+/* For bh_tasks_reschedule: the time stays as it is. */
 #define BH_START_UNCHANGED (-1)
 
 /* When each of the tasks is to start from now on: Unix times in milliseconds as in bh_request, 0 for none, or
@@ -1297,6 +1307,7 @@ bh_status bh_task_claim_start(bh_session *session, uint64_t task_id, const char 
  * Conditions: what the system offers now, and what waits for it. See docs/conditions.md.
  * ------------------------------------------------------------------------------------------------------------ */
 
+/* What a condition is about, and what its value means. */
 enum {
     BH_CONDITION_EXTERNAL_POWER = 1,  /* value: 1 or 0 */
     BH_CONDITION_BATTERY = 2,         /* percent of the charge of all batteries together */
@@ -1311,6 +1322,7 @@ enum {
     BH_CONDITION_THROUGHPUT = 11      /* bytes per second of all transfers together, over the last seconds */
 };
 
+/* How far the network leads. */
 enum {
     BH_CONNECTIVITY_NONE = 1,   /* no default route */
     BH_CONNECTIVITY_PORTAL = 2, /* a portal asks for a login */

@@ -7,6 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from schema import header as schema_header
+
 PROJECT = Path(__file__).resolve().parents[2]
 BUILT = {"build", ".build", ".git", "__pycache__"}
 TEXT = {"", ".swift", ".c", ".cpp", ".h", ".py", ".md", ".toml", ".txt", ".map", ".in", ".modulemap", ".yml", ".cfg"}
@@ -67,6 +69,12 @@ def swift(*folders):
     """The Swift files below the folders, given from the project's root."""
     return [source for source in sources()
             if source.path.suffix == ".swift" and source.name.startswith(tuple(f"{folder}/" for folder in folders))]
+
+
+@functools.cache
+def header():
+    """What include/backhaul.h declares."""
+    return schema_header.read()
 
 
 @functools.cache

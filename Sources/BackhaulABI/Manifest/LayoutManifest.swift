@@ -12,7 +12,7 @@ enum LayoutManifest {
             let fields = layout.fields.map { "\"\($0.name)\":\($0.offset)" }.joined(separator: ",")
             return "\"\(layout.name)\":{\"size\":\(layout.size),\"fields\":{\(fields)}}"
         }
-        let constants = Constant.all.map { "\"\($0.name)\":\($0.value)" }
+        let constants = HeaderConstants.all.map { "\"\($0.name)\":\($0.value)" }
         return "{\"version\":\"\(String(cString: bht_version_string()))\","
             + "\"structs\":{\(structs.joined(separator: ","))},"
             + "\"constants\":{\(constants.joined(separator: ","))}}"

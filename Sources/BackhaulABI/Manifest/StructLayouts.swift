@@ -1,20 +1,7 @@
+// Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.
 internal import CBackhaul
 
-/// Size and field offsets of a C struct, as this library was compiled.
-struct StructLayout {
-    let name: String
-    let size: Int
-    let fields: [(name: String, offset: Int)]
-
-    init<Struct>(_ name: String, _ type: Struct.Type, fields: [(name: String, path: PartialKeyPath<Struct>)]) {
-        self.name = name
-        size = MemoryLayout<Struct>.size
-        // Stored fields of imported structs have an offset. A test compares the whole list with what a C compiler says.
-        self.fields = fields.compactMap { name, path in
-            MemoryLayout<Struct>.offset(of: path).map { (name: name, offset: $0) }
-        }
-    }
-
+extension StructLayout {
     /// All structs of include/backhaul.h with all their fields.
     static let all = [
         StructLayout(
@@ -72,18 +59,18 @@ struct StructLayout {
                 ("struct_size", \.struct_size), ("identifier", \.identifier),
                 ("connections_per_origin", \.connections_per_origin),
                 ("maximum_running_tasks", \.maximum_running_tasks), ("maximum_attempts", \.maximum_attempts),
-                ("first_retry_delay_ms", \.first_retry_delay_ms),
-                ("longest_retry_delay_ms", \.longest_retry_delay_ms), ("request_timeout_ms", \.request_timeout_ms),
-                ("resource_timeout_ms", \.resource_timeout_ms), ("ca_file", \.ca_file),
-                ("sends_launch_events", \.sends_launch_events), ("asks_for_credentials", \.asks_for_credentials),
-                ("launch_if_stopped_ms", \.launch_if_stopped_ms), ("retry_jitter_percent", \.retry_jitter_percent),
-                ("retry_errors", \.retry_errors), ("retries_unsafe_methods", \.retries_unsafe_methods),
-                ("retry_statuses", \.retry_statuses), ("accepted_statuses", \.accepted_statuses),
-                ("http_version", \.http_version), ("redirects", \.redirects),
-                ("maximum_redirects", \.maximum_redirects), ("maximum_size", \.maximum_size), ("headers", \.headers),
-                ("header_count", \.header_count), ("bytes_per_second", \.bytes_per_second), ("proxy", \.proxy),
-                ("proxy_user", \.proxy_user), ("proxy_password", \.proxy_password), ("no_proxy", \.no_proxy),
-                ("cookies", \.cookies), ("minimum_tls", \.minimum_tls), ("client_certificate", \.client_certificate),
+                ("first_retry_delay_ms", \.first_retry_delay_ms), ("longest_retry_delay_ms", \.longest_retry_delay_ms),
+                ("request_timeout_ms", \.request_timeout_ms), ("resource_timeout_ms", \.resource_timeout_ms),
+                ("ca_file", \.ca_file), ("sends_launch_events", \.sends_launch_events),
+                ("asks_for_credentials", \.asks_for_credentials), ("launch_if_stopped_ms", \.launch_if_stopped_ms),
+                ("retry_jitter_percent", \.retry_jitter_percent), ("retry_errors", \.retry_errors),
+                ("retries_unsafe_methods", \.retries_unsafe_methods), ("retry_statuses", \.retry_statuses),
+                ("accepted_statuses", \.accepted_statuses), ("http_version", \.http_version),
+                ("redirects", \.redirects), ("maximum_redirects", \.maximum_redirects),
+                ("maximum_size", \.maximum_size), ("headers", \.headers), ("header_count", \.header_count),
+                ("bytes_per_second", \.bytes_per_second), ("proxy", \.proxy), ("proxy_user", \.proxy_user),
+                ("proxy_password", \.proxy_password), ("no_proxy", \.no_proxy), ("cookies", \.cookies),
+                ("minimum_tls", \.minimum_tls), ("client_certificate", \.client_certificate),
                 ("client_key", \.client_key), ("pinned_public_keys", \.pinned_public_keys),
                 ("history_limit", \.history_limit), ("preset", \.preset),
                 ("requires_external_power", \.requires_external_power), ("requires_unmetered", \.requires_unmetered),
@@ -123,8 +110,7 @@ struct StructLayout {
             "bh_policy", bh_policy.self,
             fields: [
                 ("struct_size", \.struct_size), ("maximum_attempts", \.maximum_attempts),
-                ("first_retry_delay_ms", \.first_retry_delay_ms),
-                ("longest_retry_delay_ms", \.longest_retry_delay_ms),
+                ("first_retry_delay_ms", \.first_retry_delay_ms), ("longest_retry_delay_ms", \.longest_retry_delay_ms),
                 ("retry_jitter_percent", \.retry_jitter_percent), ("retry_errors", \.retry_errors),
                 ("retries_unsafe_methods", \.retries_unsafe_methods), ("retry_statuses", \.retry_statuses),
                 ("accepted_statuses", \.accepted_statuses), ("request_timeout_ms", \.request_timeout_ms),
@@ -176,14 +162,13 @@ struct StructLayout {
             fields: [
                 ("struct_size", \.struct_size), ("id", \.id), ("task_id", \.task_id), ("round", \.round),
                 ("time_ms", \.time_ms), ("kind", \.kind), ("task_state", \.task_state), ("status", \.status),
-                ("error_domain", \.error_domain), ("error_detail", \.error_detail),
-                ("error_message", \.error_message), ("url", \.url), ("final_url", \.final_url), ("path", \.path),
-                ("media_type", \.media_type), ("idempotency_key", \.idempotency_key), ("http_status", \.http_status),
-                ("attempts", \.attempts), ("size", \.size), ("bytes_received", \.bytes_received),
-                ("user_data", \.user_data), ("user_data_size", \.user_data_size), ("headers", \.headers),
-                ("header_count", \.header_count), ("error_body", \.error_body),
-                ("error_body_size", \.error_body_size), ("challenge", \.challenge), ("group", \.group),
-                ("group_succeeded", \.group_succeeded), ("group_failed", \.group_failed),
+                ("error_domain", \.error_domain), ("error_detail", \.error_detail), ("error_message", \.error_message),
+                ("url", \.url), ("final_url", \.final_url), ("path", \.path), ("media_type", \.media_type),
+                ("idempotency_key", \.idempotency_key), ("http_status", \.http_status), ("attempts", \.attempts),
+                ("size", \.size), ("bytes_received", \.bytes_received), ("user_data", \.user_data),
+                ("user_data_size", \.user_data_size), ("headers", \.headers), ("header_count", \.header_count),
+                ("error_body", \.error_body), ("error_body_size", \.error_body_size), ("challenge", \.challenge),
+                ("group", \.group), ("group_succeeded", \.group_succeeded), ("group_failed", \.group_failed),
                 ("group_cancelled", \.group_cancelled), ("checksum", \.checksum), ("bytes_sent", \.bytes_sent),
                 ("response_body", \.response_body), ("response_body_size", \.response_body_size),
                 ("task_kind", \.task_kind), ("reserved", \.reserved), ("activity", \.activity),
@@ -192,8 +177,8 @@ struct StructLayout {
             "bh_response", bh_response.self,
             fields: [
                 ("struct_size", \.struct_size), ("kind", \.kind), ("user", \.user), ("password", \.password),
-                ("headers", \.headers), ("header_count", \.header_count), ("url", \.url),
-                ("expires_ms", \.expires_ms), ("flags", \.flags),
+                ("headers", \.headers), ("header_count", \.header_count), ("url", \.url), ("expires_ms", \.expires_ms),
+                ("flags", \.flags),
             ]),
         StructLayout(
             "bh_progress", bh_progress.self,
@@ -228,19 +213,18 @@ struct StructLayout {
             fields: [
                 ("struct_size", \.struct_size), ("task_id", \.task_id), ("number", \.number), ("next", \.next),
                 ("started_ms", \.started_ms), ("next_attempt_ms", \.next_attempt_ms), ("status", \.status),
-                ("error_domain", \.error_domain), ("error_detail", \.error_detail),
-                ("error_message", \.error_message), ("url", \.url), ("http_status", \.http_status),
-                ("redirects", \.redirects), ("offset", \.offset), ("end_offset", \.end_offset),
-                ("domain_lookup_us", \.domain_lookup_us), ("connect_us", \.connect_us),
+                ("error_domain", \.error_domain), ("error_detail", \.error_detail), ("error_message", \.error_message),
+                ("url", \.url), ("http_status", \.http_status), ("redirects", \.redirects), ("offset", \.offset),
+                ("end_offset", \.end_offset), ("domain_lookup_us", \.domain_lookup_us), ("connect_us", \.connect_us),
                 ("secure_connection_us", \.secure_connection_us), ("request_start_us", \.request_start_us),
                 ("request_end_us", \.request_end_us), ("response_start_us", \.response_start_us),
                 ("response_end_us", \.response_end_us), ("protocol", \.`protocol`),
                 ("reused_connection", \.reused_connection), ("proxy_connection", \.proxy_connection),
-                ("local_address", \.local_address), ("remote_address", \.remote_address),
-                ("local_port", \.local_port), ("remote_port", \.remote_port), ("reserved", \.reserved),
-                ("tls_version", \.tls_version), ("tls_cipher", \.tls_cipher),
-                ("request_header_bytes", \.request_header_bytes), ("request_body_bytes", \.request_body_bytes),
-                ("response_header_bytes", \.response_header_bytes), ("response_body_bytes", \.response_body_bytes),
+                ("local_address", \.local_address), ("remote_address", \.remote_address), ("local_port", \.local_port),
+                ("remote_port", \.remote_port), ("reserved", \.reserved), ("tls_version", \.tls_version),
+                ("tls_cipher", \.tls_cipher), ("request_header_bytes", \.request_header_bytes),
+                ("request_body_bytes", \.request_body_bytes), ("response_header_bytes", \.response_header_bytes),
+                ("response_body_bytes", \.response_body_bytes),
             ]),
         StructLayout(
             "bh_wait", bh_wait.self,
@@ -274,10 +258,10 @@ struct StructLayout {
             "bh_activity", bh_activity.self,
             fields: [
                 ("struct_size", \.struct_size), ("identifier", \.identifier), ("interval_ms", \.interval_ms),
-                ("tolerance_ms", \.tolerance_ms), ("repeats", \.repeats),
-                ("quality_of_service", \.quality_of_service), ("request", \.request), ("first_ms", \.first_ms),
-                ("next_ms", \.next_ms), ("next_ends_ms", \.next_ends_ms), ("last_started_ms", \.last_started_ms),
-                ("last_task", \.last_task), ("url", \.url),
+                ("tolerance_ms", \.tolerance_ms), ("repeats", \.repeats), ("quality_of_service", \.quality_of_service),
+                ("request", \.request), ("first_ms", \.first_ms), ("next_ms", \.next_ms),
+                ("next_ends_ms", \.next_ends_ms), ("last_started_ms", \.last_started_ms), ("last_task", \.last_task),
+                ("url", \.url),
             ]),
     ]
 }

@@ -20,6 +20,7 @@ from backhaul import (
     SessionConfiguration,
     TaskState,
     _writing,
+    _writing_launch,
     _writing_transfers,
 )
 
@@ -119,7 +120,7 @@ def test_a_launch_command_arrives_in_c_as_it_was_given(arguments, environment):
         Path("/usr/bin/env"), arguments, environment, Path("/srv"), attach_timeout_ms=1, first_delay_ms=2,
         longest_delay_ms=3, maximum_launches=4,
     )
-    pointed = _writing.launch(command)
+    pointed = _writing_launch.launch(command)
     gc.collect()
     raw = pointed.contents
     assert (raw.program, raw.working_directory) == (b"/usr/bin/env", b"/srv")
@@ -142,19 +143,19 @@ def test_a_launch_command_arrives_in_c_as_it_was_given(arguments, environment):
 )
 def test_a_launch_command_that_c_could_not_be_told_is_refused(command, words):
     with pytest.raises(InvalidArgument, match=words):
-        _writing.launch(command)
+        _writing_launch.launch(command)
 
 
 def test_the_options_of_an_application_arrive_as_they_were_given():
     command = LaunchCommand("/bin/a", ["b"])
-    raw = _writing.application_options("app", Path("/store"), Hosting.EMBEDDED, Path("/d"), command, True)
+    raw = _writing_launch.application_options("app", Path("/store"), Hosting.EMBEDDED, Path("/d"), command, True)
     gc.collect()
     assert (raw.identifier, raw.store, raw.hosting, raw.daemon) == (b"app", b"/store", 2, b"/d")
     assert (raw.flags, raw.launch.contents.program, raw.launch.contents.arguments[0]) == (1, b"/bin/a", b"b")
 
 
 def test_without_options_the_library_chooses():
-    raw = _writing.application_options("app", None, Hosting.DEFAULT, None, None, False)
+    raw = _writing_launch.application_options("app", None, Hosting.DEFAULT, None, None, False)
     assert (raw.store, raw.hosting, raw.flags, raw.daemon, bool(raw.launch)) == (None, 0, 0, None, False)
 
 

@@ -11,6 +11,7 @@ from . import (
     _reading_transfers,
     _writing,
     _writing_conditions,
+    _writing_launch,
     _writing_transfers,
 )
 from ._conditions import Condition, Hold, Network
@@ -75,7 +76,7 @@ class ApplicationVerbs:
             wait_only,
             library.bh_application_set_launch_start,
             self._application.pointer,
-            _writing.launch(command),
+            _writing_launch.launch(command),
         )
 
     def launches(self) -> Ticket[list[LaunchInfo]]:

@@ -37,6 +37,11 @@ def known_size(raw: int) -> int | None:
     return None if raw == SIZE_UNKNOWN else raw
 
 
+def something(raw: int) -> int | None:
+    """0 stands for nothing."""
+    return raw or None
+
+
 def chosen(raw: int) -> bool | None:
     return {Choice.YES: True, Choice.NO: False}.get(Choice(raw))
 

@@ -16,3 +16,12 @@ class OpenEnum(IntEnum):
         member._name_ = f"UNKNOWN_{value}"
         member._value_ = value
         return member
+
+
+class FinalStates(OpenEnum):
+    """The base of TaskState."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will happen to the task."""
+        return self.name in ("SUCCEEDED", "FAILED", "CANCELLED")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from ctypes import POINTER, Array, c_char_p, c_uint64, cast, pointer, sizeof
+from ctypes import POINTER, Array, c_char, c_uint64, c_void_p, cast, create_string_buffer, pointer, sizeof
 from datetime import datetime
 from enum import IntEnum
 from typing import Any
 
-from ._constants import Choice, Hosting, IfExists, ResponseKind, TaskState
-from ._ctypes import bh_application_options, bh_header, bh_launch_command, bh_response, bh_task_selection
+from ._constants import Choice, IfExists, ResponseKind, TaskState
+from ._ctypes import bh_header, bh_response, bh_task_selection
 from ._errors import invalid
 from ._identity import Identity
-from ._launch import LaunchCommand
-from ._numbers import APPLICATION_OBSERVES, RESPONSE_KEEP, START_UNCHANGED
+from ._numbers import RESPONSE_KEEP, START_UNCHANGED
 from ._types import Headers, Moment, Path
 from ._values import Challenge
 
@@ -44,6 +43,15 @@ def path(what: str, value: Path | None, index: int | None = None) -> bytes | Non
     if not isinstance(value, (str, os.PathLike)):
         raise invalid(f"the {what} is a {type(value).__name__} instead of a path", index)
     return _terminated(what, os.fsencode(value), index)
+
+
+def copied(what: str, value: Any, index: int | None = None) -> tuple[c_void_p, int]:
+    """A copy of bytes that lives as long as what it is assigned to, and their number."""
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise invalid(f"the {what} is a {type(value).__name__} instead of bytes", index)
+    data = bytes(value)
+    buffer: Array[c_char] = create_string_buffer(data, max(1, len(data)))
+    return cast(buffer, c_void_p), len(data)
 
 
 INT32 = range(-(2**31), 2**31)
@@ -133,68 +141,6 @@ def choice(what: str, value: bool | None, index: int | None = None) -> int:
     if value is not None and not isinstance(value, bool):
         raise invalid(f"{what} is {value!r}; give True, False, or None for the default", index)
     return {None: Choice.DEFAULT, True: Choice.YES, False: Choice.NO}[value]
-
-
-def launch(command: LaunchCommand | None) -> Any:
-    """A pointer to a bh_launch_command, or None."""
-    if command is None:
-        return None
-    if isinstance(command.arguments, (str, bytes)):
-        raise invalid("the launch command's arguments are one text; give a list of them")
-    arguments = _texts(path("launch command's argument", value) for value in command.arguments)
-    additions = _texts(_addition(name, value) for name, value in command.environment.items())
-
-    def positive(name: str) -> int:
-        return number(name, getattr(command, name), UINT32)
-
-    return pointer(
-        bh_launch_command(
-            sizeof(bh_launch_command),
-            path("launch command's program", command.program),
-            arguments,
-            len(arguments),
-            additions,
-            len(additions),
-            path("launch command's working directory", command.working_directory),
-            positive("attach_timeout_ms"),
-            positive("first_delay_ms"),
-            positive("longest_delay_ms"),
-            positive("maximum_launches"),
-        )
-    )
-
-
-def _addition(name: str, value: str) -> bytes:
-    # What is said as one text in C could smuggle another name in.
-    if not name or "=" in name:
-        raise invalid(f"{name!r} is no name of an environment variable; give one without '='")
-    encoded = text(f"environment variable {name}", f"{name}={value}")
-    assert encoded is not None
-    return encoded
-
-
-def _texts(values: Iterable[bytes | None]) -> Array[c_char_p]:
-    texts = list(values)
-    return (c_char_p * len(texts))(*texts)
-
-
-def application_options(
-    identifier: str,
-    store: Path | None,
-    hosting: Hosting,
-    daemon: Path | None,
-    launch_command: LaunchCommand | None,
-    observes: bool,
-) -> bh_application_options:
-    return bh_application_options(
-        sizeof(bh_application_options),
-        text("application's identifier", identifier),
-        path("store", store),
-        number("hosting", hosting, INT32),
-        APPLICATION_OBSERVES if observes else 0,
-        path("daemon", daemon),
-        launch(launch_command),
-    )
 
 
 def challenge(value: Challenge | int) -> int:

@@ -1,0 +1,15 @@
+/// Size and field offsets of a C struct, as this library was compiled.
+struct StructLayout {
+    let name: String
+    let size: Int
+    let fields: [(name: String, offset: Int)]
+
+    init<Struct>(_ name: String, _ type: Struct.Type, fields: [(name: String, path: PartialKeyPath<Struct>)]) {
+        self.name = name
+        size = MemoryLayout<Struct>.size
+        // Stored fields of imported structs have an offset. A test compares the whole list with what a C compiler says.
+        self.fields = fields.compactMap { name, path in
+            MemoryLayout<Struct>.offset(of: path).map { (name: name, offset: $0) }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+"""What is generated from include/backhaul.h is what the header says, also of the forms that headers may have."""
+
+import ctypes
+
+import pytest
+
+from schema import header, names, outputs, python_constants, python_declarations, swift_manifest
+from tree import PROJECT
+from tree import header as read_header
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return outputs.texts()
+
+
+@pytest.mark.parametrize("path", outputs.WRITERS)
+def test_a_generated_file_is_what_the_header_says(path, texts):
+    assert (PROJECT / path).read_text() == texts[path], "run scripts/generate-bindings"
+
+
+@pytest.mark.parametrize("path", outputs.WRITERS)
+def test_a_generated_file_says_so_in_its_first_line(path, texts):
+    assert "Generated from include/backhaul.h by scripts/generate-bindings" in texts[path].splitlines()[0]
+
+
+def test_each_name_of_a_class_is_that_of_an_enumeration_of_the_header():
+    assert set(names.PYTHON_CLASSES) <= {enumeration.key for enumeration in read_header().enumerations}
+
+
+#: Forms that the header does not have today: macros around declarations, types of enumerations, structs in structs.
+FORMS = """
+#include <stddef.h>
+#include <stdint.h>
+#define BH_EXPORT __attribute__((visibility("default")))
+#define BH_ENUM(name) typedef int32_t name; enum
+#define BH_INIT(name) (name){sizeof(name)}
+#define BH_TIMEOUT 30 /* seconds */
+#define BH_TWICE (2 * BH_TIMEOUT)
+#define BH_NOTHING UINT64_MAX
+#define BH_NAME "text"
+
+/* What a handle
+ * may do. */
+BH_ENUM(bh_http_role) {
+    BH_HTTP_ROLE_READ = 1, /* reads,
+                              and no more */
+    /* Writes. */
+    BH_HTTP_ROLE_2
+};
+
+/* Where it runs, as bits. */
+enum bh_place { BH_PLACE_HERE = 1, BH_PLACE_THERE = 2 };
+
+typedef struct bh_handle bh_handle;
+
+/* Limits – of a task. */
+typedef struct bh_limits {
+    uint64_t rate; /* bytes per second; default: BH_NOTHING */
+    enum bh_place place;
+} bh_limits;
+
+typedef struct bh_options {
+    size_t struct_size;
+    bh_http_role role;
+    bh_limits limits;
+    const bh_limits *others; /* BH_HTTP_ROLE_… and BH_PLACE_HERE */
+    const char *const *operator;
+    uint8_t digest[4];
+} bh_options;
+#define BH_OPTIONS_INIT {sizeof(bh_options)}
+
+/* Opens it. */
+BH_EXPORT int32_t bh_open(const bh_options *options, bh_http_role role, bh_handle **handle);
+BH_EXPORT
+int32_t bh_open_start(const struct bh_options *options, void *context);
+
+BH_EXPORT void bh_close(bh_handle *handle);
+"""
+
+
+@pytest.fixture
+def forms(tmp_path):
+    path = tmp_path / "forms.h"
+    path.write_text(FORMS)
+    return header.read(path)
+
+
+def test_constants_are_read_through_macros_with_their_comments(forms):
+    role, place = forms.enumerations
+    assert (role.name, role.documentation, role.is_bits) == ("bh_http_role", "What a handle may do.", False)
+    assert [(item.name, item.value, item.documentation) for item in role.constants] == [
+        ("BH_HTTP_ROLE_READ", 1, "reads, and no more"), ("BH_HTTP_ROLE_2", 2, "Writes."),
+    ]
+    assert (place.name, place.is_bits, place.prefix) == ("bh_place", True, "BH_PLACE_")
+    assert [(item.name, item.value, item.documentation) for item in forms.numbers] == [
+        ("BH_TIMEOUT", 30, "seconds"), ("BH_TWICE", 60, ""), ("BH_NOTHING", 2**64 - 1, ""),
+    ]
+
+
+def test_structs_in_structs_and_functions_behind_a_macro_are_read(forms):
+    limits, options = forms.structs
+    assert (limits.documentation, limits.is_growing, options.is_growing) == ("Limits – of a task.", False, True)
+    assert [field.type for field in options.fields][1:4] == ["bh_http_role", "bh_limits", "const bh_limits *"]
+    assert limits.fields[0].documentation == "bytes per second; default: BH_NOTHING"
+    assert [(function.name, function.documentation) for function in forms.functions] == [
+        ("bh_open", "Opens it."), ("bh_open_start", "Opens it."), ("bh_close", ""),
+    ]
+    assert forms.opaque == ("bh_handle",)
+
+
+def test_python_has_such_forms_as_the_compiler_has(forms):
+    declared = {}
+    exec(compile(python_declarations.structs(forms), "_ctypes", "exec"), declared)
+    options = declared["bh_options"]
+    assert (ctypes.sizeof(declared["bh_limits"]), ctypes.sizeof(options)) == (16, 56)
+    assert (options.limits.offset, options.others.offset, options.digest.offset) == (16, 32, 48)
+    functions = python_declarations.functions(forms)
+    assert '"bh_open": (c_int32, [POINTER(bh_options), c_int32, POINTER(bh_handle)]),' in functions
+    assert '"bh_open_start": (c_int32, [POINTER(bh_options), c_void_p]),' in functions
+    constants = python_constants.constants(forms)
+    assert "class HTTPRole(OpenEnum):" in constants and "class Place(IntFlag):" in constants
+    assert "    #: Reads, and no more.\n    READ = 1\n    #: Writes.\n    ROLE_2 = 2\n" in constants
+
+
+def test_the_manifest_has_such_forms(forms):
+    layouts, constants = swift_manifest.layouts(forms), swift_manifest.constants(forms)
+    assert '("limits", \\.limits), ("others", \\.others),' in layouts and "\\.`operator`" in layouts
+    assert '("BH_NOTHING", "18446744073709551615"),' in constants

@@ -1,0 +1,96 @@
+"""The command line has an option for every field of a session, a policy and a request, and shows the session's."""
+
+import re
+
+import pytest
+
+from tree import header, swift
+
+COMMAND = "Sources/backhaul"
+WORDS = "Sources/backhaul/Library/OptionWords.swift"
+NAMES = "Sources/backhaul/Library/Names.swift"
+RECORDS = ("ConfigurationRecord.swift", "ConstraintsRecord.swift")
+
+#: Struct -> what its variables are called where options are written into it.
+VARIABLES = {
+    "bh_session_configuration": "session|configuration|fields",
+    "bh_policy": "policy|fields",
+    "bh_request": "request",
+}
+
+#: Fields that no option sets, and why.
+WITHOUT_OPTION = {
+    "bh_session_configuration.launch_if_stopped_ms": "a program that is launched makes its sessions itself",
+    "bh_session_configuration.sends_launch_events": "a program that is launched makes its sessions itself",
+    "bh_request.mode": "the umask of the shell says it",
+    "bh_request.user_data": "for the memory of a program; a person has --group",
+    "bh_request.user_data_size": "as user_data",
+}
+
+#: Fields that the record of a session does not have under their name, and why.
+NOT_SHOWN = {
+    "headers": "they may hold secrets: `header_names` has their names",
+    "header_count": "as headers",
+    "proxy_password": "a secret",
+}
+
+#: Constants whose word is another than their name, or that have none (None), and why.
+OTHER_WORDS = {
+    "BH_HTTP_1_1": "http1.1",
+    "BH_HTTP_2": "http2",
+    "BH_HTTP_2_PRIOR_KNOWLEDGE": "http2-prior-knowledge",
+    "BH_PRESET_DEFAULT": "none",
+    # No limit: above it nothing runs, whatever is allowed.
+    "BH_THERMAL_CRITICAL": None,
+}
+
+#: What the messages of the library have that is no field.
+PHRASES = {"choose embedded hosting", "the option `store`", "the option `daemon`"}
+
+
+def text():
+    return "\n".join(source.text for source in swift(COMMAND))
+
+
+def fields(name):
+    return [field.name for field in header().struct(name).fields if field.name != "struct_size"]
+
+
+@pytest.mark.parametrize("name", VARIABLES)
+def test_each_field_has_an_option_or_a_reason_to_have_none(name):
+    written = set(re.findall(rf"\b(?:{VARIABLES[name]})\.(\w+) = ", text()))
+    missing = {f"{name}.{field}" for field in fields(name) if field not in written}
+    assert missing == {field for field in WITHOUT_OPTION if field.startswith(f"{name}.")}
+
+
+def test_each_field_of_a_session_is_shown():
+    shown = {word for source in swift(COMMAND) if source.path.name in RECORDS
+             for word in re.findall(r'\("(\w+)",', source.text)}
+    assert {field for field in fields("bh_session_configuration") if field not in shown} == set(NOT_SHOWN)
+
+
+def test_the_words_for_fields_are_those_of_the_header():
+    words = next(source for source in swift(COMMAND) if source.name == WORDS)
+    known = {field.name for struct in header().structs for field in struct.fields}
+    known |= {constant.name for enumeration in header().enumerations for constant in enumeration.constants}
+    spoken = re.findall(r'\("([^"]+)", "[^"]+"\)', words.text)
+    unknown = [word for phrase in spoken if phrase not in PHRASES for word in phrase.split()
+               if word not in known | {"is"}]
+    assert spoken and not unknown
+
+
+def test_the_words_for_constants_are_their_names():
+    names = next(source for source in swift(COMMAND) if source.name == NAMES).text
+    words = dict(re.findall(r'\((BH_\w+), "([^"]+)"\)', names))
+    words |= {constant: word for word, constant in re.findall(r'\("([^"]+)", (BH_\w+)\)', names)}
+    wrong = []
+    for enumeration in header().enumerations:
+        if not any(constant.name in words for constant in enumeration.constants):
+            continue
+        for constant in enumeration.constants:
+            plain = constant.name.removeprefix(enumeration.prefix).lower()
+            expected = OTHER_WORDS[constant.name] if constant.name in OTHER_WORDS else plain
+            word = words.get(constant.name)
+            if word not in (expected, plain.replace("_", "-") if expected == plain else expected):
+                wrong.append(f"{constant.name} is {word!r} instead of {expected!r}")
+    assert words and not wrong

@@ -1,0 +1,52 @@
+"""The documents name what include/backhaul.h has, and their tables of constants leave none out."""
+
+import re
+
+import pytest
+
+from tree import header, sources
+
+ROW = re.compile(r"^\|.*\|$")
+
+
+def documents():
+    return [source for source in sources() if source.path.suffix == ".md" and source.name != "CHANGELOG.md"]
+
+
+def names():
+    read = header()
+    yield from (constant.name for enumeration in read.enumerations for constant in enumeration.constants)
+    yield from (number.name for number in read.numbers)
+    for group in (read.structs, read.functions):
+        yield from (item.name for item in group)
+    yield from read.opaque
+    yield from read.types
+    yield from re.findall(r"#define (BH_\w+)", "\n".join(next(
+        source for source in sources() if source.name == "include/backhaul.h").lines))
+
+
+def test_each_name_of_c_in_a_document_is_in_the_header():
+    known = set(names())
+    unknown = [f"{source.name}:{number}: {word}" for source in documents()
+               for number, line in enumerate(source.lines, 1)
+               for word in re.findall(r"`((?:BH|bh)_\w+)(?:\(\))?`", line) if word not in known]
+    if unknown:
+        pytest.fail("\n".join(unknown), pytrace=False)
+
+
+#: Document, and an enumeration that one of its tables lists by its name or first constant -> what is left out there.
+TABLES = {
+    ("docs/conditions.md", "BH_PRESET_DEFAULT"): {"BH_PRESET_DEFAULT"},
+    ("docs/credentials.md", "BH_REFRESH_NONE"): {"BH_REFRESH_NONE"},
+    ("docs/credentials.md", "BH_RESPOND_REFUSE"): set(),
+    ("docs/retries.md", "BH_RETRY_NAME"): set(),
+}
+
+
+@pytest.mark.parametrize(("document", "key"), TABLES)
+def test_a_table_of_constants_is_whole(document, key):
+    source = next(source for source in documents() if source.name == document)
+    enumeration = next(enumeration for enumeration in header().enumerations if enumeration.key == key)
+    rows = "\n".join(line for line in source.lines if ROW.match(line))
+    missing = {constant.name for constant in enumeration.constants if f"`{constant.name}`" not in rows}
+    assert missing == TABLES[document, key]

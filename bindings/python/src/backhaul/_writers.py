@@ -1,0 +1,144 @@
+"""From a value to a struct of the library, field by field: a field that is called the same in both needs no line."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping
+from ctypes import POINTER, Structure, c_int32, c_uint32, c_uint64, cast, sizeof
+from enum import IntFlag
+from operator import attrgetter
+from typing import Any, Callable, Generic, TypeVar
+
+from ._ctypes import bh_header
+from ._readers import enumeration, places
+from ._writing import INT32, UINT32, UINT64, choice, copied, header_array, moment_ms, number, path, text, word
+
+Struct = TypeVar("Struct", bound=Structure)
+#: Writes what was given into the struct. The last: the number of the request, for errors.
+Writing = Callable[[Any, Any, "int | None"], None]
+
+_RANGES: Mapping[Any, range] = {c_int32: INT32, c_uint32: UINT32, c_uint64: UINT64}
+
+#: Annotation -> how such a field is checked and made what C has.
+_CONVERSIONS: Mapping[str, Callable[[str, Any, int | None], Any]] = {
+    "str": text,
+    "str | None": text,
+    "Path": path,
+    "Path | None": path,
+    "bool | None": choice,
+    "Moment | None": moment_ms,
+}
+
+
+def _converted(name: str, what: str, convert: Callable[[str, Any, int | None], Any]) -> Writing:
+    def write(slot: Any, value: Any, index: int | None) -> None:
+        setattr(slot, name, convert(what, value, index))
+
+    return write
+
+
+def _numeric(name: str, what: str, kind: range) -> Writing:
+    def write(slot: Any, value: Any, index: int | None) -> None:
+        setattr(slot, name, number(what, 0 if value is None else value, kind, index))
+
+    return write
+
+
+def _chosen(name: str, what: str, kind: Any) -> Writing:
+    def write(slot: Any, value: Any, index: int | None) -> None:
+        setattr(slot, name, word(what, 0 if value is None else value, kind, index))
+
+    return write
+
+
+def _sized(name: str, what: str) -> Writing:
+    def write(slot: Any, value: Any, index: int | None) -> None:
+        pointer, size = copied(what, value, index)
+        setattr(slot, name, pointer)
+        setattr(slot, f"{name}_size", size)
+
+    return write
+
+
+def _headers(slot: Any, value: Any, index: int | None) -> None:
+    fields = header_array(value, index)
+    slot.headers = cast(fields, POINTER(bh_header))
+    slot.header_count = len(fields)
+
+
+def flag(bit: int) -> Writing:
+    """Of a bool that is one of the struct's flags."""
+
+    def write(slot: Any, value: Any, index: int | None) -> None:
+        if value:
+            slot.flags |= bit
+
+    return write
+
+
+class Writer(Generic[Struct]):
+    """Fills structs from values of a dataclass. The annotation of each field says how; a field that has its default
+    stays as C has it, zero or NULL.
+
+    ``renamed``: Python's name -> C's. ``words``: what messages call a field, unless by its name. ``special``: how one
+    is written where the annotation does not say it. ``omitted``: fields that are only read.
+    """
+
+    def __init__(
+        self,
+        struct: type[Struct],
+        value: type[Any],
+        *,
+        renamed: Mapping[str, str] | None = None,
+        words: Mapping[str, str] | None = None,
+        special: Mapping[str, Writing] | None = None,
+        omitted: Collection[str] = (),
+    ) -> None:
+        self._struct = struct
+        where = places(struct)
+        fields = [field for field in dataclasses.fields(value) if field.name not in omitted]
+        self._get = attrgetter(*(field.name for field in fields))
+        self._writings: list[tuple[Any, Writing]] = []
+        for field in fields:
+            writing = (special or {}).get(field.name)
+            if writing is None:
+                name = (renamed or {}).get(field.name, field.name)
+                writing = _writing(name, (words or {}).get(field.name, field.name), str(field.type), where)
+            self._writings.append((field.default, writing))
+
+    def __call__(self, value: Any, index: int | None = None) -> Struct:
+        slot = self._struct()
+        self.fill(slot, value, index)
+        return slot
+
+    def fill(self, slot: Struct, value: Any, index: int | None = None) -> None:
+        slot.struct_size = sizeof(self._struct)
+        for given, (default, write) in zip(self._get(value), self._writings):
+            if given is not default:
+                write(slot, given, index)
+
+
+def _writing(name: str, what: str, annotation: str, where: Mapping[str, tuple[str, Any]]) -> Writing:
+    name = f"{name}_ms" if annotation == "Moment | None" else name
+    path, kind = where[name]
+    writing = _plain_writing(name, what, annotation, kind)
+    return writing if path == name else _within(path.rpartition(".")[0], writing)
+
+
+def _plain_writing(name: str, what: str, annotation: str, kind: Any) -> Writing:
+    choices = enumeration(annotation)
+    if annotation in _CONVERSIONS:
+        return _converted(name, what, _CONVERSIONS[annotation])
+    if annotation == "Headers":
+        return _headers
+    if annotation in ("bytes", "bytes | None"):
+        return _sized(name, what)
+    if choices is None or issubclass(choices, IntFlag):
+        return _numeric(name, what, _RANGES[kind])
+    return _chosen(name, what, choices)
+
+
+def _within(path: str, write: Writing) -> Writing:
+    """Writes into a struct of the struct."""
+    inner = attrgetter(path)
+    return lambda slot, value, index: write(inner(slot), value, index)

@@ -1,0 +1,160 @@
+"""Every field of the library's structs is read into a value, and every option is written: none is forgotten."""
+
+from __future__ import annotations
+
+from ctypes import (
+    POINTER,
+    Structure,
+    c_char_p,
+    c_int32,
+    c_size_t,
+    c_uint32,
+    c_void_p,
+    cast,
+    create_string_buffer,
+    pointer,
+    sizeof,
+)
+from dataclasses import dataclass
+from functools import reduce
+
+import pytest
+
+from backhaul import (
+    Activity,
+    LaunchCommand,
+    Part,
+    Policy,
+    Preset,
+    Request,
+    _reading,
+    _reading_conditions,
+    _reading_transfers,
+    _writing_conditions,
+    _writing_launch,
+    _writing_transfers,
+)
+from backhaul._ctypes import bh_header
+from backhaul._readers import Reader, places
+from backhaul._writers import Writer
+
+READERS = {
+    reader.struct.__name__: reader
+    for module in (_reading, _reading_conditions, _reading_transfers)
+    for reader in vars(module).values()
+    if isinstance(reader, Reader)
+}
+WRITERS = {
+    "bh_limits": _writing_transfers.limits,
+    "bh_network": _writing_conditions.network,
+    "bh_policy": _writing_transfers.policy,
+    "bh_session_configuration": _writing_transfers.configuration,
+}
+#: What has no value of its own.
+NOTHING = {"struct_size", "reserved"}
+#: Of an activity: its request is not listed; what is written of it is not read.
+NOT_READ = {("bh_activity", "request"), ("bh_activity", "first_ms")}
+#: Of a network.
+ONLY_READ = {"kind", "is_current", "used_today", "used_this_month", "day_ends_ms", "month_ends_ms"}
+
+
+def says_something(struct, path, kind):
+    """A struct in which one field says something, with what that points to."""
+    raw = struct(sizeof(struct))
+    *inner, name = path.split(".")
+    owner = reduce(getattr, inner, raw)
+    counts = {f"{name}_size", f"{name}_count", f"{name[:-1]}_count"}
+    for count in counts & {field for field, *_ in owner._fields_}:
+        setattr(owner, count, 1)
+    if kind is c_char_p:
+        setattr(owner, name, b"x")
+    elif kind is c_void_p:
+        setattr(owner, name, cast(create_string_buffer(b"x", 1), c_void_p))
+    elif kind is POINTER(c_char_p):
+        setattr(owner, name, (c_char_p * 1)(b"A=b"))
+    elif kind is POINTER(bh_header):
+        setattr(owner, name, (bh_header * 1)(bh_header(b"A", b"b")))
+    elif hasattr(kind, "contents"):
+        setattr(owner, name, pointer(kind._type_(sizeof(kind._type_))))
+    else:
+        # BH_NO where it is a choice: not what any default is.
+        setattr(owner, name, 2)
+    return raw
+
+
+def fields():
+    for struct, reader in READERS.items():
+        for name, (path, kind) in places(reader.struct).items():
+            is_part = name.endswith(("_count", "_size")) or isinstance(kind, type) and issubclass(kind, Structure)
+            if name not in NOTHING and not is_part and (struct, name) not in NOT_READ:
+                yield pytest.param(reader, path, kind, id=f"{struct}.{path}")
+
+
+def read(reader, raw):
+    # A condition that is not known has no value.
+    if reader.struct.__name__ == "bh_condition":
+        raw.is_known = not raw.is_known
+    return reader(raw, None) if reader.struct.__name__ == "bh_event" else reader(raw)
+
+
+@pytest.mark.parametrize(("reader", "field", "kind"), list(fields()))
+def test_a_field_is_read(reader, field, kind):
+    empty = reader.struct(sizeof(reader.struct))
+    assert read(reader, says_something(reader.struct, field, kind)) != read(reader, empty)
+
+
+@pytest.mark.parametrize(("reader", "field", "kind"), [
+    given for given in fields() if given.values[0].struct.__name__ in WRITERS
+])
+def test_a_field_is_written(reader, field, kind):
+    if field in ONLY_READ:
+        return
+    value = reader(says_something(reader.struct, field, kind))
+    assert reader(WRITERS[reader.struct.__name__](value)) == value
+
+
+def test_every_field_of_a_request_is_written():
+    # More than any request says: what contradicts another field is for the library to refuse.
+    request = Request(
+        "http://a/", "/d", "k", {"A": "b"}, b"u", "replace", 1, suspended=True, mode=0o600, method="PUT", group="g",
+        checksum="c", expected_size=1, body_file="/b", body=b"b", parts=[Part("p", "v")], body_source="snapshot",
+        refresh="url", expires=1.0, policy=Policy(maximum_attempts=1), earliest_start=1.0, latest_start=2.0,
+        expected_bytes_received=1, expected_bytes_sent=1,
+    )
+    raw = _writing_transfers.requests([request])[0]
+    assert [name for name, *_ in raw._fields_ if not getattr(raw, name)] == []
+
+
+def test_every_field_of_an_activity_that_a_host_says_is_written():
+    activity = Activity("a", 1, 1, False, "utility", Request("http://a/"), 1.0)
+    raw = _writing_conditions.activity(activity)
+    unsaid = [name for name, *_ in raw._fields_ if not getattr(raw, name)]
+    assert unsaid == ["next_ms", "next_ends_ms", "last_started_ms", "last_task", "url"]
+
+
+def test_every_field_of_a_launch_command_is_written():
+    command = LaunchCommand("/a", ["b"], {"C": "d"}, "/e", 1, 2, 3, 4)
+    raw = _writing_launch.launch(command).contents
+    assert [name for name, *_ in raw._fields_ if not getattr(raw, name)] == []
+
+
+class Inner(Structure):
+    _fields_ = [("preset", c_int32), ("networks", c_uint32)]
+
+
+class Outer(Structure):
+    _fields_ = [("struct_size", c_size_t), ("constraints", Inner), ("quiet_hours", c_char_p)]
+
+
+@dataclass(frozen=True)
+class Options:
+    preset: str | Preset | None = None
+    networks: int = 0
+    quiet_hours: str | None = None
+
+
+def test_a_field_of_a_struct_in_a_struct_needs_no_line():
+    options = Options(Preset.OVERNIGHT, 3, "22:00-06:00")
+    raw = Writer(Outer, Options)(options)
+    assert (raw.constraints.preset, raw.constraints.networks, raw.quiet_hours) == (2, 3, b"22:00-06:00")
+    assert Reader(Outer, Options)(raw) == options

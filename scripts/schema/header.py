@@ -1,0 +1,166 @@
+"""Reads the header: clang's syntax tree says what is declared, the text behind it what the comments say."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from .comments import Comments
+from .model import Constant, Enumeration, Field, Function, Header, Struct
+
+PROJECT = Path(__file__).resolve().parents[2]
+PATH = PROJECT / "include" / "backhaul.h"
+
+_MACRO = re.compile(rb"^#define (BH_\w+)[ \t]+(\S.*)$", re.MULTILINE)
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_NUMBER = re.compile(r"[\w\s()|&<>~+*/-]+")
+# The enumerator that has the compiler work out what a macro is.
+_VALUE = "value_of_"
+
+_Node = dict[str, Any]
+
+
+def read(path: Path = PATH) -> Header:
+    source = path.read_bytes()
+    macros = _number_macros(source)
+    return _Reader(source, macros, _syntax_tree(path, macros)).header()
+
+
+def _number_macros(source: bytes) -> dict[str, int]:
+    """Name -> where the definition ends, of the macros whose body is made of numbers and of other such macros."""
+    found: dict[str, int] = {}
+    for match in _MACRO.finditer(source):
+        name, body = (group.decode() for group in match.groups())
+        code = body.split("/*")[0].strip()
+        known = all(word in found or word.endswith("_MAX") for word in _WORD.findall(re.sub(r"\b\d\w*", "", code)))
+        if _NUMBER.fullmatch(code) and known:
+            found[name] = match.start(2) + len(code.encode())
+    return found
+
+
+def _syntax_tree(path: Path, macros: dict[str, int]) -> list[_Node]:
+    """The declarations of the header, and an enumerator for each macro, of which clang says only so what it is."""
+    toolchain = os.environ.get("BACKHAUL_TOOLCHAIN")
+    if not toolchain:
+        raise SystemExit("BACKHAUL_TOOLCHAIN is not set; run this with scripts/in-venv.")
+    program = f'#include "{path}"\n' + "".join(f"enum {{ {_VALUE}{name} = {name} }};\n" for name in macros)
+    command = [f"{toolchain}/bin/clang", "-x", "c", "-std=c11", "-w", "-fsyntax-only", "-Xclang", "-ast-dump=json", "-"]
+    tree = subprocess.run(command, input=program, capture_output=True, text=True, check=False)
+    if tree.returncode:
+        raise SystemExit(f"{path} is no C: {tree.stderr.strip()}")
+    return json.loads(tree.stdout)["inner"]
+
+
+def _begin(node: _Node) -> int:
+    return _offset(node["range"]["begin"])
+
+
+def _end(node: _Node) -> int:
+    last = node["range"]["end"]
+    return _offset(last) + last.get("expansionLoc", last)["tokLen"]
+
+
+def _offset(location: _Node) -> int:
+    """In bytes of the file; of what a macro makes, where the macro is used."""
+    return location.get("expansionLoc", location)["offset"]
+
+
+def _children(node: _Node, kind: str) -> list[_Node]:
+    return [child for child in node.get("inner", []) if child["kind"] == kind]
+
+
+class _Reader:
+    def __init__(self, source: bytes, macros: dict[str, int], tree: list[_Node]) -> None:
+        self._comments = Comments(source)
+        self._macros = macros
+        self._tree = tree
+        # An enumeration whose type is declared by the same macro is at the same place as that.
+        self._type_at = {_begin(node): node["name"] for node in self._of("TypedefDecl")}
+
+    def header(self) -> Header:
+        structs = [node for node in self._of("RecordDecl") if node.get("completeDefinition")]
+        defined = {node["name"] for node in structs}
+        opaque = dict.fromkeys(node["name"] for node in self._of("RecordDecl") if node["name"] not in defined)
+        return Header(
+            structs=tuple(map(self._struct, structs)),
+            enumerations=tuple(self._enumerations()),
+            numbers=tuple(self._numbers()),
+            functions=tuple(self._functions()),
+            opaque=tuple(opaque),
+            types=self._types(),
+        )
+
+    def _of(self, kind: str) -> list[_Node]:
+        return [node for node in self._tree if node["kind"] == kind and node.get("name", "").startswith("bh_")]
+
+    def _enums(self) -> list[_Node]:
+        return [node for node in self._tree if node["kind"] == "EnumDecl" and _children(node, "EnumConstantDecl")]
+
+    def _struct(self, node: _Node) -> Struct:
+        fields = tuple(
+            Field(field["name"], field["type"]["qualType"], self._comments.of_member(_begin(field), _end(field)))
+            for field in _children(node, "FieldDecl")
+        )
+        return Struct(node["name"], self._comments.above(_begin(node)), fields)
+
+    def _enumerations(self) -> list[Enumeration]:
+        found = []
+        for node in self._enums():
+            constants = self._constants(node)
+            if constants[0].name.startswith("BH_"):
+                name = node.get("name") or self._type_at.get(_begin(node))
+                found.append(Enumeration(name, self._comments.of(_begin(node), _end(node)), constants))
+        return found
+
+    def _constants(self, node: _Node) -> tuple[Constant, ...]:
+        constants: list[Constant] = []
+        for child in _children(node, "EnumConstantDecl"):
+            given = _children(child, "ConstantExpr")
+            value = int(given[0]["value"]) if given else constants[-1].value + 1 if constants else 0
+            row = self._comments.rows.get(child["name"])
+            documentation = row or self._comments.of_member(_begin(child), _end(child))
+            constants.append(Constant(child["name"], value, documentation))
+        return tuple(constants)
+
+    def _numbers(self) -> list[Constant]:
+        values = {
+            constant.name.removeprefix(_VALUE): constant.value
+            for node in self._enums()
+            for constant in self._constants(node)
+            if constant.name.startswith(_VALUE)
+        }
+        return [
+            Constant(name, values[name], self._comments.of(end, end)) for name, end in self._macros.items()
+        ]
+
+    def _functions(self) -> list[Function]:
+        found: list[Function] = []
+        end = 0
+        for node in self._of("FunctionDecl"):
+            begin = _begin(node)
+            documentation = self._comments.above(begin)
+            if not documentation and found and self._comments.follows_directly(end, begin):
+                documentation = found[-1].documentation
+            end = _end(node)
+            parameters = tuple(
+                Field(parameter["name"], parameter["type"]["qualType"]) for parameter in _children(node, "ParmVarDecl")
+            )
+            result = node["type"]["qualType"].partition("(")[0].strip()
+            found.append(Function(node["name"], result, parameters, documentation))
+        return found
+
+    def _types(self) -> dict[str, str]:
+        """Types that stand for another, and enumerations with their type."""
+        enums = {
+            node["name"]: node.get("fixedUnderlyingType", {}).get("qualType", "int") for node in self._of("EnumDecl")
+        }
+        aliases = {
+            node["name"]: node["type"]["qualType"]
+            for node in self._of("TypedefDecl")
+            if not node["type"]["qualType"].startswith(("struct ", "enum "))
+        }
+        return {**enums, **aliases}

@@ -1,0 +1,93 @@
+"""The header as values: structs, enumerations, numbers and functions, each with its documentation."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An enumerator, or a macro that is a number."""
+
+    name: str
+    value: int
+    documentation: str
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """Constants that belong together."""
+
+    #: Of the type; None: it has none.
+    name: str | None
+    documentation: str
+    constants: tuple[Constant, ...]
+
+    @property
+    def key(self) -> str:
+        """What other tables call it: the type's name, or the first constant of an enumeration without one."""
+        return self.name or self.constants[0].name
+
+    @property
+    def prefix(self) -> str:
+        """What all names begin with: `BH_TLS_` of BH_TLS_1_2 and BH_TLS_1_3."""
+        names = [constant.name.split("_") for constant in self.constants]
+        common = []
+        for words in zip(*names):
+            if len(set(words)) > 1 or words[0].isdigit():
+                break
+            common.append(words[0])
+        return "_".join(common[: min(map(len, names)) - 1]) + "_"
+
+    @property
+    def is_bits(self) -> bool:
+        """Whether the constants are combined. The documentation of such an enumeration speaks of bits."""
+        return re.search(r"\bbits\b", self.documentation) is not None
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a struct, or a parameter of a function."""
+
+    name: str
+    #: As C spells it, with one blank between words: `const char *const *`, `char[512]`.
+    type: str
+    documentation: str = ""
+
+
+@dataclass(frozen=True)
+class Struct:
+    name: str
+    documentation: str
+    fields: tuple[Field, ...]
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether it begins with its size, so that a newer library may have more fields at its end."""
+        return self.fields[0].name == "struct_size"
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str
+    result: str
+    parameters: tuple[Field, ...]
+    #: Declarations without a blank line between them share the comment of the first.
+    documentation: str
+
+
+@dataclass(frozen=True)
+class Header:
+    structs: tuple[Struct, ...]
+    enumerations: tuple[Enumeration, ...]
+    #: The macros that are numbers.
+    numbers: tuple[Constant, ...]
+    functions: tuple[Function, ...]
+    #: Structs without a definition: what handles point to.
+    opaque: tuple[str, ...]
+    #: Name of a type of the header -> the type that it stands for: `bh_status` -> `int32_t`.
+    types: dict[str, str]
+
+    def struct(self, name: str) -> Struct:
+        return next(struct for struct in self.structs if struct.name == name)

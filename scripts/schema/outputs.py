@@ -1,0 +1,32 @@
+"""The generated files."""
+
+from __future__ import annotations
+
+from . import header, python_constants, python_declarations, swift_manifest
+
+_MANIFEST = "Sources/BackhaulABI/Manifest"
+_PACKAGE = "bindings/python/src/backhaul"
+
+WRITERS = {
+    f"{_MANIFEST}/Constants.swift": swift_manifest.constants,
+    f"{_MANIFEST}/StructLayouts.swift": swift_manifest.layouts,
+    f"{_PACKAGE}/_constants.py": python_constants.constants,
+    f"{_PACKAGE}/_ctypes.py": python_declarations.structs,
+    f"{_PACKAGE}/_functions.py": python_declarations.functions,
+    f"{_PACKAGE}/_numbers.py": python_constants.numbers,
+}
+
+
+def texts() -> dict[str, str]:
+    """Path from the project's root -> what the file must be."""
+    read = header.read()
+    return {path: write(read) for path, write in WRITERS.items()}
+
+
+def write() -> None:
+    for path, text in texts().items():
+        (header.PROJECT / path).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

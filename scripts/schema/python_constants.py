@@ -1,0 +1,67 @@
+"""The enumerations and the plain numbers of the Python package."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from . import names
+from .model import Constant, Enumeration, Header
+from .python_source import docstring, module, number, remark
+from .python_words import PythonWords
+
+#: Classes with more than OpenEnum has; they are written by hand in _open_enum.py.
+_BASES = {"TaskState": "FinalStates"}
+
+
+def constants(header: Header) -> str:
+    words = PythonWords(header)
+    classes = [(name, enumeration) for enumeration in header.enumerations if (name := names.python_class(enumeration))]
+    table = "".join(f'    ("{enumeration.prefix}", {name}),\n' for name, enumeration in classes)
+    return module(
+        "The constants of include/backhaul.h, as enumerations. The import compares them with the loaded library's.",
+        ["from enum import IntEnum, IntFlag", "from ._open_enum import FinalStates, OpenEnum"],
+        [
+            *(_class(name, enumeration, words) for name, enumeration in classes),
+            "#: Each enumeration with what the names of its members begin with in the header.\n"
+            f"PREFIXES: tuple[tuple[str, type[IntEnum] | type[IntFlag]], ...] = (\n{table})\n",
+        ],
+    )
+
+
+def _class(name: str, enumeration: Enumeration, words: PythonWords) -> str:
+    base = "IntFlag" if enumeration.is_bits else _BASES.get(name, "OpenEnum")
+    members = "".join(
+        f"{remark(words.of(constant.documentation))}"
+        f"    {names.python_member(enumeration, constant)} = {constant.value}\n"
+        for constant in enumeration.constants
+    )
+    return f"class {name}({base}):\n{docstring(words.of(enumeration.documentation))}\n{members}"
+
+
+def _plain(enumeration: Enumeration) -> tuple[Constant, ...]:
+    """The constants; one alone has the documentation of its enumeration."""
+    if len(enumeration.constants) > 1:
+        return enumeration.constants
+    return (replace(enumeration.constants[0], documentation=enumeration.documentation),)
+
+
+def numbers(header: Header) -> str:
+    words = PythonWords(header)
+    groups = [
+        "".join(
+            remark(words.of(constant.documentation), "")
+            + f"{constant.name.removeprefix('BH_')} = {number(constant.value)}\n"
+            for constant in group
+        )
+        for group in [
+            # The version of the library may be another.
+            [constant for constant in header.numbers if not constant.name.startswith("BH_VERSION")],
+            *(_plain(enumeration) for enumeration in header.enumerations if not names.python_class(enumeration)),
+        ]
+    ]
+    return module(
+        "The plain numbers of include/backhaul.h, by its names without the prefix: limits, flags, and special values.",
+        [],
+        groups,
+        separator="\n",
+    )

@@ -1,0 +1,40 @@
+"""The common forms of the generated Python modules."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+
+WIDTH = 120
+_NOTE = "# Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.\n"
+
+
+def module(documentation: str, imports: Iterable[str], blocks: Iterable[str], separator: str = "\n\n") -> str:
+    """A module with its groups of imports and its blocks."""
+    head = f'{_NOTE}"""{documentation}"""\n\nfrom __future__ import annotations\n'
+    imported = "".join(f"\n{group}\n" for group in imports)
+    return head + imported + separator + separator.join(block.strip("\n") + "\n" for block in blocks)
+
+
+def docstring(text: str, indent: str = "    ") -> str:
+    if len(indent) + len(text) + 6 <= WIDTH:
+        return f'{indent}"""{text}"""\n'
+    lines = textwrap.wrap(f'"""{text}', WIDTH - len(indent), break_on_hyphens=False)
+    closing = '"""' if len(lines[-1]) + len(indent) + 3 <= WIDTH else f'\n{indent}"""'
+    return textwrap.indent("\n".join(lines), indent) + closing + "\n"
+
+
+def remark(text: str, indent: str = "    ") -> str:
+    """A comment that documents the line below it, or nothing."""
+    if not text:
+        return ""
+    return textwrap.fill(text, WIDTH, initial_indent=f"{indent}#: ", subsequent_indent=f"{indent}#: ",
+                         break_on_hyphens=False) + "\n"
+
+
+def number(value: int) -> str:
+    """As people write it: 2**64 - 1, 65_536."""
+    for bits in (32, 64):
+        if value == 2**bits - 1:
+            return f"2**{bits} - 1"
+    return f"{value:_}"

@@ -1,0 +1,69 @@
+"""Comments of the header as documentation of the Python package: sentences, in Python's words."""
+
+from __future__ import annotations
+
+import re
+
+from .model import Header
+from .names import camel_case, python_class, python_member
+
+#: Words of the comments -> Python's, where a rule does not say it.
+_WORDS = {
+    "NULL": "None",
+    "bh_error": "``BackhaulError``",
+    "bh_existing_task": "``Enqueued``",
+    "bh_request.latest_start_ms": "``Request.latest_start``",
+    "bh_session_update": "``update``",
+    "bh_session_challenges": "``challenges``",
+    "bh_session_create": "``session``",
+    "bh_session_enqueue": "an enqueue",
+    "bh_task_claim": "``claim``",
+    "bh_tasks_reschedule": "``reschedule``",
+}
+
+# `BH_ROLE_…`: any of a family.
+_FAMILY = re.compile(r"(BH_[A-Z_]*_)…")
+_NAME_OF_C = re.compile(r"\bbh_[\w.]*\w|\bBH_\w+|\bNULL\b")
+_ARTICLE = re.compile(r"\ba (?=`*[AEIO])")
+_CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
+# A field, such as quiet_hours, that is not code yet; no part of a path and no name of a function.
+_FIELD = re.compile(r"(?<![\w`\"./])([a-z]+_[a-z_]*[a-z])(?![\w`\"(])")
+_FIRST_WORD = re.compile(r"[a-z]+\b(?![_(])")
+
+
+class PythonWords:
+    def __init__(self, header: Header) -> None:
+        self._words = {struct.name: f"``{camel_case(struct.name)}``" for struct in header.structs} | _WORDS
+        #: What the names of an enumeration begin with -> its class.
+        self._families: dict[str, str] = {}
+        plain = list(header.numbers)
+        for enumeration in header.enumerations:
+            name = python_class(enumeration)
+            if not name:
+                plain += enumeration.constants
+                continue
+            self._families[enumeration.prefix] = name
+            for constant in enumeration.constants:
+                self._words[constant.name] = f"{name}.{python_member(enumeration, constant)}"
+        self._words |= {constant.name: constant.name.removeprefix("BH_") for constant in plain}
+
+    def of(self, comment: str) -> str:
+        text = _FAMILY.sub(lambda match: self._families.get(match[1], match[0]), comment)
+        text = _NAME_OF_C.sub(lambda match: self._word(match[0]), text)
+        text = _ARTICLE.sub("an ", text)
+        text = _FIELD.sub(r"``\1``", _CODE.sub(r"``\1``", text))
+        return _sentence(text)
+
+    def _word(self, name: str) -> str:
+        struct, _, field = name.partition(".")
+        if name in self._words or not field or struct not in self._words:
+            return self._words.get(name, name)
+        return f"{self._words[struct].removesuffix('``')}.{field}``"
+
+
+def _sentence(text: str) -> str:
+    if not text:
+        return ""
+    if _FIRST_WORD.match(text):
+        text = text[0].upper() + text[1:]
+    return text if text.endswith((".", '."')) else text + "."
