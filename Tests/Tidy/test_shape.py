@@ -15,6 +15,7 @@ LONG_FUNCTIONS = {
 #: Classes with more stored properties, and why.
 LARGE_CLASSES = {
     "ConditionsWatch": "one reader for each condition; its readers have no other state",
+    "Transaction": "one constant for each family of operations; no other state",
     "Transfer": "one request with all its hops; to be divided when several loops share it",
     "Watch": "the screen of one command: its rows, its terminal and its pace",
 }

@@ -65,13 +65,13 @@ struct CommandCall {
         let command = connection.hello.map { CommandID(client: $0.client, sequence: sequence) }
         engine.store({ (transaction) throws(Failure) -> Applied in
             if let command {
-                try transaction.forget(command.client, through: answeredThrough)
-                if let bytes = try transaction.applied(command) {
+                try transaction.commands.forget(command.client, through: answeredThrough)
+                if let bytes = try transaction.commands.reply(to: command) {
                     return Applied(reply: try Wire.decodeReply(bytes), change: nil, isNew: false)
                 }
             }
             let (reply, change) = try body(transaction)
-            if let command { try transaction.remember(command, reply: Wire.encodeReply(reply)) }
+            if let command { try transaction.commands.remember(command, reply: Wire.encodeReply(reply)) }
             return Applied(reply: reply, change: change, isNew: true)
         }, then: { engine, result in
             switch result {

@@ -19,8 +19,8 @@ struct ConditionCommands {
         let (id, sequence) = (call.connection.id, call.sequence)
         engine.store({ (transaction) throws(Failure) in
             (
-                counts: try transaction.waitingCounts(), sessions: try transaction.activeSessions(),
-                delayed: try transaction.delayed(for: .budget), began: try transaction.delaysBegan(for: .budget)
+                counts: try transaction.lanes.waitingCounts(), sessions: try transaction.sessions.active(),
+                delayed: try transaction.delays.tasks(for: .budget), began: try transaction.delays.began(for: .budget)
             )
         }, then: { engine, result in
             engine.clients.registry.reply(id, sequence, result.map { found in

@@ -44,8 +44,8 @@ struct TaskCommands {
         let hasKey = items.contains { $0.0.idempotencyKey != nil }
         let running = hasKey ? engine.base.transfers.tasks(of: session) : []
         call.once({ (transaction) throws(Failure) in
-            let applied = try transaction.enqueue(
-                session: session, items, aliases: aliases, now: now, clock: clock, isLaunched: isLaunched,
+            let applied = try transaction.tasks.enqueue(
+                items, in: session, aliases: aliases, now: now, clock: clock, isLaunched: isLaunched,
                 running: running)
             enqueued.withLock { $0 = applied }
             try with(transaction, applied.results)
@@ -74,8 +74,8 @@ struct TaskCommands {
         let running = engine.base.transfers.tasks(of: session)
         let (id, sequence) = (call.connection.id, call.sequence)
         engine.store({ (transaction) throws(Failure) in
-            try transaction.taskInfos(
-                session, selection, after: after, maximum: maximum, running: running,
+            try transaction.listing.tasks(
+                of: session, selection, after: after, maximum: maximum, running: running,
                 bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
         }, then: { engine, result in
             engine.clients.registry.reply(id, sequence, result.map { listing in
@@ -100,8 +100,8 @@ struct TaskCommands {
         let calendar = engine.base.calendar.milliseconds
         let held = control == .resume ? engine.holding.probes.heldByUplink(of: session) : [:]
         call.once({ (transaction) throws(Failure) in
-            let change = try transaction.control(
-                session, control, selection, running: running, now: Clock.wallMilliseconds, calendar: calendar,
+            let change = try transaction.control.apply(
+                control, to: selection, of: session, running: running, now: Clock.wallMilliseconds, calendar: calendar,
                 bootMilliseconds: Clock.bootMilliseconds, held: held)
             return (.count(change.count + change.held), change)
         }, then: { engine, change in
@@ -144,9 +144,10 @@ struct TaskCommands {
         let (id, sequence) = (call.connection.id, call.sequence)
         let directory = engine.services.directory
         engine.store({ (transaction) throws(Failure) -> (TaskRecord, path: String, size: UInt64)? in
-            guard try !transaction.checkClaim(task, session: session, path: destination.path) else { return nil }
-            guard let record = try transaction.task(task) else { return nil }
-            if record.outcome?.state != .succeeded, let consumed = try transaction.consumedFile(of: task) {
+            let isClaimed = try transaction.destinations.checkClaim(task, session: session, path: destination.path)
+            guard !isClaimed else { return nil }
+            guard let record = try transaction.tasks.find(task) else { return nil }
+            if record.outcome?.state != .succeeded, let consumed = try transaction.bodies.consumedFile(of: task) {
                 return (record, directory.bodyFile(named: consumed.name), consumed.size)
             }
             return (record, directory.keptFile(of: task), record.outcome?.size ?? 0)
@@ -163,7 +164,7 @@ struct TaskCommands {
                     case .failure(let failure): engine.clients.registry.reply(id, sequence, .failure(failure))
                     case .success:
                         engine.store({ (transaction) throws(Failure) in
-                            try transaction.recordClaim(task, path: destination.path)
+                            try transaction.destinations.recordClaim(task, path: destination.path)
                         }, then: { engine, result in
                             engine.clients.registry.reply(id, sequence, result.map { .done })
                         })
