@@ -293,7 +293,7 @@ extension EngineLoop {
         let running = base.transfers.all.map(\.attempt.task)
         let changing = running.filter { names.contains(base.files.location(of: $0).partName) }
         runtime.store({ (transaction) throws(Failure) in
-            for task in changing { try transaction.renewPart(of: task.id) }
+            for task in changing { try transaction.attempts.renewPart(of: task.id) }
         }, then: { _ in
             then()
             return []

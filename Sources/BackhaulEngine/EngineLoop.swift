@@ -152,19 +152,19 @@ final class EngineLoop {
         let clock = CalendarWatch.readClock()
         base.calendar.begin(clock)
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.adopt(clock)
-            try transaction.releaseDeadConsumers()
-            _ = try transaction.releaseUnconnected()
-            try transaction.rescheduleParked(bootMilliseconds: clock.boot, now: clock.wall)
+            try transaction.delays.adopt(clock)
+            try transaction.clients.releaseDead()
+            _ = try transaction.delays.releaseUnconnected()
+            try transaction.challenges.rescheduleParked(bootMilliseconds: clock.boot, now: clock.wall)
             return Opening(
-                tag: try transaction.storeTag(), hasClients: try !transaction.clients().isEmpty,
-                sessions: try transaction.activeSessions(),
-                lanes: try transaction.lanesWithWaitingTasks(), sealed: try transaction.tasksWithIntent(),
-                challenges: try transaction.openChallenges(), kept: try transaction.keptAnswers(),
-                nextDue: try transaction.nextDue(),
-                latestStart: try transaction.nextLatestStart(), waits: try transaction.openWaits(),
-                launches: try transaction.launches(), limits: try transaction.limits(),
-                networks: (try transaction.networks(), try transaction.usage()))
+                tag: try transaction.leftovers.storeTag(), hasClients: try !transaction.clients.all().isEmpty,
+                sessions: try transaction.sessions.active(),
+                lanes: try transaction.lanes.ready(), sealed: try transaction.tasks.withIntent(),
+                challenges: try transaction.challenges.all(), kept: try transaction.credentials.kept(),
+                nextDue: try transaction.delays.nextDue(),
+                latestStart: try transaction.starts.nextLatestStart(), waits: try transaction.waits.open(),
+                launches: try transaction.launches.all(), limits: try transaction.settings.limits(),
+                networks: (try transaction.settings.networks(), try transaction.settings.usage()))
         }, then: { [unowned self] result in
             switch result {
             case .success(let opening): opened(opening)

@@ -13,14 +13,26 @@ LONG_FUNCTIONS = {}
 #: Classes with more stored properties, and why.
 LARGE_CLASSES = {
     "ConditionsWatch": "one reader for each condition; its readers have no other state",
+    "Transaction": "one constant for each family of operations; no other state",
     "Transfer": "one request with all its hops; to be divided when several loops share it",
     "Watch": "the screen of one command: its rows, its terminal and its pace",
+}
+MOST_EXTENDING_FILES = 2
+#: Modules whose classes and structs are extended in few files.
+WHOLE_TYPES = ("BackhaulEngine", "BackhaulStore")
+#: Those that are extended in more files of their module, and why.
+EXTENDED = {
+    "Row": "reads the columns of a table, beside the table's SQL; no state",
+    "StoreDirectory": "a path and a descriptor, both constant; its files, its lock and its displacement",
 }
 
 FUNCTION = re.compile(
     r"^( *)(?:@\w+(?:\([^)]*\))? )*(?:(?:public|private|fileprivate|static|final|override|mutating|convenience"
     r"|nonisolated) )*(?:func (\w+)|(init)[?!]?\(|(deinit)|(subscript))")
 CLASS = re.compile(r"^(?:public )?final class (\w+)", re.M)
+TYPE = re.compile(r"^(?:public )?(?:final class|struct) (\w+)", re.M)
+#: Not one that adds a conformance, which is fine in a file of its own.
+EXTENSION = re.compile(r"^(?:(?:public|private|fileprivate) )?extension (\w+)(?: where [^:{]*)? \{", re.M)
 STORED = re.compile(
     r"^    (?:private |private\(set\) |public |unowned |weak |lazy |static |nonisolated )*(?:var|let) \w+")
 
@@ -73,3 +85,22 @@ def classes():
 def test_a_class_has_few_stored_properties(path):
     name = CLASS.search(path.read_text()).group(1)
     assert len(stored_properties(path)) <= MOST_PROPERTIES or name in LARGE_CLASSES
+
+
+def extending_files():
+    """Each class and struct of the modules -> the other files of its module that extend it."""
+    found = {}
+    for module in WHOLE_TYPES:
+        texts = {path: path.read_text() for path in sources() if path.is_relative_to(PROJECT / "Sources" / module)}
+        own = {name: path for path, text in texts.items() for name in TYPE.findall(text)}
+        for path, text in texts.items():
+            for name in set(EXTENSION.findall(text)) & set(own):
+                if path != own[name]:
+                    found.setdefault(name, []).append(str(path.relative_to(PROJECT)))
+    return found
+
+
+def test_a_type_is_extended_in_few_files():
+    many = {name: files for name, files in extending_files().items() if len(files) > MOST_EXTENDING_FILES}
+    assert {name: files for name, files in many.items() if name not in EXTENDED} == {}
+    assert set(EXTENDED) <= set(many), "a reason that is not needed any more"

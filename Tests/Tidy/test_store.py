@@ -42,6 +42,9 @@ NUMBER = re.compile(
     rf"\b({ENUMERATIONS})\b *(=|<>|<=|>=|<|>|(NOT )?IN \() *\d"
     r"|VALUES \([^)']*(?<![?\w(])[1-9]"
     r"|WHEN \d")
+USED = re.compile(r"^    private var \w+: (\w+Operations) \{", re.M)
+HELD = re.compile(r"    (?:public |private )?(?:let|var) (\w+)(?!.*\{)")
+LENT = re.compile(r"^    public let \w+: (\w+Operations)$", re.M)
 BY_HAND = re.compile(r'Query\(\s*"+\s*SELECT\s+([^"]*?)\bFROM\b')
 
 
@@ -118,3 +121,31 @@ def test_columns_are_listed_by_the_function_that_reads_them():
             if "," in columns:
                 wrong.append((source, 1, f"lists {columns.strip()} by hand"))
     expect_none(wrong)
+
+
+def families():
+    """The name of each family of operations -> the families that it uses."""
+    return {source.path.stem: set(USED.findall(code(source))) for source in swift(STORE + "Operations")}
+
+
+def test_a_family_holds_the_tables_and_the_directory_only():
+    for source in swift(STORE + "Operations"):
+        begin = next(number for number, line in enumerate(source.lines) if f"struct {source.path.stem} {{" in line)
+        stored = filter(None, map(HELD.match, source.lines[begin:source.lines.index("}")]))
+        assert {match[1] for match in stored} <= {"tables", "directory"}, source.name
+
+
+def test_no_family_uses_itself_over_others():
+    rest = families()
+    assert len(rest) > 20
+    while rest:
+        lowest = {name for name, used in rest.items() if not used & set(rest)}
+        assert lowest, f"these use each other in a circle: {sorted(rest)}"
+        rest = {name: used for name, used in rest.items() if name not in lowest}
+
+
+def test_a_transaction_lends_each_family_or_others_use_it():
+    (transaction,) = (source for source in swift(STORE.rstrip("/")) if source.name == STORE + "Transaction.swift")
+    lent = set(LENT.findall(transaction.text))
+    used = set().union(*families().values())
+    assert set(families()) == lent | used

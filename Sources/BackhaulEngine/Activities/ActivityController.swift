@@ -57,7 +57,7 @@ final class ActivityController {
         guard !isEnding(), state.begin() else { return }
         let now = unixMilliseconds()
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.openActivities(now: now)
+            try transaction.activities.open(now: now)
         }, then: { [unowned self] result in
             switch result {
             case .success(let (open, next)): return found(open, next: next)
@@ -155,7 +155,7 @@ final class ActivityController {
     private func start(_ activity: OpenActivity, then others: ArraySlice<OpenActivity>) {
         let (now, clock) = (calendar.milliseconds, CalendarWatch.readClock())
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.start(activity, now: now, clock: clock)
+            try transaction.activities.start(activity, now: now, clock: clock)
         }, then: { [unowned self] result in
             var effects: [EngineEffect] = []
             switch result {

@@ -105,7 +105,7 @@ final class EventPublisher {
         connection.setReadingAhead(handle, true)
         let (id, session, window) = (connection.id, attached.session, attached.window)
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.poll(session, after: window.cursor, maximum: window.room)
+            try transaction.events.poll(session, after: window.cursor, maximum: window.room)
         }, then: { [unowned self] result in
             hasRead(result, of: window, id, handle)
             return []

@@ -149,7 +149,7 @@ final class SessionClaims {
     /// The session went to a handle that had given up in that moment.
     private func giveBack(_ opened: OpenedSession, _ consumer: ConsumerIdentity, _ name: NamedSession) {
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.releaseHandle(client: consumer.client, handle: consumer.handle, session: opened.id)
+            try transaction.clients.releaseHandle(client: consumer.client, handle: consumer.handle, session: opened.id)
         }, then: { [unowned self] _ in
             released(name)
             return []
@@ -184,8 +184,8 @@ final class SessionClaims {
     private func releaseAbsent() {
         let present = clients.clients
         runtime.storeUntilDone({ (transaction) throws(Failure) in
-            for known in try transaction.clients() where !present.contains(known.client) {
-                try transaction.releaseClient(known.client)
+            for known in try transaction.clients.all() where !present.contains(known.client) {
+                try transaction.clients.release(known.client)
             }
         }, then: { [unowned self] _ in
             releasedAll()

@@ -23,14 +23,14 @@ struct ActivityCommands {
         engine.base.calendar.look()
         let now = Clock.wallMilliseconds
         call.once({ (transaction) throws(Failure) in
-            try transaction.setActivity(activity, origin: origin, in: session, now: now)
+            try transaction.activities.set(activity, origin: origin, in: session, now: now)
             return (.done, nil)
         }, then: { _ in engine.hosts.activities.activityChanged() })
     }
 
     func removeActivity(_ identifier: String, in session: SessionID) {
         call.once({ (transaction) throws(Failure) in
-            try transaction.removeActivity(identifier, in: session)
+            try transaction.activities.remove(identifier, in: session)
             return (.done, nil)
         }, then: { _ in engine.hosts.activities.look() })
     }
@@ -39,7 +39,7 @@ struct ActivityCommands {
         engine.base.calendar.look()
         engine.hosts.activities.look()
         call.read { (transaction) throws(Failure) in
-            .activities(try transaction.activities(session, now: Clock.wallMilliseconds))
+            .activities(try transaction.activities.infos(of: session, now: Clock.wallMilliseconds))
         }
     }
 }

@@ -22,8 +22,8 @@ struct BodyCommands {
         let requests = needed.map { items[$0].0 }
         let command = call.commandID
         engine.runtime.store({ (transaction) throws(Failure) -> Set<Int>? in
-            if let command, try transaction.applied(command) != nil { return nil }
-            return try transaction.positionsWithKnownKey(session, requests)
+            if let command, try transaction.commands.reply(to: command) != nil { return nil }
+            return try transaction.tasks.positionsWithKnownKey(session, requests)
         }, then: { result in
             guard call.isConnected else { return [] }
             switch result {
@@ -88,7 +88,7 @@ struct BodyCommands {
                 let isNew = { (position: Int) in
                     results.indices.contains(position) && results[position].disposition == .new
                 }
-                try transaction.noteConsumed(bodies.consumed(where: isNew))
+                try transaction.bodies.recordConsumed(bodies.consumed(where: isNew))
             },
             settle: { reply in
                 engine.housekeeping.requestBodies.discardUnused(bodies.names)

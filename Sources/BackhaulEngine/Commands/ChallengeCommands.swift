@@ -12,7 +12,7 @@ struct ChallengeCommands {
 
     func challenges(of session: SessionID) {
         call.read { (transaction) throws(Failure) in
-            .challenges(Array(try transaction.challenges(session).prefix(Self.challengeCount)))
+            .challenges(Array(try transaction.challenges.all(of: session).prefix(Self.challengeCount)))
         }
     }
 
@@ -27,14 +27,14 @@ struct ChallengeCommands {
         if case .url(let url) = response { origin = try WebAddress.origin(of: url) }
         let answered = Lock<Challenge?>(nil)
         call.once({ [origin] (transaction) throws(Failure) in
-            let challenge = try transaction.openChallenge(id, of: session)
+            let challenge = try transaction.challenges.openChallenge(id, of: session)
             try ResponseCheck.check(response, for: challenge)
             answered.withLock { $0 = challenge }
             if response == .refuse {
-                return (.done, try transaction.failTasks(of: challenge, in: session, now: now))
+                return (.done, try transaction.challenges.failTasks(of: challenge, in: session, now: now))
             }
             try transaction.write(response, life, to: challenge, origin, of: session)
-            return (.done, try transaction.freeTasks(of: challenge, in: session, now: now))
+            return (.done, try transaction.challenges.releaseTasks(of: challenge, in: session, now: now))
         }, then: { change in
             guard let change, let challenge = answered.withLock({ $0 }) else { return }
             if response == .refuse {
@@ -55,8 +55,8 @@ extension Transaction {
         of session: SessionID
     ) throws(Failure) {
         guard challenge.space.kind == .refresh else {
-            guard life.isKept else { return try forgetKept(challenge.space, of: session) }
-            return try keep(
+            guard life.isKept else { return try credentials.forget(challenge.space, of: session) }
+            return try credentials.keep(
                 KeptAnswer(
                     space: challenge.space, challenge: challenge.id, schemes: challenge.schemes, response: response,
                     expiresMilliseconds: life.expiresMilliseconds), of: session)
@@ -65,6 +65,6 @@ extension Transaction {
             challenge: challenge.id, expiresMilliseconds: life.expiresMilliseconds, isDeclined: response == .standard)
         if case .headers(let headers) = response { refreshed.headers = headers }
         if case .url(let url) = response { refreshed.url = url }
-        try refresh(challenge, with: refreshed, origin: origin, in: session)
+        try credentials.refresh(challenge, with: refreshed, origin: origin, in: session)
     }
 }

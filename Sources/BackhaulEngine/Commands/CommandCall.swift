@@ -90,13 +90,13 @@ final class CommandCall {
         let (command, answeredThrough) = (commandID, answeredThrough)
         engine.runtime.store({ (transaction) throws(Failure) -> Applied in
             if let command {
-                try transaction.forget(command.client, through: answeredThrough)
-                if let bytes = try transaction.applied(command) {
+                try transaction.commands.forget(command.client, through: answeredThrough)
+                if let bytes = try transaction.commands.reply(to: command) {
                     return Applied(reply: try Wire.decodeReply(bytes), change: nil, isNew: false)
                 }
             }
             let (reply, change) = try body(transaction)
-            if let command { try transaction.remember(command, reply: Wire.encodeReply(reply)) }
+            if let command { try transaction.commands.remember(command, reply: Wire.encodeReply(reply)) }
             return Applied(reply: reply, change: change, isNew: true)
         }, then: { [self] result in
             if case .success(let applied) = result {

@@ -55,7 +55,7 @@ final class CommandReceiver {
         guard !clients.registry.clients.contains(hello.client) else { return }
         let application = hello.application
         engine.runtime.storeUntilDone({ (transaction) throws(Failure) in
-            try transaction.releaseClient(hello.client)
+            try transaction.clients.release(hello.client)
         }, then: { _ in
             clients.claims.released(in: application)
             return []
@@ -109,8 +109,8 @@ final class CommandReceiver {
         let connected = clients.registry.clients
         let departed = hello.departed.filter { !connected.contains($0) }
         engine.runtime.storeUntilDone({ (transaction) throws(Failure) in
-            try transaction.releaseDeparted(departed, of: process)
-            return try transaction.waitingEvents(application: application)
+            try transaction.clients.releaseDeparted(departed, of: process)
+            return try transaction.sessions.withEvents(application: application)
         }, then: { waitingEvents in
             if !departed.isEmpty { clients.claims.released(in: application) }
             for waiting in waitingEvents {

@@ -15,8 +15,8 @@ struct ConditionCommands {
     func holds() {
         call.read({ (transaction) throws(Failure) in
             (
-                counts: try transaction.waitingCounts(), sessions: try transaction.activeSessions(),
-                delayed: try transaction.delayed(for: .budget), began: try transaction.delaysBegan(for: .budget)
+                counts: try transaction.lanes.waitingCounts(), sessions: try transaction.sessions.active(),
+                delayed: try transaction.delays.tasks(for: .budget), began: try transaction.delays.began(for: .budget)
             )
         }, reply: { found in
             let names = Dictionary(

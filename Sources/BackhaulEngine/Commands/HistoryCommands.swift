@@ -7,12 +7,12 @@ struct HistoryCommands {
     let call: CommandCall
 
     func attempts(of task: TaskID, in session: SessionID) {
-        call.read { (transaction) throws(Failure) in .attempts(try transaction.attempts(of: task, in: session)) }
+        call.read { (transaction) throws(Failure) in .attempts(try transaction.attempts.all(of: task, in: session)) }
     }
 
     func history(of session: SessionID, after: TaskID, maximum: Int) {
         call.read { (transaction) throws(Failure) in
-            let (tasks, more) = try transaction.history(of: session, after: after, maximum: maximum)
+            let (tasks, more) = try transaction.history.tasks(of: session, after: after, maximum: maximum)
             return .tasks(tasks, more: more)
         }
     }
@@ -20,7 +20,7 @@ struct HistoryCommands {
     /// When and why a task has waited.
     func waits(of task: TaskID, in session: SessionID) {
         call.read { (transaction) throws(Failure) in
-            guard let waits = try transaction.waits(of: task, in: session, now: Clock.wallMilliseconds) else {
+            guard let waits = try transaction.waits.all(of: task, in: session, now: Clock.wallMilliseconds) else {
                 throw Failure(.notFound, "the session has no task \(task.rawValue)")
             }
             return .waits(waits)

@@ -11,8 +11,8 @@ struct LaunchCommands {
         let application = call.connection.application ?? ""
         let launch = Lock<StoredLaunch?>(nil)
         call.once({ (transaction) throws(Failure) in
-            try transaction.setLaunch(command, of: application)
-            let stored = try transaction.launch(of: application)
+            try transaction.launches.set(command, of: application)
+            let stored = try transaction.launches.find(application)
             launch.withLock { $0 = stored }
             return (.done, nil)
         }, then: { _ in engine.hosts.launches.registered(launch.withLock { $0 }, of: application) })
@@ -22,7 +22,7 @@ struct LaunchCommands {
     func launches() {
         call.read({ (transaction) throws(Failure) in
             var listed: [(launch: StoredLaunch, seen: LaunchedApplication.Seen)] = []
-            for launch in try transaction.launches() {
+            for launch in try transaction.launches.all() {
                 listed.append((launch, try transaction.seen(launch.application)))
             }
             return listed
@@ -34,12 +34,14 @@ struct LaunchCommands {
         let application = call.connection.application ?? ""
         let token = call.connection.hello?.launch
         call.read({ (transaction) throws(Failure) -> (CurrentLaunch, LaunchedApplication.Seen)? in
-            guard let token, let launch = try transaction.launch(of: application), launch.current?.token == token else {
+            guard let token, let launch = try transaction.launches.find(application),
+                launch.current?.token == token
+            else {
                 return nil
             }
             let current = CurrentLaunch(
                 id: token.id, launches: max(1, launch.backoff.launches),
-                sessions: try transaction.launchedSessions(of: application))
+                sessions: try transaction.launches.sessions(of: application))
             // All are completed: it is over, though its row does not say so yet.
             guard !current.sessions.isEmpty else { return nil }
             return (current, try transaction.seen(application))
@@ -58,18 +60,18 @@ struct LaunchCommands {
         let application = call.connection.application ?? ""
         let client = call.connection.hello?.client
         let token = call.connection.hello?.launch
-        let found = Lock<Transaction.Completion?>(nil)
+        let found = Lock<LaunchCompletion?>(nil)
         call.once({ (transaction) throws(Failure) in
-            let count = try transaction.eventsThrough(session, handedOut)
+            let count = try transaction.events.count(of: session, through: handedOut)
             guard count == 0 else {
                 throw Failure(
                     .eventsOutstanding,
                     "\(count) events were handed out and not acknowledged; acknowledge them, then complete",
                     detail: Int64(clamping: count))
             }
-            let current = try transaction.launch(of: application)?.current
+            let current = try transaction.launches.find(application)?.current
             let isOfLaunch = token != nil && current?.token == token
-            let completion = try transaction.completeLaunch(of: session, in: application)
+            let completion = try transaction.launches.complete(session, in: application)
             found.withLock { $0 = completion }
             return (.completed(endsHandle: completion.wasLaunched && isOfLaunch), nil)
         }, then: { _ in
@@ -79,7 +81,7 @@ struct LaunchCommands {
             guard reply == .completed(endsHandle: true), let client else { return }
             let attached = call.isConnected ? call.connection.detach(handle) : nil
             engine.runtime.store({ (transaction) throws(Failure) in
-                try transaction.releaseHandle(client: client, handle: handle, session: session)
+                try transaction.clients.releaseHandle(client: client, handle: handle, session: session)
             }, then: { _ in
                 guard let attached else { return [] }
                 engine.clients.claims.released(NamedSession(application: application, identifier: attached.identifier))

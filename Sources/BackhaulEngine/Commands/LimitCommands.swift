@@ -10,12 +10,12 @@ struct LimitCommands {
     func setLimits(_ limits: EngineLimits) throws(Failure) {
         try LimitsCheck.check(limits)
         call.once({ (transaction) throws(Failure) in
-            try transaction.setLimits(limits)
+            try transaction.settings.setLimits(limits)
             return (.done, nil)
         }, then: { _ in call.engine.limits(limits) })
     }
 
     func limits() {
-        call.read { (transaction) throws(Failure) in .limits(try transaction.limits()) }
+        call.read { (transaction) throws(Failure) in .limits(try transaction.settings.limits()) }
     }
 }

@@ -10,7 +10,7 @@ struct NetworkCommands {
     func setNetwork(_ settings: NetworkSettings) throws(Failure) {
         try NetworkCheck.check(settings)
         call.once({ (transaction) throws(Failure) in
-            try transaction.setNetwork(settings)
+            try transaction.settings.setNetwork(settings)
             return (.done, nil)
         }, then: { _ in engine.apply(engine.holding.budgets.configure(settings)) })
     }

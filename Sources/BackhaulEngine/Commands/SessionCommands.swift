@@ -18,7 +18,7 @@ struct SessionCommands {
         try SessionCheck.check(configuration)
         let identifier = configuration.identifier
         open(handle, role, identifier, waits: waits) { (transaction, application, consumer) throws(Failure) in
-            try transaction.createSession(
+            try transaction.sessions.create(
                 application: application, configuration: configuration, role: role, consumer: consumer,
                 now: Clock.wallMilliseconds)
         }
@@ -26,7 +26,7 @@ struct SessionCommands {
 
     func attach(_ identifier: String, _ role: Role, _ handle: HandleID, waits: Bool) {
         open(handle, role, identifier, waits: waits) { (transaction, application, consumer) throws(Failure) in
-            try transaction.attachSession(
+            try transaction.sessions.attach(
                 application: application, identifier: identifier, role: role, consumer: consumer)
         }
     }
@@ -77,7 +77,7 @@ struct SessionCommands {
             engine.clients.registry.detached(address, from: attached.session)
         }
         engine.runtime.store({ (transaction) throws(Failure) in
-            try transaction.releaseHandle(client: client, handle: handle)
+            try transaction.clients.releaseHandle(client: client, handle: handle)
         }, then: { result in
             call.reply(result.map { _ in .done })
             if case .success(let identifier?) = result {
@@ -95,16 +95,18 @@ struct SessionCommands {
     // MARK: Configuration
 
     func configuration(of session: SessionID) {
-        call.read { (transaction) throws(Failure) in .configuration(try transaction.configuration(session)) }
+        call.read { (transaction) throws(Failure) in
+            .configuration(try transaction.sessions.configuration(of: session))
+        }
     }
 
     func update(_ configuration: SessionConfiguration, of session: SessionID) {
         let now = engine.base.calendar.milliseconds
         call.once({ (transaction) throws(Failure) in
-            try transaction.updateConfiguration(session, configuration)
+            try transaction.sessions.update(session, configuration)
             // Tasks that wait for a credential are due at the end of their resource time-out.
-            try transaction.rescheduleParked(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
-            try transaction.rescheduleRetries(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
+            try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
+            try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
             return (.done, nil)
         }, then: { _ in
             engine.remember(configuration, of: session)
@@ -114,7 +116,8 @@ struct SessionCommands {
 
     func invalidate(_ session: SessionID, cancelTasks: Bool) {
         call.once({ (transaction) throws(Failure) in
-            let change = try transaction.invalidate(session, cancelTasks: cancelTasks, now: Clock.wallMilliseconds)
+            let change = try transaction.sessions.invalidate(
+                session, cancelTasks: cancelTasks, now: Clock.wallMilliseconds)
             return (.done, change)
         }, then: { change in
             if let change { engine.apply(change, tasksEndedOrStopped: cancelTasks ? .cancel : nil) }
@@ -125,7 +128,7 @@ struct SessionCommands {
 
     func poll(_ session: SessionID, after: EventID, maximum: Int) {
         call.read { (transaction) throws(Failure) in
-            let (events, more) = try transaction.poll(session, after: after, maximum: maximum)
+            let (events, more) = try transaction.events.poll(session, after: after, maximum: maximum)
             let fitting = Wire.countThatFits(events)
             return .events(Array(events.prefix(fitting)), more: more || fitting < events.count)
         }
@@ -134,7 +137,7 @@ struct SessionCommands {
     func acknowledge(_ acknowledgement: Acknowledgement, in session: SessionID) {
         let returns = Lock(false)
         call.once({ (transaction) throws(Failure) in
-            let change = try transaction.acknowledge(session, acknowledgement)
+            let change = try transaction.events.acknowledge(session, acknowledgement)
             return (.count(UInt64(change.count)), change)
         }, then: { change in
             guard let change else { return }
@@ -164,7 +167,7 @@ struct SessionCommands {
     func list() {
         let application = call.connection.application ?? ""
         call.read({ (transaction) throws(Failure) in
-            (infos: try transaction.sessions(application: application), seen: try transaction.seen(application))
+            (infos: try transaction.sessions.infos(application: application), seen: try transaction.seen(application))
         }, reply: { listing in
             var infos = engine.clients.withWaiting(listing.infos, of: application)
             engine.hosts.launches.describe(&infos, of: application, listing.seen)

@@ -43,8 +43,8 @@ struct TaskCommands {
         let hasKey = items.contains { $0.0.idempotencyKey != nil }
         let running = hasKey ? engine.base.transfers.tasks(of: session) : []
         call.once({ (transaction) throws(Failure) in
-            let applied = try transaction.enqueue(
-                session: session, items, aliases: aliases, now: now, clock: clock, isLaunched: isLaunched,
+            let applied = try transaction.tasks.enqueue(
+                items, in: session, aliases: aliases, now: now, clock: clock, isLaunched: isLaunched,
                 running: running)
             enqueued.withLock { $0 = applied }
             try with(transaction, applied.results)
@@ -72,8 +72,8 @@ struct TaskCommands {
     func list(_ selection: TaskSelection, after: TaskID, maximum: Int, of session: SessionID) {
         let running = engine.base.transfers.tasks(of: session)
         call.read({ (transaction) throws(Failure) in
-            try transaction.taskInfos(
-                session, selection, after: after, maximum: maximum, running: running,
+            try transaction.listing.tasks(
+                of: session, selection, after: after, maximum: maximum, running: running,
                 bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
         }, reply: { listing in
             var tasks: [TaskInfo] = []
@@ -96,8 +96,8 @@ struct TaskCommands {
         let calendar = engine.base.calendar.milliseconds
         let held = control == .resume ? engine.holding.probes.heldByUplink(of: session) : [:]
         call.once({ (transaction) throws(Failure) in
-            let change = try transaction.control(
-                session, control, selection, running: running, now: Clock.wallMilliseconds, calendar: calendar,
+            let change = try transaction.control.apply(
+                control, to: selection, of: session, running: running, now: Clock.wallMilliseconds, calendar: calendar,
                 bootMilliseconds: Clock.bootMilliseconds, held: held)
             return (.count(change.count + change.held), change)
         }, then: { change in
@@ -139,9 +139,10 @@ struct TaskCommands {
         try engine.base.files.checkIsOutside(destination)
         let directory = engine.services.directory
         engine.runtime.store({ (transaction) throws(Failure) -> (TaskRecord, path: String, size: UInt64)? in
-            guard try !transaction.checkClaim(task, session: session, path: destination.path) else { return nil }
-            guard let record = try transaction.task(task) else { return nil }
-            if record.outcome?.state != .succeeded, let consumed = try transaction.consumedFile(of: task) {
+            let isClaimed = try transaction.destinations.checkClaim(task, session: session, path: destination.path)
+            guard !isClaimed else { return nil }
+            guard let record = try transaction.tasks.find(task) else { return nil }
+            if record.outcome?.state != .succeeded, let consumed = try transaction.bodies.consumedFile(of: task) {
                 return (record, directory.bodyFile(named: consumed.name), consumed.size)
             }
             return (record, directory.keptFile(of: task), record.outcome?.size ?? 0)
@@ -158,7 +159,7 @@ struct TaskCommands {
                     case .failure(let failure): call.reply(.failure(failure))
                     case .success:
                         engine.runtime.store({ (transaction) throws(Failure) in
-                            try transaction.recordClaim(task, path: destination.path)
+                            try transaction.destinations.recordClaim(task, path: destination.path)
                         }, then: { result in
                             call.reply(result.map { .done })
                             return []

@@ -86,7 +86,7 @@ final class BudgetAdmission {
         }
         let ids = tasks.map(\.task)
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.delay(ids, until: due, for: .budget)
+            try transaction.delays.begin(ids, until: due, for: .budget)
         }, then: { result in
             // A store that is full or failing would return the same tasks at once.
             guard case .success = result else { return [.reloadLater([lane.id])] }
@@ -126,7 +126,7 @@ final class BudgetAdmission {
 
     private func judge(by terms: Terms, after last: DelayedTask?) {
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.judgeDelayed(for: .budget, after: last) { task in
+            try transaction.delays.judge(for: .budget, after: last) { task in
                 guard let mine = terms[task.session], DeferralDecision.fits(task.statedBytes, mine.budgets) != nil
                 else { return nil }
                 return mine.end

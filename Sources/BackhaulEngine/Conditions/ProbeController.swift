@@ -115,10 +115,10 @@ final class ProbeController {
         running.visit { if $0.lane == key.lane { known.insert($0.id) } }
         let calendar = calendar.milliseconds
         runtime.store({ [known] (transaction) throws(Failure) -> (task: StoredTask?, nextDue: Int64?) in
-            let first = try transaction.firstWaitingTask(lane: key.lane, stating: key.constraints, notIn: known)
+            let first = try transaction.lanes.firstWaitingTask(of: key.lane, stating: key.constraints, notIn: known)
             guard let first else { return (nil, nil) }
-            let task = try transaction.startable([first], StartClock(calendar: calendar)).first
-            return (task, task == nil ? try transaction.nextDue() : nil)
+            let task = try transaction.starts.startable([first], StartClock(calendar: calendar)).first
+            return (task, task == nil ? try transaction.delays.nextDue() : nil)
         }, then: { [unowned self] result in
             loading.remove(key.lane)
             guard case .success(let found) = result else { return notStarted(key, kind) }

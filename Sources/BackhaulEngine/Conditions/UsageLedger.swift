@@ -58,7 +58,7 @@ final class UsageLedger {
         guard !entries.isEmpty || !removed.isEmpty else { return }
         isSaving = true
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.saveUsage(entries, removing: removed)
+            try transaction.settings.saveUsage(entries, removing: removed)
         }, then: { [unowned self] result in
             isSaving = false
             if case .failure = result {

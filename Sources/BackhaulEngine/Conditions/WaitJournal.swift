@@ -29,7 +29,7 @@ final class WaitJournal {
         let row = rows.begin()
         let now = Clock.wallMilliseconds
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.beginWait(scope, hold.reason, hold.sentence, now: now)
+            try transaction.waits.begin(scope, hold.reason, hold.sentence, now: now)
         }, then: { [unowned self] result in
             guard case .success(let id) = result else {
                 rows.lost(row)
@@ -50,7 +50,7 @@ final class WaitJournal {
     }
 
     private func end(_ id: WaitID, at time: Int64) {
-        runtime.store({ (transaction) throws(Failure) in try transaction.endWait(id, now: time) }, then: { _ in [] })
+        runtime.store({ (transaction) throws(Failure) in try transaction.waits.end(id, now: time) }, then: { _ in [] })
     }
 
     /// Records that an earlier engine has begun and not ended.

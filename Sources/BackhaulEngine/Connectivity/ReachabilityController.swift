@@ -110,7 +110,7 @@ final class ReachabilityController {
         pacing.looked(at: runtime.now)
         let effects = release()
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.releaseUnconnected()
+            try transaction.delays.releaseUnconnected()
         }, then: { [unowned self] result in
             // The store is full or failing for now; a look at what is due tries these tasks, too.
             guard case .success(let lanes) = result else { return [.due(at: Clock.bootMilliseconds + 1_000)] }
@@ -163,7 +163,7 @@ final class ReachabilityController {
         guard !asked.isEmpty else { return }
         let now = Clock.wallMilliseconds
         runtime.storeUntilDone({ (transaction) throws(Failure) in
-            try transaction.unconnected(among: asked)
+            try transaction.delays.unconnected(among: asked)
         }, then: { [unowned self] waiting in
             let free = asked.subtracting(waiting).filter { !isRunning($0) }
             let effects = tryNow(free)

@@ -48,7 +48,7 @@ final class CookieController {
 
     private func load(_ session: SessionID) {
         runtime.storeUntilDone({ (transaction) throws(Failure) in
-            try transaction.cookies(of: session)
+            try transaction.cookies.all(of: session)
         }, then: { [unowned self] lines in
             jars[session]?.jar.add(lines)
             jars[session]?.stored.formUnion(lines)
@@ -85,7 +85,7 @@ final class CookieController {
         jars[session]?.stored = wanted
         // A cookie that could not be stored is set again by its server in the next engine.
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.changeCookies(of: session, adding: added, removing: removed)
+            try transaction.cookies.change(of: session, adding: added, removing: removed)
         }, then: { _ in [] })
     }
 

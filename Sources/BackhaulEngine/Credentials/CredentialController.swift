@@ -156,7 +156,8 @@ final class CredentialController {
         let lanes = Set(tasks.map(\.lane))
         let now = calendar.milliseconds
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.parkUnasked(ids, for: challenge, bootMilliseconds: Clock.bootMilliseconds, now: now)
+            try transaction.challenges.parkUnasked(
+                ids, for: challenge, bootMilliseconds: Clock.bootMilliseconds, now: now)
         }, then: { result in
             guard case .success(let next) = result else { return [.reloadLater(lanes)] }
             return [.due(at: next), .tasksWait(in: lanes, reload: false)]
@@ -171,7 +172,7 @@ final class CredentialController {
         let (ids, session, now) = (tasks.map(\.id), first.session, calendar.milliseconds)
         let lanes = Set(tasks.map(\.lane))
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.ask(
+            try transaction.challenges.open(
                 demand, for: ids, replacing: replacing, bootMilliseconds: Clock.bootMilliseconds, now: now)
         }, then: { [unowned self] result in
             let effects = settled(demand.space, (try? result.get())??.challenge, session)

@@ -39,7 +39,7 @@ final class CalendarWatch {
         guard !isMoving, abs(reading.wall - reading.boot - offset) >= CalendarJump.tolerance else { return }
         isMoving = true
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.adopt(reading)
+            try transaction.delays.adopt(reading)
         }, then: { [unowned self] result in
             isMoving = false
             guard case .success(let step) = result else { return [] }

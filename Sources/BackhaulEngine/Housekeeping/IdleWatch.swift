@@ -66,7 +66,7 @@ final class IdleWatch {
     private func lingerIsOver() -> [EngineEffect] {
         guard let facts = facts(), LeaveDecision.mayLeave(facts) else { return [] }
         runtime.store({ (transaction) throws(Failure) in
-            (tasks: try transaction.tasksWait(), activities: try transaction.hasActivities())
+            (tasks: try transaction.lanes.anyStarts(), activities: try transaction.activities.hasAny())
         }, then: { [unowned self] result in
             // A store that cannot be read for now is asked again later, by this or a later daemon.
             guard case .success(let waiting) = result else { return [.mayBeIdle] }

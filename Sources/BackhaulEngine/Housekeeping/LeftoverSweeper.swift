@@ -32,7 +32,7 @@ final class LeftoverSweeper {
         guard !isSweeping else { return }
         isSweeping = true
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.leftovers(limit: Self.batchSize)
+            try transaction.leftovers.all(limit: Self.batchSize)
         }, then: { [unowned self] result in remove((try? result.get()) ?? []) })
     }
 
@@ -52,7 +52,7 @@ final class LeftoverSweeper {
 
     private func forget(_ removed: [Leftover]) {
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.forgetLeftovers(removed)
+            try transaction.leftovers.forget(removed)
         }, then: { [unowned self] result in
             isSweeping = false
             guard case .success = result else { return [.mayBeIdle] }

@@ -62,7 +62,7 @@ final class RequestBodyKeeper {
     private func setAsideUnknown(_ names: [String]) {
         guard !names.isEmpty else { return }
         runtime.storeUntilDone({ (transaction) throws(Failure) in
-            try transaction.unknownBodies(among: names)
+            try transaction.bodies.unknown(among: names)
         }, then: { [unowned self] unknown in
             disk.setAside(unknown, in: directory.bodiesPath) {}
             return []
@@ -73,7 +73,7 @@ final class RequestBodyKeeper {
     func discardUnused(_ names: [String]) {
         guard !names.isEmpty else { return }
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.leaveBodies(among: names)
+            try transaction.bodies.addLeftovers(among: names)
         }, then: { [unowned self] _ in
             sweep()
             return []
@@ -85,7 +85,7 @@ final class RequestBodyKeeper {
         guard !isSweeping else { return }
         isSweeping = true
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.bodyLeftovers(limit: Self.batchSize)
+            try transaction.bodies.leftovers(limit: Self.batchSize)
         }, then: { [unowned self] result in remove((try? result.get()) ?? []) })
     }
 
@@ -103,7 +103,7 @@ final class RequestBodyKeeper {
 
     private func forget(_ names: [String]) {
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.forgetBodyLeftovers(names)
+            try transaction.bodies.forgetLeftovers(names)
         }, then: { [unowned self] result in
             isSweeping = false
             guard case .success = result else { return [.mayBeIdle] }
@@ -116,7 +116,7 @@ final class RequestBodyKeeper {
     /// again with the next consumed file, and by the next engine.
     func removeConsumed(after path: String = "", then: @escaping () -> [EngineEffect]) {
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.consumed(after: path, limit: Self.batchSize)
+            try transaction.bodies.consumed(after: path, limit: Self.batchSize)
         }, then: { [unowned self] result in
             guard case .success(let files) = result, let last = files.last?.path else { return then() }
             disk.removeConsumed(files, then: runtime.returning { [unowned self] done in
@@ -129,7 +129,7 @@ final class RequestBodyKeeper {
 
     private func forgetConsumed(_ done: [BodyFile], through last: String, then: @escaping () -> [EngineEffect]) {
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.forgetConsumed(done)
+            try transaction.bodies.forgetConsumed(done)
         }, then: { [unowned self] result in
             guard case .success = result else { return then() }
             removeConsumed(after: last, then: then)
@@ -159,7 +159,7 @@ final class RequestBodyKeeper {
 
     private func giveBack(after name: String) {
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.bodiesToReturn(after: name, limit: Self.batchSize)
+            try transaction.bodies.toReturn(after: name, limit: Self.batchSize)
         }, then: { [unowned self] result in
             guard case .success(let bodies) = result, let last = bodies.last?.name else { return endWalk() }
             disk.giveBack(bodies, from: directory.bodiesPath, then: runtime.returning { [unowned self] outcomes in
@@ -174,7 +174,7 @@ final class RequestBodyKeeper {
         for case (let body, let failure?) in outcomes { note(failure, of: body) }
         let done = outcomes.filter { $0.failure == nil }.map(\.body.name)
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.forgetReturned(done)
+            try transaction.bodies.forgetReturned(done)
         }, then: { [unowned self] _ in
             giveBack(after: name)
             return []

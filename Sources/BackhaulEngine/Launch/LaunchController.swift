@@ -112,7 +112,7 @@ final class LaunchController {
     }
 
     /// A session was completed, by any process. `hasRead`: events were handed to it before.
-    func completed(in name: String, _ completion: Transaction.Completion, hasRead: Bool) {
+    func completed(in name: String, _ completion: LaunchCompletion, hasRead: Bool) {
         guard let application = applications[name] else { return }
         if application.completed(completion, hasRead: hasRead) { save(application) }
         look(at: name)
@@ -132,7 +132,7 @@ final class LaunchController {
         application.wakeAt = nil
         let addsToLaunch = application.isLiving
         runtime.store({ (transaction) throws(Failure) in
-            if addsToLaunch { try transaction.listWaiting(of: name) }
+            if addsToLaunch { try transaction.launches.listWaiting(of: name) }
             return try transaction.seen(name)
         }, then: { [unowned self] result in
             looked(at: name, result)
@@ -215,7 +215,7 @@ final class LaunchController {
 
     private func save(_ application: LaunchedApplication) {
         let stored = application.stored
-        runtime.store({ (transaction) throws(Failure) in try transaction.save(stored) }, then: { _ in [] })
+        runtime.store({ (transaction) throws(Failure) in try transaction.launches.save(stored) }, then: { _ in [] })
     }
 
     private func launch(_ application: LaunchedApplication) {
@@ -223,7 +223,7 @@ final class LaunchController {
         let before = application.begin(now: runtime.now)
         let (backoff, secret) = (application.stored.backoff, UInt64.random(in: .min ... .max))
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.beginLaunch(of: name, secret: secret, backoff: backoff, now: Clock.wallMilliseconds)
+            try transaction.launches.begin(of: name, secret: secret, backoff: backoff, now: Clock.wallMilliseconds)
         }, then: { [unowned self] result in
             began(name, result, before)
             return []

@@ -110,7 +110,7 @@ final class LaunchedApplication {
     }
 
     /// Returns whether the row has changed.
-    func completed(_ completion: Transaction.Completion, hasRead: Bool) -> Bool {
+    func completed(_ completion: LaunchCompletion, hasRead: Bool) -> Bool {
         // Otherwise a host would be launched again and again without a delay: one that completes what it never reads
         // or was not launched for, or whose credentials do not serve.
         if completion.wasRepeated {
@@ -204,6 +204,7 @@ final class LaunchedApplication {
 extension Transaction {
     func seen(_ application: String) throws(Failure) -> LaunchedApplication.Seen {
         LaunchedApplication.Seen(
-            waiting: try waitingSessions(of: application), isOutstanding: try hasLaunchedSessions(application))
+            waiting: try launches.waitingSessions(of: application),
+            isOutstanding: try launches.hasSessions(of: application))
     }
 }

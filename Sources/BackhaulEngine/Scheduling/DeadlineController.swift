@@ -59,7 +59,7 @@ final class DeadlineController {
 
     private func readNextEnd(of session: SessionID) {
         runtime.storeUntilDone({ (transaction) throws(Failure) in
-            try transaction.nextEndOfTime(session)
+            try transaction.tasks.nextEndOfTime(of: session)
         }, then: { [unowned self] end in
             nextEnds[session] = end
             return [.planLook]
@@ -79,7 +79,7 @@ final class DeadlineController {
         for (session, end) in nextEnds where end <= now {
             nextEnds[session] = nil
             runtime.storeUntilDone({ (transaction) throws(Failure) in
-                try transaction.overdue(of: session, limit: Self.overdueLimit, now: now)
+                try transaction.tasks.overdue(of: session, limit: Self.overdueLimit, now: now)
             }, then: { overdue in [.endOverdue(overdue), .tasksAreHeld(of: session)] })
         }
     }
@@ -107,7 +107,7 @@ final class DeadlineController {
         guard let next = latestStart, next <= now else { return }
         latestStart = nil
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.movePastLatestStart(now: now)
+            try transaction.starts.movePastLatestStart(now: now)
         }, then: { [unowned self] result in
             // The store cannot commit for now.
             guard case .success(let moved) = result else { return latestStart(at: now + Self.retryMilliseconds) }

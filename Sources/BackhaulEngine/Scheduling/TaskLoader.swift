@@ -51,13 +51,13 @@ final class TaskLoader {
         let calendar = calendar.milliseconds
         let stated = scheduler.lanes[lane].map { parts.holds.stated(in: $0.session) } ?? [:]
         runtime.store({ [known] (transaction) throws(Failure) in
-            let tasks = try transaction.waitingTasks(lane: lane, limit: limit, afterKnown: known, notOf: held)
-            let startable = try transaction.startable(tasks, StartClock(calendar: calendar))
-            let constraints = try transaction.waitingConstraints(of: lane)
+            let tasks = try transaction.lanes.waitingTasks(of: lane, limit: limit, afterKnown: known, notOf: held)
+            let startable = try transaction.starts.startable(tasks, StartClock(calendar: calendar))
+            let constraints = try transaction.lanes.waitingConstraints(of: lane)
             return Loaded(
                 tasks: startable, isAll: tasks.count < limit, constraints: constraints,
-                stated: try transaction.statedConstraints(constraints.filter { stated[$0] == nil }),
-                nextDue: startable.count < tasks.count ? try transaction.nextDue() : nil)
+                stated: try transaction.constraints.stored(constraints.filter { stated[$0] == nil }),
+                nextDue: startable.count < tasks.count ? try transaction.delays.nextDue() : nil)
         }, then: { [unowned self] result in
             parts.holds.endLoad(of: lane)
             guard case .success(let loaded) = result else {

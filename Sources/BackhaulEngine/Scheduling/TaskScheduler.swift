@@ -73,7 +73,7 @@ final class TaskScheduler {
         if !unknown.isEmpty {
             runtime.storeUntilDone({ (transaction) throws(Failure) in
                 var found: [Lane] = []
-                for id in unknown { if let lane = try transaction.lane(id) { found.append(lane) } }
+                for id in unknown { if let lane = try transaction.lanes.find(id) { found.append(lane) } }
                 return found
             }, then: { [unowned self] found in
                 for lane in found { add(lane, reload: false) }
@@ -223,7 +223,7 @@ final class TaskScheduler {
         nextDue = nil
         let now = Clock.bootMilliseconds
         runtime.store({ (transaction) throws(Failure) in
-            (lanes: try transaction.releaseDue(bootMilliseconds: now), next: try transaction.nextDue())
+            (lanes: try transaction.delays.releaseDue(bootMilliseconds: now), next: try transaction.delays.nextDue())
         }, then: { [unowned self] result in
             guard case .success(let (lanes, next)) = result else {
                 // The store is full or failing for now.

@@ -52,7 +52,7 @@ extension DownloadRunner {
         let (id, session) = (attempt.task.id, attempt.task.session)
         let (path, url) = (location.destination.path, request.url)
         return { (transaction) throws(Failure) in
-            try transaction.recordVersion(
+            try transaction.destinations.recordVersion(
                 of: id, at: path, of: url, in: session, inode: placed.inode, size: placed.size,
                 modifiedNanoseconds: placed.modifiedNanoseconds)
         }

@@ -194,7 +194,7 @@ final class DownloadRunner: TransferRunner {
     private func forgetCheckpoint() {
         let id = attempt.task.id
         attempt.store({ (transaction) throws(Failure) in
-            try transaction.forgetProgress(id)
+            try transaction.attempts.forgetProgress(id)
         }, then: { [self] result in
             switch result {
             case .success: handle(.forgotten)
@@ -210,7 +210,7 @@ final class DownloadRunner: TransferRunner {
             attempts: attempt.requests, bytesReceived: bytesReceived, furthestOffset: machine.furthest,
             madeProgress: machine.madeProgress, attempt: storedAttempt(.stopped))
         attempt.store({ (transaction) throws(Failure) in
-            try transaction.recordCheckpoint(id, checkpoint, soFar)
+            try transaction.attempts.recordCheckpoint(id, checkpoint, soFar)
         }, then: { [self] _ in
             CrashPoint.afterCheckpoint.reach()
             handle(.checkpointRecorded)
@@ -223,7 +223,7 @@ final class DownloadRunner: TransferRunner {
         let stored = storedAttempt(.end)
         attempt.exchange.recorded = stored
         attempt.store({ (transaction) throws(Failure) in
-            try transaction.recordIntent(
+            try transaction.attempts.recordIntent(
                 id, intent, answer: answer, checksum: checksum, attempts: attempts, bytesReceived: bytes,
                 attempt: stored)
         }, then: { [self] result in
@@ -242,7 +242,7 @@ final class DownloadRunner: TransferRunner {
         let task = attempt.task
         let (session, path, url) = (task.session, location.destination.path, task.request.url)
         attempt.store({ (transaction) throws(Failure) in
-            try transaction.version(at: path, of: url, in: session)
+            try transaction.destinations.version(at: path, of: url, in: session)
         }, then: { [self] result in
             // Without it everything is fetched, which is never wrong.
             guard case .success(let version?) = result else { return handle(.lookedForVersion(nil)) }

@@ -49,7 +49,8 @@ final class EndingWriter {
         let readsEvents = events.pushes(session)
         runtime.store({ (transaction) throws(Failure) in
             for ending in endings { try ending.also?(transaction) }
-            return try transaction.end(endings.map(\.end), now: Clock.wallMilliseconds, readsEvents: readsEvents)
+            return try transaction.endings.record(
+                endings.map(\.end), now: Clock.wallMilliseconds, readsEvents: readsEvents)
         }, then: { result in
             switch result {
             case .success(let change):

@@ -86,7 +86,7 @@ extension TransferRunner {
         let (context, id, session) = (attempt.context, attempt.task.id, attempt.task.session)
         let now = context.calendar.milliseconds
         attempt.store({ (transaction) throws(Failure) in
-            try transaction.park(
+            try transaction.challenges.park(
                 id, record, for: demand, failures: failures, replacing: replacing,
                 bootMilliseconds: Clock.bootMilliseconds, now: now)
         }, then: { [self] result in

@@ -103,7 +103,7 @@ extension TransferRunner {
         let (id, lane, scheduler) = (attempt.task.id, attempt.task.lane, attempt.context.scheduler)
         if record.nextAttempt != nil || record.reason != .none { attempt.left = (.waiting, record.reason) }
         attempt.store({ (transaction) throws(Failure) in
-            try transaction.recordAttempt(id, record)
+            try transaction.attempts.record(id, record)
         }, then: { [self] result in
             switch result {
             case .success:

@@ -81,7 +81,7 @@ final class UploadRunner: TransferRunner {
     private func recordAndStart() {
         let (id, attempts) = (attempt.task.id, attempt.task.attempts &+ 1)
         attempt.store({ (transaction) throws(Failure) in
-            try transaction.recordUnderWay(id, attempts: attempts)
+            try transaction.attempts.recordUnderWay(id, attempts: attempts)
         }, then: { [self] result in
             guard machine.phase == .sending else { return }
             switch result {

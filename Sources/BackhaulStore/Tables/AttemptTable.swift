@@ -158,6 +158,6 @@ extension Row {
         let detail = integer("error_detail")
         let message = optionalText("error_message")
         guard status != .ok else { return nil }
-        return Failure(status, message ?? Transaction.cancelledMessage, domain: domain, detail: detail)
+        return Failure(status, message ?? "the task was cancelled", domain: domain, detail: detail)
     }
 }

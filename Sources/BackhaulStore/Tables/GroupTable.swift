@@ -15,6 +15,12 @@ struct GroupTable {
         return GroupID(connection.lastInsertedRow)
     }
 
+    @inline(never)
+    func findOrInsert(_ name: String, in session: SessionID) throws(Failure) -> GroupID {
+        if let group = try find(name, in: session) { return group }
+        return try insert(name, in: session)
+    }
+
     func count(enqueued: Int64, in group: GroupID) throws(Failure) {
         try connection.run(Self.countEnqueued, .id(group), .integer(enqueued))
     }
@@ -32,6 +38,10 @@ struct GroupTable {
         let finished = try connection.first(Self.selectEnds, .id(group), read: FinishedGroup.init(row:))
         try connection.run(Self.clearEnds, .id(group))
         return finished
+    }
+
+    func removeEmpty(among groups: some Sequence<GroupID>) throws(Failure) {
+        for group in groups { try removeIfEmpty(group) }
     }
 
     /// Does nothing while the group has a task of any state.

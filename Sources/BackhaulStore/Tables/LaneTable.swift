@@ -16,12 +16,22 @@ struct LaneTable {
         return LaneID(rawValue: UInt64(clamping: connection.lastInsertedRow))
     }
 
+    @inline(never)
+    func findOrInsert(_ session: SessionID, _ origin: Origin) throws(Failure) -> LaneID {
+        if let found = try find(session, origin) { return found }
+        return try insert(session, origin)
+    }
+
     func lane(_ id: LaneID) throws(Failure) -> Lane? {
         try connection.first(Self.select, .id(id), read: Lane.init(row:))
     }
 
     /// Those with ready tasks, by id.
     func ready() throws(Failure) -> [Lane] { try connection.all(Self.selectReady, read: Lane.init(row:)) }
+
+    func removeEmpty(among lanes: Set<LaneID>) throws(Failure) {
+        for lane in lanes { try removeIfEmpty(lane) }
+    }
 
     /// Does nothing while the lane has a task of any state.
     func removeIfEmpty(_ lane: LaneID) throws(Failure) { try connection.run(Self.removeIfEmpty, .id(lane)) }

@@ -43,6 +43,17 @@ struct SessionTable {
         try connection.first(Self.selectNames, .id(session), read: SessionNames.init(row:))
     }
 
+    /// A change of nothing yet, with the session's names and newest event.
+    @inline(never)
+    func change(in session: SessionID) throws(Failure) -> Change {
+        guard let names = try names(of: session) else { throw Failure.noSession }
+        var change = Change(
+            session: session, application: names.application, identifier: names.identifier,
+            newestEvent: names.newestEvent)
+        change.needsHost = !names.isRoundOpen
+        return change
+    }
+
     func round(of session: SessionID) throws(Failure) -> SessionRound? {
         try connection.first(Self.selectRound, .id(session), read: SessionRound.init(row:))
     }

@@ -43,3 +43,13 @@ public struct WaitingSession: Equatable, Sendable {
     /// The launch that is not over is for it, too.
     public var isLaunched: Bool
 }
+
+/// What completing a session has found.
+public struct LaunchCompletion: Equatable, Sendable {
+    /// The launch that is not over was for it.
+    public var wasLaunched: Bool
+    /// Only because answers to its challenges did not serve.
+    public var wasRepeated: Bool
+    /// It needs its host still.
+    public var isWaiting: Bool
+}

@@ -19,22 +19,22 @@ struct ActivityTests {
 
     private func set(_ store: TestStore, _ activity: Activity, _ session: SessionID, at now: Int64 = 1_000) throws {
         try store.run { (transaction) throws(Failure) in
-            try transaction.setActivity(activity, origin: .example, in: session, now: now)
+            try transaction.activities.set(activity, origin: .example, in: session, now: now)
         }
     }
 
     private func open(_ store: TestStore, _ now: Int64) throws -> (open: [OpenActivity], next: Int64?) {
-        try store.run { (transaction) throws(Failure) in try transaction.openActivities(now: now) }
+        try store.run { (transaction) throws(Failure) in try transaction.activities.open(now: now) }
     }
 
     private func start(_ store: TestStore, _ activity: OpenActivity, at now: Int64) throws -> ActivityStart? {
         try store.run { (transaction) throws(Failure) in
-            try transaction.start(activity, now: now, clock: ClockReading(wall: now, boot: now, bootID: "b"))
+            try transaction.activities.start(activity, now: now, clock: ClockReading(wall: now, boot: now, bootID: "b"))
         }
     }
 
     private func infos(_ store: TestStore, _ session: SessionID, now: Int64 = 1_000) throws -> [ActivityInfo] {
-        try store.run { (transaction) throws(Failure) in try transaction.activities(session, now: now) }
+        try store.run { (transaction) throws(Failure) in try transaction.activities.infos(of: session, now: now) }
     }
 
     private var request: Request {
@@ -76,7 +76,7 @@ struct ActivityTests {
         let started = try #require(try start(store, due, at: 2_000 + Self.hour))
         let enqueued = try #require(started.enqueued)
         let task = enqueued.results[0].task
-        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.task(task) })
+        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task) })
         var expected = request
         expected.options.policy.constraints.preset = .discretionary
         expected.options.latestStartMilliseconds = 1_000 + Self.hour * 3 / 2
@@ -97,7 +97,7 @@ struct ActivityTests {
         try set(store, activity(request: plain) { $0.qualityOfService = quality }, session)
         let started = try #require(try start(store, try open(store, 2 * Self.hour).open[0], at: 2 * Self.hour))
         let task = try #require(started.enqueued).results[0].task
-        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.task(task) })
+        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task) })
         #expect(record.task.request.options.policy.constraints == .none)
     }
 
@@ -113,7 +113,7 @@ struct ActivityTests {
         #expect(try store.info(session)?.hasActivity == true)
         func waiting() throws -> [String] {
             try store.run { (transaction) throws(Failure) in
-                try transaction.waitingSessions(of: "org.example").map(\.identifier)
+                try transaction.launches.waitingSessions(of: "org.example").map(\.identifier)
             }
         }
         #expect(try waiting() == ["gallery"])
@@ -229,7 +229,7 @@ struct ActivityTests {
         try set(store, activity(request: Request(url: "https://example.org/other")), session)
         let due = try open(store, 2 * Self.hour).open[0]
         let task = try #require(try start(store, due, at: 2 * Self.hour)?.enqueued).results[0].task
-        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.task(task) })
+        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task) })
         #expect(record.task.request.url == "https://example.org/other")
         #expect(record.task.request.options.method == nil && record.task.request.destination == nil)
         try set(store, activity(), session)
@@ -243,14 +243,14 @@ struct ActivityTests {
         let session = try store.session()
         for name in ["a", "b"] { try set(store, activity(name, request: request), session) }
         func remove(_ name: String) throws {
-            try store.run { (transaction) throws(Failure) in try transaction.removeActivity(name, in: session) }
+            try store.run { (transaction) throws(Failure) in try transaction.activities.remove(name, in: session) }
         }
         try remove("a")
         #expect(throws: Failure.self) { try remove("a") }
         #expect(try infos(store, session).map(\.identifier) == ["b"])
         try store.enqueue([.numbered(1)], in: session)
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.invalidate(session, cancelTasks: false, now: 1)
+            _ = try transaction.sessions.invalidate(session, cancelTasks: false, now: 1)
         }
         #expect(try open(store, .max).open.isEmpty)
         let failure = #expect(throws: Failure.self) { try set(store, activity(), session) }
@@ -264,7 +264,7 @@ struct ActivityTests {
         let activities = (0..<Limits.activityCount).map { activity("\($0)") }
         try store.run { (transaction) throws(Failure) in
             for activity in activities {
-                try transaction.setActivity(activity, origin: nil, in: session, now: 1)
+                try transaction.activities.set(activity, origin: nil, in: session, now: 1)
             }
         }
         let failure = #expect(throws: Failure.self) { try set(store, activity("more"), session) }
@@ -279,7 +279,7 @@ struct ActivityTests {
         let begin = CalendarJump.neverSet + 1_000
         func adopt(_ wall: Int64, boot: Int64) throws {
             try store.run { (transaction) throws(Failure) in
-                _ = try transaction.adopt(ClockReading(wall: wall, boot: boot, bootID: "b"))
+                _ = try transaction.delays.adopt(ClockReading(wall: wall, boot: boot, bootID: "b"))
             }
         }
         func next() throws -> [Int64] { try infos(store, session, now: 0).map { $0.nextMilliseconds - begin } }

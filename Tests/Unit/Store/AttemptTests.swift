@@ -30,7 +30,7 @@ struct AttemptTests {
             attempts: number, attemptsWithoutProgress: number, bytesReceived: 0, nextAttempt: 1, reason: .retry)
         record.attempt = attempt(task, number)
         let written = record
-        try store.run { (transaction) throws(Failure) in try transaction.recordAttempt(task, written) }
+        try store.run { (transaction) throws(Failure) in try transaction.attempts.record(task, written) }
     }
 
     private func end(_ store: TestStore, _ task: TaskID, _ number: UInt32) throws {
@@ -38,12 +38,12 @@ struct AttemptTests {
         outcome.attempts = number
         let (final, last) = (outcome, attempt(task, number, .end))
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.end(task, final, now: 3_000, attempt: last)
+            _ = try transaction.endings.record(task, final, now: 3_000, attempt: last)
         }
     }
 
     private func attempts(_ store: TestStore, _ task: TaskID, _ session: SessionID) throws -> [Attempt] {
-        try store.run { (transaction) throws(Failure) in try transaction.attempts(of: task, in: session) }
+        try store.run { (transaction) throws(Failure) in try transaction.attempts.all(of: task, in: session) }
     }
 
     @Test("each is listed as it was recorded, oldest first, with the request's URL where it had no other")
@@ -80,7 +80,7 @@ struct AttemptTests {
             validator: Validator(entityTag: "\"a\""), finalURL: "u", size: 100, syncedOffset: 15, bootID: "b")
         let underWay = attempt(task, 1, .stopped)
         try store.run { (transaction) throws(Failure) in
-            try transaction.recordCheckpoint(
+            try transaction.attempts.recordCheckpoint(
                 task, checkpoint,
                 ReceivedSoFar(
                     attempts: 1, bytesReceived: 5, furthestOffset: 15, madeProgress: true, attempt: underWay))

@@ -18,11 +18,11 @@ struct BodyReturnTests {
     }
 
     private func listed(_ store: TestStore) throws -> [ReturnedBody] {
-        try store.run { (transaction) throws(Failure) in try transaction.bodiesToReturn(after: "", limit: 9) }
+        try store.run { (transaction) throws(Failure) in try transaction.bodies.toReturn(after: "", limit: 9) }
     }
 
     private func leftovers(_ store: TestStore) throws -> [String] {
-        try store.run { (transaction) throws(Failure) in try transaction.bodyLeftovers(limit: 9) }
+        try store.run { (transaction) throws(Failure) in try transaction.bodies.leftovers(limit: 9) }
     }
 
     private func endAndAcknowledge(
@@ -41,9 +41,9 @@ struct BodyReturnTests {
         let body = ReturnedBody(name: "c-1", path: "/home/someone/a", task: task)
         #expect(try listed(store) == [body] && leftovers(store) == [])
         // Nobody else may take the file away meanwhile.
-        try store.run { (transaction) throws(Failure) in try transaction.leaveBodies(among: ["c-1", "c-2"]) }
+        try store.run { (transaction) throws(Failure) in try transaction.bodies.addLeftovers(among: ["c-1", "c-2"]) }
         #expect(try leftovers(store) == ["c-2"])
-        try store.run { (transaction) throws(Failure) in try transaction.forgetReturned(["c-1"]) }
+        try store.run { (transaction) throws(Failure) in try transaction.bodies.forgetReturned(["c-1"]) }
         #expect(try listed(store) == [])
     }
 
@@ -60,10 +60,10 @@ struct BodyReturnTests {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
         let old = BodyFile(path: "/home/someone/a", device: 1, inode: 2, size: 3, modifiedNanoseconds: 4)
-        try store.run { (transaction) throws(Failure) in try transaction.noteConsumed([old]) }
+        try store.run { (transaction) throws(Failure) in try transaction.bodies.recordConsumed([old]) }
         try endAndAcknowledge(store, session, task, .failed)
         #expect(try listed(store) == [])
-        try store.run { (transaction) throws(Failure) in try transaction.forgetConsumed([old]) }
+        try store.run { (transaction) throws(Failure) in try transaction.bodies.forgetConsumed([old]) }
         #expect(try listed(store).map(\.task) == [task])
     }
 
@@ -72,7 +72,9 @@ struct BodyReturnTests {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
         try store.end(task, Outcome(state: .failed))
-        try store.run { (transaction) throws(Failure) in try transaction.recordClaim(task, path: "/home/someone/b") }
+        try store.run { (transaction) throws(Failure) in
+            try transaction.destinations.recordClaim(task, path: "/home/someone/b")
+        }
         let change = try store.acknowledge(session, .through(try store.events(of: session).last?.id ?? .zero))
         #expect(try !change.returnsBodies && listed(store) == [])
     }

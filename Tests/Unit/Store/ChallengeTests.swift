@@ -25,21 +25,21 @@ struct ChallengeTests {
         replacing: ChallengeID? = nil
     ) throws -> ParkedTask? {
         try store.run { (transaction) throws(Failure) in
-            try transaction.park(
+            try transaction.challenges.park(
                 task, Self.record, for: .example(realm: realm), failures: failures, replacing: replacing,
                 bootMilliseconds: 10, now: 2_500)
         }
     }
 
     private func challenges(_ store: TestStore, _ session: SessionID) throws -> [Challenge] {
-        try store.run { (transaction) throws(Failure) in try transaction.challenges(session) }
+        try store.run { (transaction) throws(Failure) in try transaction.challenges.all(of: session) }
     }
 
     private func waiting(_ store: TestStore) throws -> [TaskID] {
         try store.run { (transaction) throws(Failure) in
             var tasks: [TaskID] = []
-            for lane in try transaction.lanesWithWaitingTasks() {
-                tasks += try transaction.waitingTasks(lane: lane.id, limit: 100).map(\.id)
+            for lane in try transaction.lanes.ready() {
+                tasks += try transaction.lanes.waitingTasks(of: lane.id, limit: 100).map(\.id)
             }
             return tasks
         }
@@ -79,14 +79,16 @@ struct ChallengeTests {
         for id in ids { try park(store, id) }
         let open = try challenges(store, session)[0]
         let change = try store.run { (transaction) throws(Failure) in
-            try transaction.freeTasks(of: open, in: session)
+            try transaction.challenges.releaseTasks(of: open, in: session)
         }
         #expect(change.lanes.count == 1)
         #expect(try waiting(store) == ids)
         #expect(try store.events(of: session).isEmpty)
         #expect(try store.info(session)?.events == 0)
         let failure = #expect(throws: Failure.self) {
-            try store.run { (transaction) throws(Failure) in try transaction.openChallenge(open.id, of: session) }
+            try store.run { (transaction) throws(Failure) in
+                try transaction.challenges.openChallenge(open.id, of: session)
+            }
         }
         #expect(failure?.status == .notFound)
     }
@@ -98,7 +100,9 @@ struct ChallengeTests {
         let ids = try store.enqueue((0..<3).map { .numbered($0) }, in: session)
         for id in ids { try park(store, id) }
         let open = try challenges(store, session)[0]
-        try store.run { (transaction) throws(Failure) in _ = try transaction.freeTasks(of: open, in: session) }
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.challenges.releaseTasks(of: open, in: session)
+        }
         let again = try #require(try park(store, ids[0], failures: 1, replacing: open.id))
         #expect(again.isNew)
         #expect(again.challenge > open.id)
@@ -117,7 +121,7 @@ struct ChallengeTests {
         for id in ids { try park(store, id) }
         let open = try challenges(store, session)[0]
         let change = try store.run { (transaction) throws(Failure) in
-            try transaction.failTasks(of: open, in: session, now: 4_000)
+            try transaction.challenges.failTasks(of: open, in: session, now: 4_000)
         }
         #expect(change.tasks == ids)
         let events = try store.events(of: session)
@@ -178,9 +182,9 @@ struct ChallengeTests {
         try store.run { (transaction) throws(Failure) in
             var record = Self.record
             record.checkpoint = kept
-            _ = try transaction.park(id, record, for: .example(), bootMilliseconds: 0, now: 0)
+            _ = try transaction.challenges.park(id, record, for: .example(), bootMilliseconds: 0, now: 0)
         }
-        let task = try store.run { (transaction) throws(Failure) in try transaction.task(id) }
+        let task = try store.run { (transaction) throws(Failure) in try transaction.tasks.find(id) }
         #expect(task?.task.checkpoint == kept)
         #expect(task?.task.bytesReceived == 5)
     }
@@ -192,12 +196,12 @@ struct ChallengeTests {
         let ids = try store.enqueue((0..<3).map { .numbered($0) }, in: session)
         let challenge = try #require(try park(store, ids[0])).challenge
         let next = try store.run { (transaction) throws(Failure) in
-            try transaction.parkUnasked([ids[1]], for: challenge, bootMilliseconds: 10, now: 2_500)
+            try transaction.challenges.parkUnasked([ids[1]], for: challenge, bootMilliseconds: 10, now: 2_500)
         }
         #expect(next == Int64(604_799_510))
         try store.control(session, .cancel, TaskSelection(ids: [ids[0], ids[1]]))
         let late = try store.run { (transaction) throws(Failure) in
-            try transaction.parkUnasked([ids[2]], for: challenge, bootMilliseconds: 10, now: 2_500)
+            try transaction.challenges.parkUnasked([ids[2]], for: challenge, bootMilliseconds: 10, now: 2_500)
         }
         #expect(late == nil)
         #expect(try waiting(store) == [ids[2]])
@@ -209,11 +213,11 @@ struct ChallengeTests {
         let session = try store.session()
         try park(store, try store.enqueue([.numbered(0)], in: session)[0])
         let next = try store.run { (transaction) throws(Failure) in
-            var configuration = try transaction.configuration(session)
+            var configuration = try transaction.sessions.configuration(of: session)
             configuration.resourceTimeoutMilliseconds = 1_000
-            try transaction.updateConfiguration(session, configuration)
-            try transaction.rescheduleParked(of: session, bootMilliseconds: 77, now: 2_995)
-            return try transaction.nextDue()
+            try transaction.sessions.update(session, configuration)
+            try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: 77, now: 2_995)
+            return try transaction.delays.nextDue()
         }
         #expect(next == 82)
     }
@@ -231,8 +235,8 @@ struct ChallengeTests {
         #expect(try waiting(again).isEmpty)
         #expect(try challenges(again, session).map(\.waitingTasks) == [1])
         let next = try again.run { (transaction) throws(Failure) in
-            try transaction.rescheduleParked(bootMilliseconds: 77, now: 604_802_000 - 5)
-            return try transaction.nextDue()
+            try transaction.challenges.rescheduleParked(bootMilliseconds: 77, now: 604_802_000 - 5)
+            return try transaction.delays.nextDue()
         }
         #expect(next == 82)
     }

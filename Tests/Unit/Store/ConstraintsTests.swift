@@ -37,13 +37,15 @@ struct ConstraintsTests {
         _ store: TestStore, limit: Int = 100, known: Set<TaskID> = [], held: Set<ConstraintsID> = []
     ) throws -> [TaskID] {
         try store.run { (transaction) throws(Failure) in
-            let lane = try transaction.lanesWithWaitingTasks()[0].id
-            return try transaction.waitingTasks(lane: lane, limit: limit, afterKnown: known, notOf: held).map(\.id)
+            let lane = try transaction.lanes.ready()[0].id
+            return try transaction.lanes.waitingTasks(of: lane, limit: limit, afterKnown: known, notOf: held).map(\.id)
         }
     }
 
     private func constraints(of task: TaskID, _ store: TestStore) throws -> ConstraintsID {
-        try #require(try store.run { (transaction) throws(Failure) in try transaction.task(task) }).task.constraints
+        try #require(try store.run { (transaction) throws(Failure) in
+            try transaction.tasks.find(task)
+        }).task.constraints
     }
 
     @Test("they are read back with the request, each field as it was stated")
@@ -53,7 +55,7 @@ struct ConstraintsTests {
         let everything = everything
         let request = Request.numbered(1) { $0.options.policy.constraints = everything }
         let task = try store.enqueue([request], in: session)[0]
-        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.task(task) })
+        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task) })
         #expect(record.task.request == request)
         #expect(record.task.request.options.policy.constraints == everything)
         #expect(try store.constraints(of: [task]) == [
@@ -74,8 +76,8 @@ struct ConstraintsTests {
         let stated = try constraints(of: tasks[2], store)
         func first(_ constraints: ConstraintsID, notIn known: Set<TaskID> = []) throws -> TaskID? {
             try store.run { (transaction) throws(Failure) in
-                let lane = try transaction.lanesWithWaitingTasks()[0].id
-                return try transaction.firstWaitingTask(lane: lane, stating: constraints, notIn: known)?.id
+                let lane = try transaction.lanes.ready()[0].id
+                return try transaction.lanes.firstWaitingTask(of: lane, stating: constraints, notIn: known)?.id
             }
         }
         #expect(try first(stated) == tasks[4])
@@ -93,9 +95,9 @@ struct ConstraintsTests {
         let stated = try constraints(of: tasks[1], store)
         try store.control(session, .suspend, TaskSelection(ids: [tasks[3]]))
         let change = try store.run { (transaction) throws(Failure) in
-            let lane = try transaction.lanesWithWaitingTasks()[0].id
-            return try transaction.control(
-                session, .resume, TaskSelection(ids: [tasks[0], tasks[1], tasks[3]]), running: [], now: 1,
+            let lane = try transaction.lanes.ready()[0].id
+            return try transaction.control.apply(
+                .resume, to: TaskSelection(ids: [tasks[0], tasks[1], tasks[3]]), of: session, running: [], now: 1,
                 held: [lane: [stated]])
         }
         #expect(change.tasks == [tasks[3]])
@@ -154,7 +156,8 @@ struct ConstraintsTests {
         wifi.networks = .wifi
         let stated = wifi
         let change = try store.run { (transaction) throws(Failure) in
-            try transaction.control(session, .setConstraints(stated), TaskSelection(), running: [], now: 5)
+            try transaction.control.apply(
+                .setConstraints(stated), to: TaskSelection(), of: session, running: [], now: 5)
         }
         let after = try tasks.map { try constraints(of: $0, store) }
         #expect(change.count == 2 && change.restated.tasks == [tasks[0]: after[0], tasks[1]: after[1]])
@@ -170,8 +173,8 @@ struct ConstraintsTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let made = try store.run { (transaction) throws(Failure) in
-            try transaction.enqueue(
-                session: session, [(.numbered(1), .example), (.stating(2, .overnight), .example)], now: 1,
+            try transaction.tasks.enqueue(
+                [(.numbered(1), .example), (.stating(2, .overnight), .example)], in: session, now: 1,
                 isLaunched: true)
         }
         let stated = try store.constraints(of: made.results.map(\.task))
@@ -205,7 +208,7 @@ struct ConstraintsTests {
         let session = try store.session()
         let ids = try store.enqueue((0..<5).map { .stating($0, $0 < 2 ? .overnight : nil) }, in: session)
         try store.control(session, .suspend, TaskSelection(ids: [ids[4]]))
-        let counts = try store.run { (transaction) throws(Failure) in try transaction.waitingCounts() }
+        let counts = try store.run { (transaction) throws(Failure) in try transaction.lanes.waitingCounts() }
         #expect(counts.map(\.count) == [2, 2])
         #expect(counts.map(\.constraints) == [.session, try constraints(of: ids[0], store)])
         #expect(counts.allSatisfy { $0.session == session })

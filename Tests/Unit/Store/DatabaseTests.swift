@@ -209,17 +209,17 @@ struct DatabaseTests {
         let id = try store.enqueue([.numbered(1)], in: session)[0]
         let record = AttemptRecord(
             attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: 77, reason: .retry)
-        try store.run { (transaction) throws(Failure) in try transaction.recordAttempt(id, record) }
+        try store.run { (transaction) throws(Failure) in try transaction.attempts.record(id, record) }
         store.close()
         let same = try TestStore(scratch.path)
-        #expect(try same.run { (transaction) throws(Failure) in try transaction.nextDue() } == 77)
+        #expect(try same.run { (transaction) throws(Failure) in try transaction.delays.nextDue() } == 77)
         try same.run { (transaction) throws(Failure) in
             try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
         }
         same.close()
         let other = try TestStore(scratch.path)
-        #expect(try other.run { (transaction) throws(Failure) in try transaction.nextDue() } == nil)
-        #expect(try other.run { (transaction) throws(Failure) in try transaction.lanesWithWaitingTasks().count } == 1)
+        #expect(try other.run { (transaction) throws(Failure) in try transaction.delays.nextDue() } == nil)
+        #expect(try other.run { (transaction) throws(Failure) in try transaction.lanes.ready().count } == 1)
     }
 
     @Test("forgets the numbers that file systems had in another boot, and knows those of this one")
@@ -232,13 +232,14 @@ struct DatabaseTests {
             }
         }
         func device(of task: TaskID) throws -> UInt64? {
-            try store.run { (transaction) throws(Failure) in try transaction.task(task) }?
+            try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task) }?
                 .task.request.destination?.directoryDevice
         }
         let before = try store.enqueue([request(1)], in: session)[0]
         let intent = FinishIntent(device: 7, inode: 9, size: 1)
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.recordIntent(before, intent, answer: AnswerSummary(), attempts: 1, bytesReceived: 1)
+            _ = try transaction.attempts.recordIntent(
+                before, intent, answer: AnswerSummary(), attempts: 1, bytesReceived: 1)
             try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
         }
         #expect(try device(of: before) == 7)
@@ -247,7 +248,7 @@ struct DatabaseTests {
         let after = try store.enqueue([request(2)], in: session)[0]
         #expect(try device(of: before) == 0)
         #expect(try device(of: after) == 7)
-        let sealed = try store.run { (transaction) throws(Failure) in try transaction.tasksWithIntent() }
+        let sealed = try store.run { (transaction) throws(Failure) in try transaction.tasks.withIntent() }
         #expect(sealed.map(\.intent) == [FinishIntent(device: 0, inode: 9, size: 1)])
     }
 }

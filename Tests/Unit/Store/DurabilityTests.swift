@@ -36,7 +36,7 @@ struct DurabilityTests {
             for chunk in 0..<100_000 {
                 store.thread.perform({ (transaction) throws(Failure) in
                     let requests = (0..<10).map { (Request.numbered(chunk * 10 + $0), Origin.example) }
-                    return try transaction.enqueue(session: session, requests, now: 1).results.count
+                    return try transaction.tasks.enqueue(requests, in: session, now: 1).results.count
                 }, then: { result in
                     guard case .success = result else { return }
                     let line = "\(chunk)\n"
@@ -55,8 +55,9 @@ struct DurabilityTests {
         while true {
             let cursor = after
             let page = try store.run { (transaction) throws(Failure) in
-                try transaction.taskInfos(
-                    session, TaskSelection(), after: cursor, maximum: 10_000, running: [], bootMilliseconds: 0, now: 0)
+                try transaction.listing.tasks(
+                    of: session, TaskSelection(), after: cursor, maximum: 10_000, running: [], bootMilliseconds: 0,
+                    now: 0)
             }
             for task in page.tasks {
                 found[try #require(Int(task.url.dropFirst("https://example.org/files/".count))) / 10, default: 0] += 1
@@ -79,9 +80,9 @@ struct DurabilityTests {
             let count = Lock(0)
             for (position, id) in ids.enumerated() {
                 store.thread.perform({ (transaction) throws(Failure) in
-                    let change = try transaction.end(id, Outcome(state: .succeeded), now: 1)
+                    let change = try transaction.endings.record(id, Outcome(state: .succeeded), now: 1)
                     if position % 3 == 0, let newest = change?.newestEvent {
-                        _ = try transaction.acknowledge(session, .ids([newest]))
+                        _ = try transaction.events.acknowledge(session, .ids([newest]))
                         return true
                     }
                     return false

@@ -9,7 +9,7 @@ struct EndingTests {
 
     private func end(_ tasks: [TaskID], in store: TestStore) throws -> Change? {
         try store.run { (transaction) throws(Failure) in
-            try transaction.end(
+            try transaction.endings.record(
                 tasks.map { TaskEnd($0, Outcome(state: .succeeded)) }, now: 3_000, readsEvents: true)
         }
     }

@@ -24,7 +24,7 @@ struct EnqueueTests {
         let session = try store.session()
         let request = everything()
         let id = try store.enqueue([request], in: session)[0]
-        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.task(id) })
+        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(id) })
         #expect(record.task.request == request)
         #expect(record.task.origin == .example)
         #expect(record.task.round == 1)
@@ -74,8 +74,8 @@ struct EnqueueTests {
         let session = try store.session()
         let first = try store.enqueue([everything()], in: session)
         let results = try store.run { (transaction) throws(Failure) in
-            try transaction.enqueue(
-                session: session, [(everything(), .example), (everything(2), .example)], now: 9
+            try transaction.tasks.enqueue(
+                [(everything(), .example), (everything(2), .example)], in: session, now: 9
             ).results
         }
         #expect(results.map(\.disposition) == [.existing, .new])
@@ -91,7 +91,7 @@ struct EnqueueTests {
         let ids = try store.enqueue([one, other], in: session)
         func found(running: Set<TaskID> = []) throws -> Enqueued {
             try store.run { (transaction) throws(Failure) in
-                try transaction.enqueue(session: session, [(one, .example)], now: 9, running: running).results[0]
+                try transaction.tasks.enqueue([(one, .example)], in: session, now: 9, running: running).results[0]
             }
         }
         func existing(_ state: TaskState, _ end: EventID = .zero) -> Enqueued {
@@ -180,7 +180,7 @@ struct EnqueueTests {
         let session = try store.session()
         try store.enqueue([.numbered(1)], in: session)
         try store.run { (transaction) throws(Failure) in
-            try transaction.invalidate(session, cancelTasks: false, now: 5)
+            try transaction.sessions.invalidate(session, cancelTasks: false, now: 5)
         }
         let late = #expect(throws: Failure.self) { try store.enqueue([.numbered(2)], in: session) }
         #expect(late?.status == .invalidated)
@@ -198,19 +198,18 @@ struct EnqueueTests {
         let session = try store.session()
         let other = Origin(scheme: "http", server: "[::1]", port: 8080)
         let lanes = try store.run { (transaction) throws(Failure) in
-            try transaction.enqueue(
-                session: session,
+            try transaction.tasks.enqueue(
                 [
                     (.numbered(1), .example), (.numbered(2) { $0.startsSuspended = true }, other),
                     (.numbered(3), .example),
-                ], now: 2
+                ], in: session, now: 2
             ).lanes
         }
         #expect(lanes.count == 1)
-        let waiting = try store.run { (transaction) throws(Failure) in try transaction.lanesWithWaitingTasks() }
+        let waiting = try store.run { (transaction) throws(Failure) in try transaction.lanes.ready() }
         #expect(waiting == lanes.map { Lane(id: $0, session: session, origin: .example) })
         let resumed = try store.control(session, .resume)
-        let lane = try store.run { (transaction) throws(Failure) in try transaction.lane(resumed.lanes.first!) }
+        let lane = try store.run { (transaction) throws(Failure) in try transaction.lanes.find(resumed.lanes.first!) }
         #expect(lane?.origin == other)
     }
 

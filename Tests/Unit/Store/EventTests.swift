@@ -175,24 +175,32 @@ struct EventTests {
         try store.end(ids[2], Outcome(state: .failed, failure: Failure(.tooLarge, "too large")))
         #expect(try store.events(of: session)[0].task?.outcome.path == "\(scratch.path)/kept/\(ids[0].rawValue)")
         try store.run { (transaction) throws(Failure) in
-            #expect(try transaction.checkClaim(ids[1], session: session, path: "/home/someone/mine") == false)
-            try transaction.recordClaim(ids[1], path: "/home/someone/mine")
-            #expect(try transaction.checkClaim(ids[1], session: session, path: "/home/someone/mine") == true)
-            try transaction.recordClaim(ids[1], path: "/home/someone/mine")
+            #expect(
+                try transaction.destinations.checkClaim(ids[1], session: session, path: "/home/someone/mine") == false)
+            try transaction.destinations.recordClaim(ids[1], path: "/home/someone/mine")
+            #expect(
+                try transaction.destinations.checkClaim(ids[1], session: session, path: "/home/someone/mine") == true)
+            try transaction.destinations.recordClaim(ids[1], path: "/home/someone/mine")
         }
         #expect(try store.events(of: session)[1].task?.outcome.path == "/home/someone/mine")
         let elsewhere = #expect(throws: Failure.self) {
-            try store.run { (transaction) throws(Failure) in try transaction.recordClaim(ids[1], path: "/elsewhere") }
+            try store.run { (transaction) throws(Failure) in
+                try transaction.destinations.recordClaim(ids[1], path: "/elsewhere")
+            }
         }
         #expect(elsewhere?.status == .wrongState)
         let failed = #expect(throws: Failure.self) {
-            try store.run { (transaction) throws(Failure) in try transaction.recordClaim(ids[2], path: "/elsewhere") }
+            try store.run { (transaction) throws(Failure) in
+                try transaction.destinations.recordClaim(ids[2], path: "/elsewhere")
+            }
         }
         #expect(failed?.status == .wrongState)
         let change = try store.acknowledge(session, .through(try store.events(of: session).last!.id))
         #expect(change.removedKept == [ids[0]])
         let gone = #expect(throws: Failure.self) {
-            try store.run { (transaction) throws(Failure) in try transaction.recordClaim(ids[0], path: "/elsewhere") }
+            try store.run { (transaction) throws(Failure) in
+                try transaction.destinations.recordClaim(ids[0], path: "/elsewhere")
+            }
         }
         #expect(gone?.status == .notFound)
     }
@@ -211,11 +219,11 @@ struct EventTests {
             store.close()
         }
         let store = try TestStore(scratch.path)
-        let leftovers = try store.run { (transaction) throws(Failure) in try transaction.leftovers(limit: 10) }
+        let leftovers = try store.run { (transaction) throws(Failure) in try transaction.leftovers.all(limit: 10) }
         #expect(leftovers.map(\.task) == [ids[0], ids[1]])
         #expect(leftovers.map(\.kind) == [.kept, .part(destinationPath: "/home/someone/files/1")])
-        try store.run { (transaction) throws(Failure) in try transaction.forgetLeftovers([leftovers[0]]) }
-        let rest = try store.run { (transaction) throws(Failure) in try transaction.leftovers(limit: 10) }
+        try store.run { (transaction) throws(Failure) in try transaction.leftovers.forget([leftovers[0]]) }
+        let rest = try store.run { (transaction) throws(Failure) in try transaction.leftovers.all(limit: 10) }
         #expect(rest == [leftovers[1]])
     }
 
@@ -243,25 +251,25 @@ struct EventTests {
             (0..<40).map { .numbered($0) { $0.userData = [UInt8](repeating: 1, count: 65_536) } }, in: session)
         for id in ids { try store.end(id) }
         let few = try store.run { (transaction) throws(Failure) in
-            try transaction.poll(session, after: .zero, maximum: 3)
+            try transaction.events.poll(session, after: .zero, maximum: 3)
         }
         #expect(few.events.count == 3)
         #expect(few.more)
         let large = try store.run { (transaction) throws(Failure) in
-            try transaction.poll(session, after: .zero, maximum: 1_000)
+            try transaction.events.poll(session, after: .zero, maximum: 1_000)
         }
         #expect(large.events.count == 16)
         #expect(large.more)
         let last = try store.run { (transaction) throws(Failure) in
-            try transaction.poll(session, after: EventID(rawValue: 38), maximum: 3)
+            try transaction.events.poll(session, after: EventID(rawValue: 38), maximum: 3)
         }
         #expect(last.events.count == 3)
         #expect(!last.more)
         #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.poll(session, after: EventID(rawValue: .max), maximum: .max).events
+            try transaction.events.poll(session, after: EventID(rawValue: .max), maximum: .max).events
         }.isEmpty)
         #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.eventsThrough(session, EventID(rawValue: 10))
+            try transaction.events.count(of: session, through: EventID(rawValue: 10))
         } == 10)
     }
 
@@ -271,7 +279,7 @@ struct EventTests {
         let session = try store.session()
         try store.enqueue([.numbered(1), .numbered(2)], in: session)
         let change = try store.run { (transaction) throws(Failure) in
-            try transaction.invalidate(session, cancelTasks: true, now: 5)
+            try transaction.sessions.invalidate(session, cancelTasks: true, now: 5)
         }
         #expect(change.count == 2)
         #expect(!change.sessionRemoved)
@@ -290,7 +298,7 @@ struct EventTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.invalidate(session, cancelTasks: false, now: 5).sessionRemoved
+            try transaction.sessions.invalidate(session, cancelTasks: false, now: 5).sessionRemoved
         })
         #expect(try store.info(session) == nil)
     }

@@ -27,7 +27,7 @@ struct GroupCommitTests {
     }
 
     @Sendable private static func failing(_ transaction: Transaction) throws(Failure) -> Int {
-        _ = try transaction.createSession(
+        _ = try transaction.sessions.create(
             application: "org.example", configuration: SessionConfiguration(identifier: "undone"), role: .produce,
             consumer: .of(9), now: 1)
         throw Failure(.wrongState, "changed its mind")
@@ -45,11 +45,11 @@ struct GroupCommitTests {
         let session = try store.session()
         let results = gather(store, [
             Body { (transaction) throws(Failure) in
-                try transaction.enqueue(session: session, [(.numbered(1), .example)], now: 1).results.count
+                try transaction.tasks.enqueue([(.numbered(1), .example)], in: session, now: 1).results.count
             },
             Body(Self.failing),
             Body { (transaction) throws(Failure) in
-                try transaction.enqueue(session: session, [(.numbered(2), .example)], now: 1).results.count
+                try transaction.tasks.enqueue([(.numbered(2), .example)], in: session, now: 1).results.count
             },
         ])
         #expect(results == [.success(1), .failure(Failure(.wrongState, "changed its mind")), .success(1)])
@@ -57,7 +57,7 @@ struct GroupCommitTests {
         let again = try TestStore(scratch.path)
         #expect(try again.tasks(of: session).count == 2)
         #expect(try again.run { (transaction) throws(Failure) in
-            try transaction.sessions(application: "org.example").map(\.identifier)
+            try transaction.sessions.infos(application: "org.example").map(\.identifier)
         } == ["gallery"])
     }
 
@@ -146,7 +146,7 @@ struct GroupCommitTests {
         let answers = Lock<[Bool]>([])
         for number in 0..<20 {
             store.thread.perform({ (transaction) throws(Failure) in
-                try transaction.enqueue(session: session, [(.numbered(number), .example)], now: 1).results.count
+                try transaction.tasks.enqueue([(.numbered(number), .example)], in: session, now: 1).results.count
             }, then: { result in answers.change { $0.append((try? result.get()) == 1) } })
         }
         store.close()

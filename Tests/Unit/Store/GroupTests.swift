@@ -38,7 +38,7 @@ struct GroupTests {
         let session = try store.session()
         let task = try store.enqueue(requests(1...1, group: "album"), in: session)[0]
         let change = try store.run { (transaction) throws(Failure) in
-            try transaction.end(task, Outcome(state: .succeeded), now: 3_000, readsEvents: true)
+            try transaction.endings.record(task, Outcome(state: .succeeded), now: 3_000, readsEvents: true)
         }
         let album = FinishedGroup(name: "album", succeeded: 1, failed: 0, cancelled: 0)
         let events = try store.events(of: session)
@@ -90,7 +90,7 @@ struct GroupTests {
         let session = try store.session()
         try store.enqueue(requests(1...2, group: "album"), in: session)
         let change = try store.run { (transaction) throws(Failure) in
-            try transaction.invalidate(session, cancelTasks: true, now: 3_000)
+            try transaction.sessions.invalidate(session, cancelTasks: true, now: 3_000)
         }
         #expect(finished(try store.events(of: session)).first?.cancelled == 2)
         #expect(try store.acknowledge(session, .through(change.newestEvent)).sessionRemoved)

@@ -12,7 +12,7 @@ struct HistoryTests {
         configuration.historyLimit = limit
         let made = configuration
         return try store.run { (transaction) throws(Failure) in
-            try transaction.createSession(
+            try transaction.sessions.create(
                 application: "org.example", configuration: made, role: .produce, consumer: .of(1), now: 1_000
             ).id
         }
@@ -24,7 +24,7 @@ struct HistoryTests {
         let tasks = try store.enqueue(numbers.map { .numbered($0) }, in: session)
         try store.run { (transaction) throws(Failure) in
             for (index, task) in tasks.enumerated() {
-                _ = try transaction.end(
+                _ = try transaction.endings.record(
                     task, Outcome(state: .succeeded), now: 10_000 + Int64(numbers.lowerBound + index),
                     attempt: Attempt(task: task, number: 1, next: .end))
             }
@@ -36,7 +36,7 @@ struct HistoryTests {
 
     private func history(_ store: TestStore, _ session: SessionID, after: TaskID = .zero) throws -> [TaskInfo] {
         try store.run { (transaction) throws(Failure) in
-            try transaction.history(of: session, after: after, maximum: 10_000).tasks
+            try transaction.history.tasks(of: session, after: after, maximum: 10_000).tasks
         }
     }
 
@@ -102,7 +102,7 @@ struct HistoryTests {
         let late = try store.enqueue([.numbered(1_000)], in: session)[0]
         try pass(store, session, 0..<200)
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.end(late, Outcome(state: .succeeded), now: 50_000)
+            _ = try transaction.endings.record(late, Outcome(state: .succeeded), now: 50_000)
         }
         try store.acknowledge(session, .through(try #require(try store.info(session)).newestEvent))
         let ids = try history(store, session).map(\.id)
@@ -126,7 +126,7 @@ struct HistoryTests {
         var configuration = SessionConfiguration(identifier: "gallery")
         configuration.historyLimit = limit
         let made = configuration
-        try store.run { (transaction) throws(Failure) in try transaction.updateConfiguration(session, made) }
+        try store.run { (transaction) throws(Failure) in try transaction.sessions.update(session, made) }
         #expect(try count(store, "history") == left)
         #expect(try count(store, "attempts") == left)
     }
@@ -139,7 +139,7 @@ struct HistoryTests {
         try pass(store, session, 0..<5)
         try pass(store, other, 10..<13)
         let change = try store.run { (transaction) throws(Failure) in
-            try transaction.invalidate(session, cancelTasks: true, now: 5)
+            try transaction.sessions.invalidate(session, cancelTasks: true, now: 5)
         }
         #expect(change.sessionRemoved)
         #expect(try count(store, "history") == 3)
@@ -153,11 +153,11 @@ struct HistoryTests {
         let session = try session(store, limit: 100)
         let all = try pass(store, session, 0..<30)
         let (page, more) = try store.run { (transaction) throws(Failure) in
-            try transaction.history(of: session, after: all[9], maximum: 15)
+            try transaction.history.tasks(of: session, after: all[9], maximum: 15)
         }
         #expect(page.map(\.id) == Array(all[10..<25]) && more)
         let (rest, isMore) = try store.run { (transaction) throws(Failure) in
-            try transaction.history(of: session, after: all[24], maximum: 15)
+            try transaction.history.tasks(of: session, after: all[24], maximum: 15)
         }
         #expect(rest.map(\.id) == Array(all[25...]) && !isMore)
     }

@@ -29,19 +29,19 @@ struct LaunchTests {
 
     private func begin(_ store: TestStore) throws -> StoredLaunch? {
         try store.run { [application] (transaction) throws(Failure) in
-            try transaction.beginLaunch(
+            try transaction.launches.begin(
                 of: application, secret: .max, backoff: LaunchBackoff(launches: 1, dueAt: 99), now: 5)
         }
     }
 
     private func register(_ store: TestStore, _ command: LaunchCommand?) throws {
         try store.run { [application] (transaction) throws(Failure) in
-            try transaction.setLaunch(command, of: application)
+            try transaction.launches.set(command, of: application)
         }
     }
 
     private func stored(_ store: TestStore) throws -> StoredLaunch? {
-        try store.run { [application] (transaction) throws(Failure) in try transaction.launch(of: application) }
+        try store.run { [application] (transaction) throws(Failure) in try transaction.launches.find(application) }
     }
 
     @Test("a command is read back as it was registered; another keeps the launch that is not over, not its failures")
@@ -68,15 +68,15 @@ struct LaunchTests {
         _ = try store.session("idle")
         let quiet = try finishRound(store, "quiet", number: 1)
         try store.run { (transaction) throws(Failure) in
-            var configuration = try transaction.configuration(quiet)
+            var configuration = try transaction.sessions.configuration(of: quiet)
             configuration.sendsLaunchEvents = false
-            try transaction.updateConfiguration(quiet, configuration)
+            try transaction.sessions.update(quiet, configuration)
         }
         _ = try finishRound(store, "b", number: 2)
         _ = try finishRound(store, "a", number: 3)
         #expect(try begin(store) != nil)
         let listed = try store.run { [application] (transaction) throws(Failure) in
-            try transaction.launchedSessions(of: application).map(\.identifier)
+            try transaction.launches.sessions(of: application).map(\.identifier)
         }
         #expect(listed == ["a", "b"])
     }
@@ -98,8 +98,9 @@ struct LaunchTests {
         _ = try begin(store)
         let complete = { [application] in
             try store.run { (transaction) throws(Failure) in
-                let completion = try transaction.completeLaunch(of: session, in: application)
-                return [completion.wasLaunched, completion.isWaiting, try transaction.hasLaunchedSessions(application)]
+                let completion = try transaction.launches.complete(session, in: application)
+                let hasSessions = try transaction.launches.hasSessions(of: application)
+                return [completion.wasLaunched, completion.isWaiting, hasSessions]
             }
         }
         #expect(try complete() == [true, true, true])
@@ -128,7 +129,7 @@ struct LaunchTests {
         launch.current?.unit = "photos.service"
         let saved = launch
         try store.run { (transaction) throws(Failure) in
-            try transaction.save(saved)
+            try transaction.launches.save(saved)
             try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
         }
         store.close()

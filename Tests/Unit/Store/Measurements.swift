@@ -62,10 +62,12 @@ struct Measurements {
         var status = stat()
         stat(scratch.path + "/" + Schema.fileName, &status)
         print("database: \(status.st_size >> 20) MiB")
-        let lane = try store.run { (transaction) throws(Failure) in try transaction.lanesWithWaitingTasks()[0].id }
+        let lane = try store.run { (transaction) throws(Failure) in try transaction.lanes.ready()[0].id }
         tell("128 waiting tasks", 100, try seconds {
             for _ in 0..<100 {
-                try store.run { (transaction) throws(Failure) in try transaction.waitingTasks(lane: lane, limit: 128) }
+                try store.run { (transaction) throws(Failure) in
+                    try transaction.lanes.waitingTasks(of: lane, limit: 128)
+                }
             }
         })
         tell("list 1,000 tasks", 20, try seconds { for _ in 0..<20 { _ = try store.tasks(of: session) } })
@@ -76,7 +78,7 @@ struct Measurements {
         tell("ends with everything gathered", ends, seconds {
             for id in 1...ends {
                 store.thread.perform({ (transaction) throws(Failure) in
-                    try transaction.end(TaskID(rawValue: UInt64(id)), Outcome(state: .succeeded), now: 5)
+                    try transaction.endings.record(TaskID(rawValue: UInt64(id)), Outcome(state: .succeeded), now: 5)
                 }, then: { _ in done.change { $0 += 1 } })
             }
             _ = done.wait(until: nil) { $0 == ends ? true : nil }

@@ -47,13 +47,13 @@ struct MigrationTests {
     func tasks() throws {
         let (store, session) = try migrated()
         let waiting = try store.run { (transaction) throws(Failure) in
-            try transaction.waitingTasks(lane: LaneID(rawValue: 1), limit: 9)
+            try transaction.lanes.waitingTasks(of: LaneID(rawValue: 1), limit: 9)
         }
         #expect(waiting.map(\.id.rawValue) == [2, 1])
         #expect(waiting.allSatisfy { $0.constraints == .session })
         #expect(waiting[0].request.options.policy.maximumAttempts == 4)
         #expect(waiting[0].request.options.policy.constraints == .none)
-        let next = try store.run { (transaction) throws(Failure) in try transaction.nextEndOfTime(session) }
+        let next = try store.run { (transaction) throws(Failure) in try transaction.tasks.nextEndOfTime(of: session) }
         // Enqueued at 2,001, suspended for 500, with a time-out of 70,000.
         #expect(next == 72_501)
         let infos = try store.tasks(of: session)
@@ -71,8 +71,8 @@ struct MigrationTests {
             """
         let (store, session) = try migrated(and: other)
         let lists = try store.run { (transaction) throws(Failure) in
-            (try transaction.configuration(session).retryStatuses,
-                try transaction.configuration(SessionID(rawValue: 2)).retryStatuses)
+            (try transaction.sessions.configuration(of: session).retryStatuses,
+                try transaction.sessions.configuration(of: SessionID(rawValue: 2)).retryStatuses)
         }
         #expect(lists.0 == .transient)
         #expect(lists.1.text == "408,429")
@@ -81,7 +81,9 @@ struct MigrationTests {
     @Test("sessions of version 3 demand nothing, and their events and history are there")
     func sessions() throws {
         let (store, session) = try migrated()
-        let configuration = try store.run { (transaction) throws(Failure) in try transaction.configuration(session) }
+        let configuration = try store.run { (transaction) throws(Failure) in
+            try transaction.sessions.configuration(of: session)
+        }
         #expect(configuration.constraints == .none)
         #expect(configuration.budget == ByteBudget())
         #expect(configuration.slowAfterMilliseconds == SessionConfiguration(identifier: "a").slowAfterMilliseconds)
@@ -90,8 +92,8 @@ struct MigrationTests {
         #expect(configuration.tolerances == [])
         #expect(try store.events(of: session).map(\.id.rawValue) == [7])
         let (history, waits) = try store.run { (transaction) throws(Failure) in
-            (try transaction.history(of: session, after: .zero, maximum: 9).tasks,
-                try transaction.waits(of: TaskID(rawValue: 9), in: session, now: 9_000))
+            (try transaction.history.tasks(of: session, after: .zero, maximum: 9).tasks,
+                try transaction.waits.all(of: TaskID(rawValue: 9), in: session, now: 9_000))
         }
         #expect(history.map(\.url) == ["https://example.org/old"])
         #expect(waits == [])
@@ -108,7 +110,10 @@ struct MigrationTests {
             """
         let store = try migrated(4, and: rows).store
         let (waiting, leftovers) = try store.run { (transaction) throws(Failure) in
-            (try transaction.waitingTasks(lane: LaneID(rawValue: 1), limit: 9), try transaction.leftovers(limit: 9))
+            (
+                try transaction.lanes.waitingTasks(of: LaneID(rawValue: 1), limit: 9),
+                try transaction.leftovers.all(limit: 9)
+            )
         }
         let task = try #require(waiting.first { $0.id.rawValue == 1 })
         #expect(task.part == 0)

@@ -18,8 +18,8 @@ struct NetworkTests {
         phone.isMetered = true
         func set(_ settings: NetworkSettings) throws -> [NetworkSettings] {
             try store.run { (transaction) throws(Failure) in
-                try transaction.setNetwork(settings)
-                return try transaction.networks()
+                try transaction.settings.setNetwork(settings)
+                return try transaction.settings.networks()
             }
         }
         #expect(try set(phone) == [phone])
@@ -42,15 +42,15 @@ struct NetworkTests {
         usage.add(9, network: "phone", session: session, day: 20_001)
         let second = usage.takeUnsaved()
         let kept = try store.run { (transaction) throws(Failure) in
-            try transaction.saveUsage(first)
-            try transaction.saveUsage(second)
-            _ = try transaction.invalidate(session, cancelTasks: true, now: 1)
-            return try transaction.usage()
+            try transaction.settings.saveUsage(first)
+            try transaction.settings.saveUsage(second)
+            _ = try transaction.sessions.invalidate(session, cancelTasks: true, now: 1)
+            return try transaction.settings.usage()
         }
         #expect(ByteUsage(kept) == usage)
         let rest = try store.run { (transaction) throws(Failure) in
-            try transaction.saveUsage([], removing: [("home", 20_000)])
-            return try transaction.usage().map(\.network)
+            try transaction.settings.saveUsage([], removing: [("home", 20_000)])
+            return try transaction.settings.usage().map(\.network)
         }
         #expect(rest == ["phone"])
     }

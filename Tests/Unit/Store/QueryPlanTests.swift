@@ -27,98 +27,99 @@ struct QueryPlanTests {
         let command = CommandID(client: ClientID(high: 1, low: 7), sequence: 1)
         try store.run { (transaction) throws(Failure) in
             let consumer = ConsumerIdentity.of(1)
-            _ = try transaction.attachSession(
+            _ = try transaction.sessions.attach(
                 application: "org.example", identifier: "gallery", role: .consume, consumer: consumer)
-            try transaction.releaseHandle(client: consumer.client, handle: consumer.handle, session: session)
-            try transaction.updateConfiguration(session, try transaction.configuration(session))
-            _ = try transaction.activeSessions()
-            _ = try transaction.sessions(application: "org.example")
-            _ = try transaction.sessionInfo(session)
-            _ = try transaction.waitingEvents(application: "org.example")
-            for lane in try transaction.lanesWithWaitingTasks() {
-                _ = try transaction.lane(lane.id)
-                _ = try transaction.waitingTasks(lane: lane.id, limit: 3)
+            try transaction.clients.releaseHandle(client: consumer.client, handle: consumer.handle, session: session)
+            try transaction.sessions.update(session, try transaction.sessions.configuration(of: session))
+            _ = try transaction.sessions.active()
+            _ = try transaction.sessions.infos(application: "org.example")
+            _ = try transaction.sessions.info(of: session)
+            _ = try transaction.sessions.withEvents(application: "org.example")
+            for lane in try transaction.lanes.ready() {
+                _ = try transaction.lanes.find(lane.id)
+                _ = try transaction.lanes.waitingTasks(of: lane.id, limit: 3)
             }
             let checkpoint = Checkpoint(
                 validator: Validator(entityTag: "\"a\""), finalURL: "u", size: 1, syncedOffset: 1, bootID: "b")
-            try transaction.recordCheckpoint(ids[0], checkpoint)
-            try transaction.recordAttempt(
+            try transaction.attempts.recordCheckpoint(ids[0], checkpoint)
+            try transaction.attempts.record(
                 ids[0], AttemptRecord(
                     attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 1, nextAttempt: 5, reason: .retry))
-            _ = try transaction.nextDue()
-            try transaction.rescheduleRetries(of: session, bootMilliseconds: 1, now: 1)
-            _ = try transaction.releaseUnconnected()
-            try transaction.record(Attempt(task: ids[0], number: 200, next: .retry))
-            _ = try transaction.attempts(of: ids[0], in: session)
-            _ = try transaction.history(of: session, after: .zero, maximum: 9)
-            try transaction.trimHistory(session, to: 1)
-            try transaction.delay([ids[1], ids[2]], until: 50, for: .budget)
-            _ = try transaction.delaysBegan(for: .budget)
-            _ = try transaction.judgeDelayed(for: .budget) { $0.task == ids[1] ? 60 : nil }
-            _ = try transaction.releaseDue(bootMilliseconds: 9)
+            _ = try transaction.delays.nextDue()
+            try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: 1, now: 1)
+            _ = try transaction.delays.releaseUnconnected()
+            try transaction.attempts.write(Attempt(task: ids[0], number: 200, next: .retry))
+            _ = try transaction.attempts.all(of: ids[0], in: session)
+            _ = try transaction.history.tasks(of: session, after: .zero, maximum: 9)
+            try transaction.history.trim(session, to: 1)
+            try transaction.delays.begin([ids[1], ids[2]], until: 50, for: .budget)
+            _ = try transaction.delays.began(for: .budget)
+            _ = try transaction.delays.judge(for: .budget) { $0.task == ids[1] ? 60 : nil }
+            _ = try transaction.delays.releaseDue(bootMilliseconds: 9)
             let demand = AuthenticationDemand.example()
             let record = AttemptRecord(attempts: 1, attemptsWithoutProgress: 0, bytesReceived: 0)
-            let parked = try transaction.park(
+            let parked = try transaction.challenges.park(
                 ids[6], record, for: demand, replacing: ChallengeID(rawValue: 7), bootMilliseconds: 1, now: 1)
-            let open = try transaction.challenge(parked?.challenge ?? ChallengeID(rawValue: 0))
+            let open = try transaction.challenges.find(parked?.challenge ?? ChallengeID(rawValue: 0))
             if let open {
-                _ = try transaction.parkUnasked([ids[7]], for: open.id, bootMilliseconds: 1, now: 1)
-                try transaction.rescheduleParked(bootMilliseconds: 1, now: 1)
-                try transaction.rescheduleParked(of: session, bootMilliseconds: 1, now: 1)
-                _ = try transaction.challenges(session)
-                _ = try transaction.openChallenges()
-                _ = try transaction.openChallenge(open.id, of: session)
+                _ = try transaction.challenges.parkUnasked([ids[7]], for: open.id, bootMilliseconds: 1, now: 1)
+                try transaction.challenges.rescheduleParked(bootMilliseconds: 1, now: 1)
+                try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: 1, now: 1)
+                _ = try transaction.challenges.all(of: session)
+                _ = try transaction.challenges.all()
+                _ = try transaction.challenges.openChallenge(open.id, of: session)
                 let refreshed = RefreshedRequest(
                     challenge: open.id, url: "https://b/", headers: [HeaderField("A", "b")])
-                try transaction.refresh(open, with: refreshed, origin: .example, in: session)
+                try transaction.credentials.refresh(open, with: refreshed, origin: .example, in: session)
                 var ofTask = open
                 ofTask.space.task = ids[7]
-                try transaction.refresh(ofTask, with: refreshed, origin: .example, in: session)
-                _ = try transaction.freeTasks(of: open, in: session, now: 2)
-                _ = try transaction.ask(demand, for: [ids[7]], replacing: open.id, bootMilliseconds: 1, now: 1)
-                try transaction.keep(
+                try transaction.credentials.refresh(ofTask, with: refreshed, origin: .example, in: session)
+                _ = try transaction.challenges.releaseTasks(of: open, in: session, now: 2)
+                _ = try transaction.challenges.open(
+                    demand, for: [ids[7]], replacing: open.id, bootMilliseconds: 1, now: 1)
+                try transaction.credentials.keep(
                     KeptAnswer(
                         space: open.space, challenge: open.id, schemes: .basic,
                         response: .credential(user: "u", password: "p")), of: session)
-                _ = try transaction.keptAnswers()
-                try transaction.forgetKept(open.space, of: session)
-                _ = try transaction.failTasks(of: open, in: session, now: 1)
+                _ = try transaction.credentials.kept()
+                try transaction.credentials.forget(open.space, of: session)
+                _ = try transaction.challenges.failTasks(of: open, in: session, now: 1)
             }
-            _ = try transaction.recordIntent(ids[0], FinishIntent(device: 1, inode: 2, size: 3))
-            _ = try transaction.tasksWithIntent()
-            try transaction.clearIntent(ids[0])
-            try transaction.forgetProgress(ids[0])
-            _ = try transaction.task(ids[0])
+            _ = try transaction.attempts.recordIntent(ids[0], FinishIntent(device: 1, inode: 2, size: 3))
+            _ = try transaction.tasks.withIntent()
+            try transaction.attempts.clearIntent(ids[0])
+            try transaction.attempts.forgetProgress(ids[0])
+            _ = try transaction.tasks.find(ids[0])
             var outcome = Outcome(state: .succeeded)
             outcome.answer.finalURL = "u"
-            _ = try transaction.end(ids[0], outcome, now: 1)
-            try transaction.recordClaim(ids[0], path: "/home/someone/files/0")
+            _ = try transaction.endings.record(ids[0], outcome, now: 1)
+            try transaction.destinations.recordClaim(ids[0], path: "/home/someone/files/0")
             for control in [TaskControl.suspend, .resume, .setPriority(3), .setRate(9)] {
                 for selection in [TaskSelection(), TaskSelection(ids: ids), TaskSelection(group: "album")] {
-                    _ = try transaction.control(session, control, selection, running: [ids[1]], now: 1)
+                    _ = try transaction.control.apply(control, to: selection, of: session, running: [ids[1]], now: 1)
                 }
             }
-            _ = try transaction.control(
-                session, .cancel, TaskSelection(states: TaskStates(.waiting)), running: [ids[1]], now: 1)
-            _ = try transaction.taskInfos(
-                session, TaskSelection(), after: .zero, maximum: 9, running: [], bootMilliseconds: 0, now: 0)
-            _ = try transaction.taskInfos(
-                session, TaskSelection(group: "album"), after: .zero, maximum: 9, running: [], bootMilliseconds: 0,
+            _ = try transaction.control.apply(
+                .cancel, to: TaskSelection(states: TaskStates(.waiting)), of: session, running: [ids[1]], now: 1)
+            _ = try transaction.listing.tasks(
+                of: session, TaskSelection(), after: .zero, maximum: 9, running: [], bootMilliseconds: 0, now: 0)
+            _ = try transaction.listing.tasks(
+                of: session, TaskSelection(group: "album"), after: .zero, maximum: 9, running: [], bootMilliseconds: 0,
                 now: 0)
-            try transaction.setLimits(try transaction.limits())
-            _ = try transaction.poll(session, after: .zero, maximum: 9)
-            _ = try transaction.eventsThrough(session, EventID(rawValue: 1))
-            _ = try transaction.acknowledge(session, .ids([EventID(rawValue: 1)]))
-            _ = try transaction.acknowledge(session, .through(EventID(rawValue: 2)))
-            try transaction.forgetLeftovers(try transaction.leftovers(limit: 9))
-            try transaction.forgetReturned(try transaction.bodiesToReturn(after: "", limit: 9).map(\.name))
-            _ = try transaction.storeTag()
-            try transaction.remember(command, reply: [1])
-            _ = try transaction.applied(command)
-            try transaction.forget(command.client, through: 1)
-            try transaction.releaseDeadConsumers()
-            try transaction.releaseClient(command.client)
-            _ = try transaction.invalidate(session, cancelTasks: true, now: 1)
+            try transaction.settings.setLimits(try transaction.settings.limits())
+            _ = try transaction.events.poll(session, after: .zero, maximum: 9)
+            _ = try transaction.events.count(of: session, through: EventID(rawValue: 1))
+            _ = try transaction.events.acknowledge(session, .ids([EventID(rawValue: 1)]))
+            _ = try transaction.events.acknowledge(session, .through(EventID(rawValue: 2)))
+            try transaction.leftovers.forget(try transaction.leftovers.all(limit: 9))
+            try transaction.bodies.forgetReturned(try transaction.bodies.toReturn(after: "", limit: 9).map(\.name))
+            _ = try transaction.leftovers.storeTag()
+            try transaction.commands.remember(command, reply: [1])
+            _ = try transaction.commands.reply(to: command)
+            try transaction.commands.forget(command.client, through: 1)
+            try transaction.clients.releaseDead()
+            try transaction.clients.release(command.client)
+            _ = try transaction.sessions.invalidate(session, cancelTasks: true, now: 1)
         }
         try exerciseRest(store, try store.session("rest"))
         try exerciseLaunches(store, try store.session("waiting"))
@@ -133,34 +134,35 @@ struct QueryPlanTests {
         let names = ["a", "b"]
         let ids = try store.enqueue([.numbered(41), .numbered(42)], in: session)
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.createSession(
+            _ = try transaction.sessions.create(
                 application: "org.example", configuration: SessionConfiguration(identifier: "rest"), role: .produce,
                 consumer: .of(1), now: 1)
-            _ = try transaction.releaseHandle(client: ClientID(high: 1, low: 7), handle: HandleID(rawValue: 9))
-            try transaction.releaseDeparted([ClientID(high: 3, low: 3)], of: other)
-            _ = try transaction.clients()
-            _ = try transaction.tasksWait()
-            _ = try transaction.positionsWithKnownKey(session, [.numbered(1) { $0.idempotencyKey = "key" }])
-            try transaction.changeCookies(of: session, adding: ["a"], removing: ["b"])
-            _ = try transaction.cookies(of: session)
-            try transaction.setNetwork(NetworkSettings(name: "away"))
-            try transaction.noteConsumed([file])
-            try transaction.forgetConsumed(try transaction.consumed(limit: 9))
-            try transaction.leaveBodies(among: names)
-            _ = try transaction.unknownBodies(among: names)
-            try transaction.forgetBodyLeftovers(try transaction.bodyLeftovers(limit: 9))
-            _ = try transaction.consumedFile(of: ids[0])
-            try transaction.recordUnderWay(ids[0], attempts: 1)
-            try transaction.renewPart(of: ids[0])
-            let lane = try transaction.lanesWithWaitingTasks()[0].id
-            _ = try transaction.firstWaitingTask(lane: lane, stating: .session)
-            _ = try transaction.version(at: "/a", of: "https://a/", in: session)
-            try transaction.recordVersion(
+            _ = try transaction.clients.releaseHandle(client: ClientID(high: 1, low: 7), handle: HandleID(rawValue: 9))
+            try transaction.clients.releaseDeparted([ClientID(high: 3, low: 3)], of: other)
+            _ = try transaction.clients.all()
+            _ = try transaction.lanes.anyStarts()
+            _ = try transaction.tasks.positionsWithKnownKey(session, [.numbered(1) { $0.idempotencyKey = "key" }])
+            try transaction.cookies.change(of: session, adding: ["a"], removing: ["b"])
+            _ = try transaction.cookies.all(of: session)
+            try transaction.settings.setNetwork(NetworkSettings(name: "away"))
+            try transaction.bodies.recordConsumed([file])
+            try transaction.bodies.forgetConsumed(try transaction.bodies.consumed(limit: 9))
+            try transaction.bodies.addLeftovers(among: names)
+            _ = try transaction.bodies.unknown(among: names)
+            try transaction.bodies.forgetLeftovers(try transaction.bodies.leftovers(limit: 9))
+            _ = try transaction.bodies.consumedFile(of: ids[0])
+            try transaction.attempts.recordUnderWay(ids[0], attempts: 1)
+            try transaction.attempts.renewPart(of: ids[0])
+            let lane = try transaction.lanes.ready()[0].id
+            _ = try transaction.lanes.firstWaitingTask(of: lane, stating: .session)
+            _ = try transaction.destinations.version(at: "/a", of: "https://a/", in: session)
+            try transaction.destinations.recordVersion(
                 of: ids[0], at: "/a", of: "https://a/", in: session, inode: 1, size: 2, modifiedNanoseconds: 3)
             let states = TaskStates([TaskStates(.waiting), TaskStates(.suspended)])
             for control in [TaskControl.setPriority(Limits.priorityNow), .setConstraints(.init())] {
-                _ = try transaction.control(
-                    session, control, TaskSelection(states: states), running: [], now: 1, held: [lane: [.session]])
+                _ = try transaction.control.apply(
+                    control, to: TaskSelection(states: states), of: session, running: [], now: 1,
+                    held: [lane: [.session]])
             }
         }
         try exerciseTables(store, session, ids[1])
@@ -239,34 +241,36 @@ struct QueryPlanTests {
         }
         let clock = ClockReading(wall: 9, boot: 9, bootID: "b")
         try store.run { (transaction) throws(Failure) in
-            let task = try transaction.enqueue(session: session, [(request, .example)], now: 9, clock: clock).results[0]
-            _ = try transaction.statedConstraints([ConstraintsID(rawValue: 1)])
-            try transaction.rescheduleStarts(clock, all: true)
-            try transaction.rescheduleStarts(clock, all: false)
+            let enqueued = try transaction.tasks.enqueue([(request, .example)], in: session, now: 9, clock: clock)
+            let task = enqueued.results[0]
+            _ = try transaction.constraints.stored([ConstraintsID(rawValue: 1)])
+            try transaction.tables.delays.rescheduleStarts(clock, all: true)
+            try transaction.tables.delays.rescheduleStarts(clock, all: false)
             let later = TaskControl.reschedule(Rescheduling(earliest: .to(45), latest: .to(50)))
             for control in [TaskControl.suspend, .resume, later, .reschedule(Rescheduling(earliest: .to(nil)))] {
-                _ = try transaction.control(session, control, TaskSelection(), running: [], now: 10)
+                _ = try transaction.control.apply(control, to: TaskSelection(), of: session, running: [], now: 10)
             }
-            _ = try transaction.startable(
-                try transaction.task(task.task).map { [$0.task] } ?? [], StartClock(wall: 9, boot: 9, calendar: 9))
-            _ = try transaction.adopt(ClockReading(wall: 99_009, boot: 10, bootID: "b"))
-            _ = try transaction.movePastLatestStart(now: 50)
-            _ = try transaction.waitingCounts()
-            _ = try transaction.unconnected(among: [LaneID(rawValue: 1)])
-            for lane in try transaction.lanesWithWaitingTasks() { _ = try transaction.waitingConstraints(of: lane.id) }
-            _ = try transaction.overdue(of: session, limit: 9, now: 9)
-            _ = try transaction.nextEndOfTime(session)
+            _ = try transaction.starts.startable(
+                try transaction.tasks.find(task.task).map { [$0.task] } ?? [],
+                StartClock(wall: 9, boot: 9, calendar: 9))
+            _ = try transaction.delays.adopt(ClockReading(wall: 99_009, boot: 10, bootID: "b"))
+            _ = try transaction.starts.movePastLatestStart(now: 50)
+            _ = try transaction.lanes.waitingCounts()
+            _ = try transaction.delays.unconnected(among: [LaneID(rawValue: 1)])
+            for lane in try transaction.lanes.ready() { _ = try transaction.lanes.waitingConstraints(of: lane.id) }
+            _ = try transaction.tasks.overdue(of: session, limit: 9, now: 9)
+            _ = try transaction.tasks.nextEndOfTime(of: session)
             for _ in 0..<16 {
-                try transaction.endWait(try transaction.beginWait(WaitScope(session), .power, "", now: 1), now: 2)
+                try transaction.waits.end(try transaction.waits.begin(WaitScope(session), .power, "", now: 1), now: 2)
             }
-            _ = try transaction.openWaits()
-            _ = try transaction.waits(of: task.task, in: session, now: 60)
-            _ = try transaction.waits(of: TaskID(rawValue: 9_999), in: session, now: 60)
-            try transaction.setNetwork(NetworkSettings(name: "home"))
-            _ = try transaction.networks()
-            try transaction.saveUsage(
+            _ = try transaction.waits.open()
+            _ = try transaction.waits.all(of: task.task, in: session, now: 60)
+            _ = try transaction.waits.all(of: TaskID(rawValue: 9_999), in: session, now: 60)
+            try transaction.settings.setNetwork(NetworkSettings(name: "home"))
+            _ = try transaction.settings.networks()
+            try transaction.settings.saveUsage(
                 [ByteUsage.Entry(network: "home", session: session, day: 1, bytes: 1)], removing: [("away", 2)])
-            _ = try transaction.usage()
+            _ = try transaction.settings.usage()
         }
     }
 
@@ -274,35 +278,37 @@ struct QueryPlanTests {
         var activity = Activity(identifier: "sync", intervalMilliseconds: 1_000)
         activity.request = .stating(31, .overnight)
         let made = activity
-        let told = Activity(identifier: "told", intervalMilliseconds: 1_000)
+        let event = Activity(identifier: "event", intervalMilliseconds: 1_000)
         try store.run { (transaction) throws(Failure) in
-            try transaction.setActivity(made, origin: .example, in: session, now: 1)
-            try transaction.setActivity(told, origin: nil, in: session, now: 1)
-            _ = try transaction.activities(session, now: 1)
-            _ = try transaction.hasActivities()
-            try transaction.moveActivities(by: -1, now: .max / 2)
+            try transaction.activities.set(made, origin: .example, in: session, now: 1)
+            try transaction.activities.set(event, origin: nil, in: session, now: 1)
+            _ = try transaction.activities.infos(of: session, now: 1)
+            _ = try transaction.activities.hasAny()
+            try transaction.tables.activities.moveWindows(by: -1)
+            try transaction.tables.activities.boundWindows(now: .max / 2)
             for now: Int64 in [5_000, 9_000] {
-                for due in try transaction.openActivities(now: now).open {
-                    _ = try transaction.start(due, now: now, clock: ClockReading(wall: now, boot: 1, bootID: "b"))
+                for due in try transaction.activities.open(now: now).open {
+                    _ = try transaction.activities.start(
+                        due, now: now, clock: ClockReading(wall: now, boot: 1, bootID: "b"))
                 }
             }
-            try transaction.removeActivity("sync", in: session)
+            try transaction.activities.remove("sync", in: session)
         }
     }
 
     private func exerciseLaunches(_ store: TestStore, _ session: SessionID) throws {
         try store.end(try store.enqueue([.numbered(9)], in: session)[0])
         try store.run { (transaction) throws(Failure) in
-            try transaction.setLaunch(LaunchCommand(program: "/usr/bin/photos"), of: "org.example")
-            let launch = try transaction.beginLaunch(
+            try transaction.launches.set(LaunchCommand(program: "/usr/bin/photos"), of: "org.example")
+            let launch = try transaction.launches.begin(
                 of: "org.example", secret: 7, backoff: LaunchBackoff(launches: 1), now: 1)
-            _ = try transaction.launches()
-            _ = try transaction.waitingSessions(of: "org.example")
-            _ = try transaction.hasLaunchedSessions("org.example")
-            _ = try transaction.launchedSessions(of: "org.example")
-            if let launch { try transaction.save(launch) }
-            _ = try transaction.completeLaunch(of: session, in: "org.example")
-            try transaction.setLaunch(nil, of: "org.example")
+            _ = try transaction.launches.all()
+            _ = try transaction.launches.waitingSessions(of: "org.example")
+            _ = try transaction.launches.hasSessions(of: "org.example")
+            _ = try transaction.launches.sessions(of: "org.example")
+            if let launch { try transaction.launches.save(launch) }
+            _ = try transaction.launches.complete(session, in: "org.example")
+            try transaction.launches.set(nil, of: "org.example")
         }
     }
 

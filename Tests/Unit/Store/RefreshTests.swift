@@ -24,13 +24,13 @@ struct RefreshTests {
         _ store: TestStore, _ kind: RefreshKind, _ tasks: [TaskID], replacing: ChallengeID? = nil
     ) throws -> ParkedTask? {
         try store.run { (transaction) throws(Failure) in
-            try transaction.ask(
+            try transaction.challenges.open(
                 demand(kind, tasks[0]), for: tasks, replacing: replacing, bootMilliseconds: 10, now: 2_500)
         }
     }
 
     private func challenges(_ store: TestStore, _ session: SessionID) throws -> [Challenge] {
-        try store.run { (transaction) throws(Failure) in try transaction.challenges(session) }
+        try store.run { (transaction) throws(Failure) in try transaction.challenges.all(of: session) }
     }
 
     private func answer(
@@ -40,13 +40,13 @@ struct RefreshTests {
         let open = try #require(try challenges(store, session).first)
         let answer = refreshed(open.id)
         try store.run { (transaction) throws(Failure) in
-            try transaction.refresh(open, with: answer, origin: origin, in: session)
-            _ = try transaction.freeTasks(of: open, in: session)
+            try transaction.credentials.refresh(open, with: answer, origin: origin, in: session)
+            _ = try transaction.challenges.releaseTasks(of: open, in: session)
         }
     }
 
     private func stored(_ store: TestStore, _ task: TaskID) throws -> StoredTask {
-        try #require(try store.run { (transaction) throws(Failure) in try transaction.task(task)?.task })
+        try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task)?.task })
     }
 
     private let token = [HeaderField("authorization", "new")]
@@ -145,7 +145,7 @@ struct RefreshTests {
         let session = try store.session()
         let ids = try store.enqueue([request(0, .url)], in: session)
         try store.run { (transaction) throws(Failure) in
-            try transaction.recordCheckpoint(
+            try transaction.attempts.recordCheckpoint(
                 ids[0],
                 Checkpoint(
                     validator: Validator(entityTag: left.tag, lastModified: left.modified), finalURL: "https://a/",
@@ -191,16 +191,16 @@ struct RefreshTests {
             space: space, challenge: ChallengeID(rawValue: 5), schemes: .basic,
             response: .credential(user: "u", password: "p"))
         func all() throws -> [KeptAnswer] {
-            try store.run { (transaction) throws(Failure) in try transaction.keptAnswers() }
+            try store.run { (transaction) throws(Failure) in try transaction.credentials.kept() }
                 .map(\.answer).sorted { $0.challenge < $1.challenge }
         }
         try store.run { (transaction) throws(Failure) in
-            for answer in answers { try transaction.keep(answer, of: session) }
+            for answer in answers { try transaction.credentials.keep(answer, of: session) }
         }
         #expect(try all() == answers)
-        try store.run { (transaction) throws(Failure) in try transaction.keep(newer, of: session) }
+        try store.run { (transaction) throws(Failure) in try transaction.credentials.keep(newer, of: session) }
         #expect(try all() == [answers[1], newer])
-        try store.run { (transaction) throws(Failure) in try transaction.forgetKept(space, of: session) }
+        try store.run { (transaction) throws(Failure) in try transaction.credentials.forget(space, of: session) }
         #expect(try all() == [answers[1]])
     }
 }

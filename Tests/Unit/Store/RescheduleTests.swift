@@ -20,16 +20,16 @@ struct RescheduleTests {
         running: Set<TaskID> = []
     ) throws -> Change {
         try store.run { (transaction) throws(Failure) in
-            try transaction.control(
-                session, .reschedule(rescheduling), TaskSelection(), running: running, now: now,
+            try transaction.control.apply(
+                .reschedule(rescheduling), to: TaskSelection(), of: session, running: running, now: now,
                 bootMilliseconds: now - 10_000)
         }
     }
 
     private func control(_ store: TestStore, _ session: SessionID, _ control: TaskControl, at now: Int64) throws {
         _ = try store.run { (transaction) throws(Failure) in
-            try transaction.control(
-                session, control, TaskSelection(), running: [], now: now, bootMilliseconds: now - 10_000)
+            try transaction.control.apply(
+                control, to: TaskSelection(), of: session, running: [], now: now, bootMilliseconds: now - 10_000)
         }
     }
 
@@ -39,20 +39,21 @@ struct RescheduleTests {
 
     private func waits(_ store: TestStore, _ session: SessionID, _ task: TaskID, now: Int64) throws -> [String]? {
         try store.run { (transaction) throws(Failure) in
-            try transaction.waits(of: task, in: session, now: now)
+            try transaction.waits.all(of: task, in: session, now: now)
         }?.map { "\($0.reason) \($0.beganMilliseconds)-\($0.endedMilliseconds.map(String.init) ?? "")" }
     }
 
     private func release(_ store: TestStore, at boot: Int64) throws {
-        _ = try store.run { (transaction) throws(Failure) in try transaction.releaseDue(bootMilliseconds: boot) }
+        _ = try store.run { (transaction) throws(Failure) in try transaction.delays.releaseDue(bootMilliseconds: boot) }
     }
 
     /// What the engine would start.
     private func startable(_ store: TestStore, at now: Int64) throws -> [TaskID] {
         try store.run { (transaction) throws(Failure) in
-            guard let lane = try transaction.lanesWithWaitingTasks().first?.id else { return [] }
-            let tasks = try transaction.waitingTasks(lane: lane, limit: 9)
-            return try transaction.startable(tasks, StartClock(wall: now, boot: now - 10_000, calendar: now)).map(\.id)
+            guard let lane = try transaction.lanes.ready().first?.id else { return [] }
+            let tasks = try transaction.lanes.waitingTasks(of: lane, limit: 9)
+            let clock = StartClock(wall: now, boot: now - 10_000, calendar: now)
+            return try transaction.starts.startable(tasks, clock).map(\.id)
         }
     }
 
@@ -133,7 +134,7 @@ struct RescheduleTests {
         let record = AttemptRecord(
             attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: 50_000, reason: .retry,
             attempt: attempt)
-        try store.run { (transaction) throws(Failure) in try transaction.recordAttempt(id, record) }
+        try store.run { (transaction) throws(Failure) in try transaction.attempts.record(id, record) }
         try reschedule(store, session, Rescheduling(earliest: .to(55_000)), at: 30_000)
         #expect(try task(store, session).reason == .retry)
         #expect(try waits(store, session, id, now: 31_000) == ["retry 21000-"])
@@ -184,7 +185,7 @@ struct RescheduleTests {
         #expect(ahead.restated.next == 40_000)
         #expect(try #require(ahead.restated.tasks[id]) != stated.id)
         let moved = try store.run { (transaction) throws(Failure) in
-            try transaction.movePastLatestStart(now: 40_000)
+            try transaction.starts.movePastLatestStart(now: 40_000)
         }
         #expect(moved.tasks == [id: stated.id])
     }
@@ -205,14 +206,14 @@ struct RescheduleTests {
         }
         let store = try TestStore(scratch.path)
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.adopt(ClockReading(wall: 70_000, boot: 500, bootID: "c"))
+            _ = try transaction.delays.adopt(ClockReading(wall: 70_000, boot: 500, bootID: "c"))
         }
-        #expect(try store.run { (transaction) throws(Failure) in try transaction.nextDue() } == 20_500)
+        #expect(try store.run { (transaction) throws(Failure) in try transaction.delays.nextDue() } == 20_500)
         try release(store, at: 20_500)
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.end(id, Outcome(state: .succeeded), now: 95_000)
-            let newest = try transaction.sessionInfo(session)?.info.newestEvent ?? .zero
-            _ = try transaction.acknowledge(session, .through(newest))
+            _ = try transaction.endings.record(id, Outcome(state: .succeeded), now: 95_000)
+            let newest = try transaction.sessions.info(of: session)?.info.newestEvent ?? .zero
+            _ = try transaction.events.acknowledge(session, .through(newest))
         }
         #expect(try waits(store, session, id, now: 99_000) == ["earliestStart 30000-90000"])
     }

@@ -28,7 +28,7 @@ struct SessionTests {
         application: String = "org.example"
     ) throws -> OpenedSession {
         try store.run { (transaction) throws(Failure) in
-            try transaction.createSession(
+            try transaction.sessions.create(
                 application: application, configuration: configuration, role: role, consumer: consumer, now: 42)
         }
     }
@@ -37,7 +37,7 @@ struct SessionTests {
         _ store: TestStore, _ consumer: ConsumerIdentity, role: Role = .consume, application: String = "org.example"
     ) throws -> OpenedSession {
         try store.run { (transaction) throws(Failure) in
-            try transaction.attachSession(
+            try transaction.sessions.attach(
                 application: application, identifier: "gallery", role: role, consumer: consumer)
         }
     }
@@ -75,17 +75,19 @@ struct SessionTests {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
         let plain = SessionConfiguration(identifier: "gallery")
-        try store.run { (transaction) throws(Failure) in try transaction.updateConfiguration(id, plain) }
-        #expect(try store.run { (transaction) throws(Failure) in try transaction.configuration(id) } == plain)
+        try store.run { (transaction) throws(Failure) in try transaction.sessions.update(id, plain) }
+        #expect(try store.run { (transaction) throws(Failure) in
+            try transaction.sessions.configuration(of: id)
+        } == plain)
         let failure = #expect(throws: Failure.self) {
             try store.run { (transaction) throws(Failure) in
-                try transaction.updateConfiguration(id, SessionConfiguration(identifier: "other"))
+                try transaction.sessions.update(id, SessionConfiguration(identifier: "other"))
             }
         }
         #expect(failure?.status == .invalidArgument)
         let unknown = #expect(throws: Failure.self) {
             try store.run { (transaction) throws(Failure) in
-                try transaction.updateConfiguration(SessionID(rawValue: .max), plain)
+                try transaction.sessions.update(SessionID(rawValue: .max), plain)
             }
         }
         #expect(unknown?.status == .notFound)
@@ -101,7 +103,7 @@ struct SessionTests {
         #expect(theirs.isNew)
         #expect(theirs.id != mine)
         #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.sessions(application: "org.example").count
+            try transaction.sessions.infos(application: "org.example").count
         } == 2)
     }
 
@@ -136,7 +138,7 @@ struct SessionTests {
         let id = try create(store, configuration, .of(1)).id
         func release(_ consumer: ConsumerIdentity) throws {
             try store.run { (transaction) throws(Failure) in
-                try transaction.releaseHandle(client: consumer.client, handle: consumer.handle, session: id)
+                try transaction.clients.releaseHandle(client: consumer.client, handle: consumer.handle, session: id)
             }
         }
         try release(.of(2))
@@ -157,9 +159,11 @@ struct SessionTests {
             store.close()
         }
         let store = try TestStore(scratch.path)
-        try store.run { (transaction) throws(Failure) in try transaction.releaseDeadConsumers() }
+        try store.run { (transaction) throws(Failure) in try transaction.clients.releaseDead() }
         #expect(throws: Failure.self) { try attach(store, .of(1, client: 2)) }
-        try store.run { (transaction) throws(Failure) in try transaction.releaseClient(ConsumerIdentity.of(1).client) }
+        try store.run { (transaction) throws(Failure) in
+            try transaction.clients.release(ConsumerIdentity.of(1).client)
+        }
         _ = try attach(store, .of(1, client: 2))
     }
 
@@ -176,8 +180,8 @@ struct SessionTests {
         _ = try attach(store, .of(9, client: 9))
         #expect(try store.info(id)?.consumer == Int64(getpid()))
         let clients = try store.run { (transaction) throws(Failure) in
-            try transaction.releaseDeadConsumers()
-            return try transaction.clients().map(\.client)
+            try transaction.clients.releaseDead()
+            return try transaction.clients.all().map(\.client)
         }
         #expect(clients == [ClientID(high: 9, low: 7)])
     }
@@ -191,7 +195,7 @@ struct SessionTests {
         try store.end(tasks[0])
         let newest = try store.events(of: id).last!.id
         let infos = try store.run { (transaction) throws(Failure) in
-            try transaction.sessions(application: "org.example")
+            try transaction.sessions.infos(application: "org.example")
         }
         #expect(infos == [
             SessionInfo(
@@ -201,18 +205,18 @@ struct SessionTests {
                 identifier: "gallery", round: 1, liveTasks: 1, events: 1, hasFinishedRound: false,
                 isInvalidating: false, consumer: Int64(getpid()), createdMilliseconds: 42, newestEvent: newest),
         ])
-        let active = try store.run { (transaction) throws(Failure) in try transaction.activeSessions() }
+        let active = try store.run { (transaction) throws(Failure) in try transaction.sessions.active() }
         #expect(active.map(\.id) == [id])
         #expect(active.first?.configuration == configuration)
         let waiting = try store.run { (transaction) throws(Failure) in
-            try transaction.waitingEvents(application: "org.example")
+            try transaction.sessions.withEvents(application: "org.example")
         }
         #expect(waiting.map(\.session) == [id])
         #expect(waiting.map(\.newestEvent) == [newest])
         try store.end(tasks[1])
         #expect(try store.info(id)?.hasFinishedRound == true)
         #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.sessionInfo(SessionID(rawValue: 77)) == nil
+            try transaction.sessions.info(of: SessionID(rawValue: 77)) == nil
         })
     }
 
@@ -221,7 +225,9 @@ struct SessionTests {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
         try store.enqueue([.numbered(1)], in: id)
-        try store.run { (transaction) throws(Failure) in try transaction.invalidate(id, cancelTasks: true, now: 5) }
+        try store.run { (transaction) throws(Failure) in
+            try transaction.sessions.invalidate(id, cancelTasks: true, now: 5)
+        }
         let attached = try attach(store, .of(1))
         #expect(attached.isInvalidating)
         #expect(attached.unacknowledged == 2)
@@ -242,21 +248,22 @@ struct CommandTests {
         let store = try TestStore(scratch.path)
         try store.run { (transaction) throws(Failure) in
             for sequence in [1, 2, 3] as [UInt64] {
-                try transaction.remember(command(sequence), reply: [UInt8(sequence), 0, 255])
+                try transaction.commands.remember(command(sequence), reply: [UInt8(sequence), 0, 255])
             }
         }
         store.close()
         let again = try TestStore(scratch.path)
         try again.run { (transaction) throws(Failure) in
-            #expect(try transaction.applied(command(2)) == [2, 0, 255])
-            #expect(try transaction.applied(CommandID(client: ClientID(high: 1, low: 1), sequence: 2)) == nil)
-            try transaction.forget(client, through: 2)
-            #expect(try transaction.applied(command(2)) == nil)
-            #expect(try transaction.applied(command(3)) == [3, 0, 255])
-            try transaction.remember(command(4), reply: [])
-            #expect(try transaction.applied(command(4)) == [])
-            try transaction.forget(client, through: .max)
-            #expect(try transaction.applied(command(4)) == nil)
+            #expect(try transaction.commands.reply(to: command(2)) == [2, 0, 255])
+            let other = CommandID(client: ClientID(high: 1, low: 1), sequence: 2)
+            #expect(try transaction.commands.reply(to: other) == nil)
+            try transaction.commands.forget(client, through: 2)
+            #expect(try transaction.commands.reply(to: command(2)) == nil)
+            #expect(try transaction.commands.reply(to: command(3)) == [3, 0, 255])
+            try transaction.commands.remember(command(4), reply: [])
+            #expect(try transaction.commands.reply(to: command(4)) == [])
+            try transaction.commands.forget(client, through: .max)
+            #expect(try transaction.commands.reply(to: command(4)) == nil)
         }
     }
 
@@ -266,20 +273,22 @@ struct CommandTests {
         let session = try store.session()
         #expect(throws: Failure.self) {
             try store.run { (transaction) throws(Failure) in
-                try transaction.remember(command(1), reply: [1])
-                _ = try transaction.enqueue(
-                    session: session, [(.numbered(1), .example), (.numbered(1), .example)], now: 1)
+                try transaction.commands.remember(command(1), reply: [1])
+                _ = try transaction.tasks.enqueue(
+                    [(.numbered(1), .example), (.numbered(1), .example)], in: session, now: 1)
             }
         }
-        #expect(try store.run { (transaction) throws(Failure) in try transaction.applied(command(1)) } == nil)
+        #expect(try store.run { (transaction) throws(Failure) in
+            try transaction.commands.reply(to: command(1))
+        } == nil)
     }
 
     @Test("numbers out of range are refused and do not trap")
     func outOfRange() throws {
         let store = try TestStore(scratch.path)
         for body in [
-            Body { (transaction) throws(Failure) in _ = try transaction.applied(command(.max)) },
-            Body { (transaction) throws(Failure) in try transaction.remember(command(.max), reply: []) },
+            Body { (transaction) throws(Failure) in _ = try transaction.commands.reply(to: command(.max)) },
+            Body { (transaction) throws(Failure) in try transaction.commands.remember(command(.max), reply: []) },
         ] {
             #expect(#expect(throws: Failure.self) { try store.run(body.run) }?.status == .invalidArgument)
         }
@@ -296,13 +305,13 @@ struct CommandTests {
         try store.session()
         let living = CommandID(client: ConsumerIdentity.of(1).client, sequence: 1)
         try store.run { (transaction) throws(Failure) in
-            try transaction.remember(living, reply: [1])
-            try transaction.remember(command(1), reply: [1])
-            try transaction.releaseDeadConsumers()
-            #expect(try transaction.applied(living) == [1])
-            #expect(try transaction.applied(command(1)) == nil)
-            try transaction.releaseClient(living.client)
-            #expect(try transaction.applied(living) == nil)
+            try transaction.commands.remember(living, reply: [1])
+            try transaction.commands.remember(command(1), reply: [1])
+            try transaction.clients.releaseDead()
+            #expect(try transaction.commands.reply(to: living) == [1])
+            #expect(try transaction.commands.reply(to: command(1)) == nil)
+            try transaction.clients.release(living.client)
+            #expect(try transaction.commands.reply(to: living) == nil)
         }
     }
 }

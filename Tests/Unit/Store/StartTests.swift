@@ -8,7 +8,7 @@ struct StartTests {
     let scratch = Scratch()
 
     private func due(_ store: TestStore) throws -> Int64? {
-        try store.run { (transaction) throws(Failure) in try transaction.nextDue() }
+        try store.run { (transaction) throws(Failure) in try transaction.delays.nextDue() }
     }
 
     private func reason(_ store: TestStore, _ session: SessionID) throws -> WaitReason? {
@@ -24,7 +24,8 @@ struct StartTests {
         #expect(try reason(store, session) == .earliestStart)
         #expect(try store.tasks(of: session).first?.earliestStartMilliseconds == 25_000)
         let lanes = try store.run { (transaction) throws(Failure) in
-            try (transaction.releaseDue(bootMilliseconds: 14_999), transaction.releaseDue(bootMilliseconds: 15_000))
+            let early = try transaction.delays.releaseDue(bootMilliseconds: 14_999)
+            return (early, try transaction.delays.releaseDue(bootMilliseconds: 15_000))
         }
         #expect(lanes.0.isEmpty && lanes.1 == made.lanes)
         #expect(try reason(store, session) == .turn)
@@ -45,7 +46,7 @@ struct StartTests {
         let made = try store.enqueue(session, earliest: .max, latest: .max)
         #expect(try #require(made.nextDue) > 31_557_600_000 * 900)
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.adopt(ClockReading(wall: 99_000, boot: 11_000, bootID: "b"))
+            _ = try transaction.delays.adopt(ClockReading(wall: 99_000, boot: 11_000, bootID: "b"))
         }
         #expect(try reason(store, session) == .earliestStart)
     }
@@ -70,15 +71,15 @@ struct StartTests {
         if !fromTheStart { try store.control(session, .suspend) }
         #expect(try due(store) == nil)
         let change = try store.run { (transaction) throws(Failure) in
-            try transaction.control(
-                session, .resume, TaskSelection(), running: [], now: 21_000, bootMilliseconds: 11_000)
+            try transaction.control.apply(
+                .resume, to: TaskSelection(), of: session, running: [], now: 21_000, bootMilliseconds: 11_000)
         }
         #expect(change.nextDue == 15_000)
         #expect(try reason(store, session) == .earliestStart)
         try store.control(session, .suspend)
         let late = try store.run { (transaction) throws(Failure) in
-            try transaction.control(
-                session, .resume, TaskSelection(), running: [], now: 26_000, bootMilliseconds: 16_000)
+            try transaction.control.apply(
+                .resume, to: TaskSelection(), of: session, running: [], now: 26_000, bootMilliseconds: 16_000)
         }
         #expect(late.nextDue == nil)
         #expect(try reason(store, session) == .turn)
@@ -91,7 +92,7 @@ struct StartTests {
         _ = try store.enqueue(session, earliest: 100_000)
         #expect(try due(store) == 90_000)
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.adopt(ClockReading(wall: 61_000, boot: 11_000, bootID: "b"))
+            _ = try transaction.delays.adopt(ClockReading(wall: 61_000, boot: 11_000, bootID: "b"))
         }
         #expect(try due(store) == 50_000)
     }
@@ -111,7 +112,7 @@ struct StartTests {
         let store = try TestStore(scratch.path)
         #expect(try due(store) == 0)
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.adopt(ClockReading(wall: 70_000, boot: 500, bootID: "c"))
+            _ = try transaction.delays.adopt(ClockReading(wall: 70_000, boot: 500, bootID: "c"))
         }
         #expect(try due(store) == 30_500)
         #expect(try reason(store, session) == .earliestStart)
@@ -125,11 +126,11 @@ struct StartTests {
         #expect(made.nextLatestStart == 30_000)
         let task = made.results[0].task
         let early = try store.run { (transaction) throws(Failure) in
-            try transaction.movePastLatestStart(now: 29_999)
+            try transaction.starts.movePastLatestStart(now: 29_999)
         }
         #expect(early == RestatedTasks(next: 30_000))
         let moved = try store.run { (transaction) throws(Failure) in
-            try transaction.movePastLatestStart(now: 30_000)
+            try transaction.starts.movePastLatestStart(now: 30_000)
         }
         #expect(moved.next == nil)
         #expect(moved.lanes == made.lanes)
@@ -150,10 +151,14 @@ struct StartTests {
         let session = try store.session()
         let requests = (0..<5_000).map { Request.numbered($0) { $0.options.latestStartMilliseconds = 9_000 } }
         try store.enqueue(requests, in: session)
-        let first = try store.run { (transaction) throws(Failure) in try transaction.movePastLatestStart(now: 9_000) }
+        let first = try store.run { (transaction) throws(Failure) in
+            try transaction.starts.movePastLatestStart(now: 9_000)
+        }
         #expect(first.tasks.count == 4_096)
         #expect(first.next == 9_000)
-        let second = try store.run { (transaction) throws(Failure) in try transaction.movePastLatestStart(now: 9_000) }
+        let second = try store.run { (transaction) throws(Failure) in
+            try transaction.starts.movePastLatestStart(now: 9_000)
+        }
         #expect(second.tasks.count == 5_000 - 4_096)
         #expect(second.next == nil && second.constraints == first.constraints)
     }
@@ -165,13 +170,13 @@ struct StartTests {
         let ids = try store.enqueue((0..<5_000).map { .numbered($0) }, in: session)
         func judge(after last: DelayedTask?, _ due: Int64?) throws -> JudgedDelays {
             try store.run { (transaction) throws(Failure) in
-                try transaction.judgeDelayed(for: .budget, after: last) { $0.task == ids[4_999] ? 70 : due }
+                try transaction.delays.judge(for: .budget, after: last) { $0.task == ids[4_999] ? 70 : due }
             }
         }
         func delayed() throws -> [DelayedTask] {
-            try store.run { (transaction) throws(Failure) in try transaction.delayed(for: .budget) }
+            try store.run { (transaction) throws(Failure) in try transaction.delays.tasks(for: .budget) }
         }
-        try store.run { (transaction) throws(Failure) in try transaction.delay(ids, until: 50, for: .budget) }
+        try store.run { (transaction) throws(Failure) in try transaction.delays.begin(ids, until: 50, for: .budget) }
         var batches = 0
         var last: DelayedTask?
         repeat {
@@ -194,11 +199,11 @@ struct StartTests {
         var configuration = SessionConfiguration(identifier: "gallery")
         configuration.resourceTimeoutMilliseconds = 100_000
         let made = configuration
-        try store.run { (transaction) throws(Failure) in try transaction.updateConfiguration(session, made) }
+        try store.run { (transaction) throws(Failure) in try transaction.sessions.update(session, made) }
         func enqueue(_ number: Int, at now: Int64, timeout: UInt64? = nil) throws -> TaskID {
             let request = Request.numbered(number) { $0.options.policy.resourceTimeoutMilliseconds = timeout }
             return try store.run { (transaction) throws(Failure) in
-                try transaction.enqueue(session: session, [(request, .example)], now: now).results[0].task
+                try transaction.tasks.enqueue([(request, .example)], in: session, now: now).results[0].task
             }
         }
         let first = try enqueue(1, at: 1_000)
@@ -206,17 +211,17 @@ struct StartTests {
         let own = try enqueue(3, at: 3_000, timeout: 50_000)
         func over(_ now: Int64) throws -> [TaskID] {
             try store.run { (transaction) throws(Failure) in
-                try transaction.overdue(of: session, limit: 9, now: now).map(\.id)
+                try transaction.tasks.overdue(of: session, limit: 9, now: now).map(\.id)
             }
         }
         func next() throws -> Int64? {
-            try store.run { (transaction) throws(Failure) in try transaction.nextEndOfTime(session) }
+            try store.run { (transaction) throws(Failure) in try transaction.tasks.nextEndOfTime(of: session) }
         }
         #expect(try next() == 53_000)
         for (control, now) in [(TaskControl.suspend, Int64(4_000)), (.resume, 14_000)] {
             try store.run { (transaction) throws(Failure) in
                 let selection = TaskSelection(ids: [first, own])
-                _ = try transaction.control(session, control, selection, running: [], now: now)
+                _ = try transaction.control.apply(control, to: selection, of: session, running: [], now: now)
             }
         }
         #expect(try next() == 63_000)

@@ -15,8 +15,8 @@ extension TestStore {
         }
         let clock = ClockReading(wall: 20_000, boot: 10_000, bootID: "b")
         return try run { (transaction) throws(Failure) in
-            _ = try transaction.adopt(clock)
-            return try transaction.enqueue(session: session, [(request, .example)], now: 20_000, clock: clock)
+            _ = try transaction.delays.adopt(clock)
+            return try transaction.tasks.enqueue([(request, .example)], in: session, now: 20_000, clock: clock)
         }
     }
 }

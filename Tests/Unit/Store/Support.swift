@@ -56,7 +56,7 @@ final class TestStore: Sendable {
     @discardableResult
     func session(_ identifier: String = "gallery") throws -> SessionID {
         try run { (transaction) throws(Failure) in
-            try transaction.createSession(
+            try transaction.sessions.create(
                 application: "org.example", configuration: SessionConfiguration(identifier: identifier), role: .produce,
                 consumer: .of(1), now: 1_000
             ).id
@@ -66,30 +66,30 @@ final class TestStore: Sendable {
     @discardableResult
     func enqueue(_ requests: [Request], in session: SessionID) throws -> [TaskID] {
         try run { (transaction) throws(Failure) in
-            try transaction.enqueue(session: session, requests.map { ($0, .example) }, now: 2_000).results.map(\.task)
+            try transaction.tasks.enqueue(requests.map { ($0, .example) }, in: session, now: 2_000).results.map(\.task)
         }
     }
 
     @discardableResult
     func end(_ task: TaskID, _ outcome: Outcome = Outcome(state: .succeeded)) throws -> Change? {
-        try run { (transaction) throws(Failure) in try transaction.end(task, outcome, now: 3_000) }
+        try run { (transaction) throws(Failure) in try transaction.endings.record(task, outcome, now: 3_000) }
     }
 
     func events(of session: SessionID, after: EventID = .zero, maximum: Int = 1_000) throws -> [Event] {
         try run { (transaction) throws(Failure) in
-            try transaction.poll(session, after: after, maximum: maximum).events
+            try transaction.events.poll(session, after: after, maximum: maximum).events
         }
     }
 
     @discardableResult
     func acknowledge(_ session: SessionID, _ acknowledgement: Acknowledgement) throws -> Change {
-        try run { (transaction) throws(Failure) in try transaction.acknowledge(session, acknowledgement) }
+        try run { (transaction) throws(Failure) in try transaction.events.acknowledge(session, acknowledgement) }
     }
 
     func tasks(of session: SessionID, _ selection: TaskSelection = TaskSelection()) throws -> [TaskInfo] {
         try run { (transaction) throws(Failure) in
-            try transaction.taskInfos(
-                session, selection, after: .zero, maximum: 1_000, running: [], bootMilliseconds: 0, now: 0
+            try transaction.listing.tasks(
+                of: session, selection, after: .zero, maximum: 1_000, running: [], bootMilliseconds: 0, now: 0
             ).tasks
         }
     }
@@ -98,14 +98,14 @@ final class TestStore: Sendable {
     func constraints(of tasks: [TaskID]) throws -> [StoredConstraints] {
         try tasks.compactMap { id in
             try run { (transaction) throws(Failure) in
-                let constraints = try transaction.task(id)?.task.constraints ?? .session
-                return try transaction.statedConstraints([constraints]).first
+                let constraints = try transaction.tasks.find(id)?.task.constraints ?? .session
+                return try transaction.constraints.stored([constraints]).first
             }
         }
     }
 
     func info(_ session: SessionID) throws -> SessionInfo? {
-        try run { (transaction) throws(Failure) in try transaction.sessionInfo(session)?.info }
+        try run { (transaction) throws(Failure) in try transaction.sessions.info(of: session)?.info }
     }
 
     @discardableResult
@@ -114,7 +114,7 @@ final class TestStore: Sendable {
         running: Set<TaskID> = []
     ) throws -> Change {
         try run { (transaction) throws(Failure) in
-            try transaction.control(session, control, selection, running: running, now: 3_000)
+            try transaction.control.apply(control, to: selection, of: session, running: running, now: 3_000)
         }
     }
 }

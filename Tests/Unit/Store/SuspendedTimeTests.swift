@@ -8,17 +8,17 @@ struct SuspendedTimeTests {
     let scratch = Scratch()
 
     private func suspended(_ store: TestStore, _ session: SessionID) throws -> Int64 {
-        let lanes = try store.run { (transaction) throws(Failure) in try transaction.lanesWithWaitingTasks() }
+        let lanes = try store.run { (transaction) throws(Failure) in try transaction.lanes.ready() }
         let lane = try #require(lanes.first).id
         let tasks = try store.run { (transaction) throws(Failure) in
-            try transaction.waitingTasks(lane: lane, limit: 1)
+            try transaction.lanes.waitingTasks(of: lane, limit: 1)
         }
         return try #require(tasks.first).suspendedMilliseconds
     }
 
     private func control(_ store: TestStore, _ session: SessionID, _ control: TaskControl, at now: Int64) throws {
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.control(session, control, TaskSelection(), running: [], now: now)
+            _ = try transaction.control.apply(control, to: TaskSelection(), of: session, running: [], now: now)
         }
     }
 
@@ -62,11 +62,11 @@ struct SuspendedTimeTests {
         let session = try store.session()
         try store.enqueue([.numbered(1)], in: session)
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.adopt(ClockReading(wall: 5_000, boot: 100, bootID: "b"))
+            _ = try transaction.delays.adopt(ClockReading(wall: 5_000, boot: 100, bootID: "b"))
         }
         try control(store, session, .suspend, at: 5_000)
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.adopt(ClockReading(wall: 9_005_000, boot: 1_100, bootID: "b"))
+            _ = try transaction.delays.adopt(ClockReading(wall: 9_005_000, boot: 1_100, bootID: "b"))
         }
         try control(store, session, .resume, at: 9_005_500)
         #expect(try suspended(store, session) == 1_500)
@@ -78,7 +78,7 @@ struct SuspendedTimeTests {
         let session = try store.session()
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         try store.run { (transaction) throws(Failure) in
-            try transaction.recordAttempt(
+            try transaction.attempts.record(
                 task, AttemptRecord(
                     attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: 900_000, reason: .retry))
         }
@@ -87,10 +87,10 @@ struct SuspendedTimeTests {
             change(&configuration)
             let made = configuration
             return try store.run { (transaction) throws(Failure) in
-                try transaction.updateConfiguration(session, made)
+                try transaction.sessions.update(session, made)
                 // The task is a second old.
-                try transaction.rescheduleRetries(of: session, bootMilliseconds: 1_000, now: 3_000)
-                return try transaction.nextDue()
+                try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: 1_000, now: 3_000)
+                return try transaction.delays.nextDue()
             }
         }
         #expect(try due { $0.longestRetryDelayMilliseconds = 2_000_000 } == 900_000)

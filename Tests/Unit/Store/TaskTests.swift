@@ -12,7 +12,7 @@ struct TaskTests {
     private static let intent = FinishIntent(device: .max, inode: 1 << 63, size: 0)
 
     private func lane(_ store: TestStore) throws -> LaneID {
-        let lanes = try store.run { (transaction) throws(Failure) in try transaction.lanesWithWaitingTasks() }
+        let lanes = try store.run { (transaction) throws(Failure) in try transaction.lanes.ready() }
         return try #require(lanes.first).id
     }
 
@@ -20,16 +20,16 @@ struct TaskTests {
         _ store: TestStore, _ lane: LaneID, limit: Int = 100, known: Set<TaskID> = []
     ) throws -> [TaskID] {
         try store.run { (transaction) throws(Failure) in
-            try transaction.waitingTasks(lane: lane, limit: limit, afterKnown: known).map(\.id)
+            try transaction.lanes.waitingTasks(of: lane, limit: limit, afterKnown: known).map(\.id)
         }
     }
 
     private func record(_ store: TestStore, _ id: TaskID, _ record: AttemptRecord) throws {
-        try store.run { (transaction) throws(Failure) in try transaction.recordAttempt(id, record) }
+        try store.run { (transaction) throws(Failure) in try transaction.attempts.record(id, record) }
     }
 
     private func stored(_ store: TestStore, _ id: TaskID) throws -> StoredTask {
-        try #require(try store.run { (transaction) throws(Failure) in try transaction.task(id) }).task
+        try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(id) }).task
     }
 
     private func delayed(until due: Int64, _ reason: WaitReason = .retry) -> AttemptRecord {
@@ -47,7 +47,7 @@ struct TaskTests {
         try record(store, id, AttemptRecord(attempts: 3, attemptsWithoutProgress: 2, bytesReceived: 50))
         for (offset, madeProgress) in [(UInt64(900), true), (100, false)] {
             try store.run { (transaction) throws(Failure) in
-                try transaction.recordCheckpoint(
+                try transaction.attempts.recordCheckpoint(
                     id, Self.checkpoint,
                     ReceivedSoFar(
                         attempts: 4, bytesReceived: 950, furthestOffset: offset, madeProgress: madeProgress))
@@ -64,7 +64,9 @@ struct TaskTests {
     @Test("keep a daemon when they start without a command: not while suspended or waiting for a credential")
     func keepADaemon() throws {
         let store = try TestStore(scratch.path)
-        func wait() throws -> Bool { try store.run { (transaction) throws(Failure) in try transaction.tasksWait() } }
+        func wait() throws -> Bool {
+            try store.run { (transaction) throws(Failure) in try transaction.lanes.anyStarts() }
+        }
         let session = try store.session()
         #expect(try !wait())
         let ids = try store.enqueue([.numbered(1)], in: session)
@@ -119,8 +121,8 @@ struct TaskTests {
         try record(store, ids[0], delayed(until: 500))
         try record(store, ids[1], delayed(until: 700, .diskFull))
         let info = try store.run { (transaction) throws(Failure) in
-            try transaction.taskInfos(
-                session, TaskSelection(), after: .zero, maximum: 9, running: [], bootMilliseconds: 600, now: 10_000
+            try transaction.listing.tasks(
+                of: session, TaskSelection(), after: .zero, maximum: 9, running: [], bootMilliseconds: 600, now: 10_000
             ).tasks
         }
         #expect(info.map(\.reason) == [.retry, .diskFull, .turn])
@@ -129,9 +131,11 @@ struct TaskTests {
         #expect(info[0].failure == Failure(.connectionLost, "it broke", domain: .curl, detail: 56))
         #expect(info[0].httpStatus == 200)
         func release(_ time: Int64) throws -> Set<LaneID> {
-            try store.run { (transaction) throws(Failure) in try transaction.releaseDue(bootMilliseconds: time) }
+            try store.run { (transaction) throws(Failure) in try transaction.delays.releaseDue(bootMilliseconds: time) }
         }
-        func next() throws -> Int64? { try store.run { (transaction) throws(Failure) in try transaction.nextDue() } }
+        func next() throws -> Int64? {
+            try store.run { (transaction) throws(Failure) in try transaction.delays.nextDue() }
+        }
         #expect(try next() == 500)
         #expect(try release(499).isEmpty)
         #expect(try release(500) == [lane])
@@ -171,26 +175,26 @@ struct TaskTests {
         let id = try store.enqueue([.numbered(1)], in: session)[0]
         let plain = Checkpoint(validator: Validator(), finalURL: "u", size: nil, syncedOffset: 0, bootID: "")
         try store.run { (transaction) throws(Failure) in
-            try transaction.recordCheckpoint(id, plain)
-            #expect(try transaction.task(id)?.task.checkpoint == plain)
-            try transaction.recordCheckpoint(id, Self.checkpoint)
-            #expect(try transaction.recordIntent(id, Self.intent))
+            try transaction.attempts.recordCheckpoint(id, plain)
+            #expect(try transaction.tasks.find(id)?.task.checkpoint == plain)
+            try transaction.attempts.recordCheckpoint(id, Self.checkpoint)
+            #expect(try transaction.attempts.recordIntent(id, Self.intent))
         }
         store.close()
         let again = try TestStore(scratch.path)
-        let sealed = try again.run { (transaction) throws(Failure) in try transaction.tasksWithIntent() }
+        let sealed = try again.run { (transaction) throws(Failure) in try transaction.tasks.withIntent() }
         #expect(sealed.map(\.id) == [id])
         #expect(sealed.first?.intent == Self.intent)
         #expect(sealed.first?.checkpoint == Self.checkpoint)
         #expect(try again.tasks(of: session).first?.reason == .finishing)
         try again.run { (transaction) throws(Failure) in
-            try transaction.clearIntent(id)
-            #expect(try transaction.tasksWithIntent().isEmpty)
-            #expect(try transaction.task(id)?.task.checkpoint == Self.checkpoint)
-            _ = try transaction.recordIntent(id, Self.intent)
-            try transaction.forgetProgress(id)
-            #expect(try transaction.task(id)?.task.checkpoint == nil)
-            #expect(try transaction.task(id)?.task.intent == nil)
+            try transaction.attempts.clearIntent(id)
+            #expect(try transaction.tasks.withIntent().isEmpty)
+            #expect(try transaction.tasks.find(id)?.task.checkpoint == Self.checkpoint)
+            _ = try transaction.attempts.recordIntent(id, Self.intent)
+            try transaction.attempts.forgetProgress(id)
+            #expect(try transaction.tasks.find(id)?.task.checkpoint == nil)
+            #expect(try transaction.tasks.find(id)?.task.intent == nil)
         }
     }
 
@@ -204,15 +208,15 @@ struct TaskTests {
         let gone = TaskID(rawValue: .max)
         try store.run { (transaction) throws(Failure) in
             for task in [id, gone] {
-                try transaction.recordCheckpoint(task, Self.checkpoint)
-                #expect(try !transaction.recordIntent(task, Self.intent))
-                try transaction.recordAttempt(task, delayed(until: 5))
-                try transaction.forgetProgress(task)
+                try transaction.attempts.recordCheckpoint(task, Self.checkpoint)
+                #expect(try !transaction.attempts.recordIntent(task, Self.intent))
+                try transaction.attempts.record(task, delayed(until: 5))
+                try transaction.attempts.forgetProgress(task)
             }
-            #expect(try transaction.nextDue() == nil)
-            #expect(try transaction.task(id)?.task.checkpoint == nil)
-            #expect(try transaction.task(gone) == nil)
-            #expect(try transaction.end(gone, Outcome(state: .succeeded), now: 1) == nil)
+            #expect(try transaction.delays.nextDue() == nil)
+            #expect(try transaction.tasks.find(id)?.task.checkpoint == nil)
+            #expect(try transaction.tasks.find(gone) == nil)
+            #expect(try transaction.endings.record(gone, Outcome(state: .succeeded), now: 1) == nil)
         }
         #expect(try store.events(of: session) == before)
     }
@@ -244,8 +248,8 @@ struct TaskTests {
         let running: Set = [ids[1], ids[3]]
         func listed(_ states: TaskStates) throws -> [TaskInfo] {
             try store.run { (transaction) throws(Failure) in
-                try transaction.taskInfos(
-                    session, TaskSelection(states: states), after: .zero, maximum: 9, running: running,
+                try transaction.listing.tasks(
+                    of: session, TaskSelection(states: states), after: .zero, maximum: 9, running: running,
                     bootMilliseconds: 0, now: 0
                 ).tasks
             }
@@ -267,7 +271,9 @@ struct TaskTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
-        _ = try store.run { (transaction) throws(Failure) in try transaction.recordIntent(ids[0], Self.intent) }
+        _ = try store.run { (transaction) throws(Failure) in
+            try transaction.attempts.recordIntent(ids[0], Self.intent)
+        }
         #expect(try store.control(session, .suspend).tasks == [ids[1]])
         #expect(try store.control(session, .cancel).tasks == [ids[1]])
         #expect(try store.control(session, .cancel, TaskSelection(ids: ids)).count == 0)
@@ -302,8 +308,8 @@ struct TaskTests {
         while true {
             let cursor = after
             let page = try store.run { (transaction) throws(Failure) in
-                try transaction.taskInfos(
-                    session, TaskSelection(), after: cursor, maximum: 3, running: [], bootMilliseconds: 0, now: 0)
+                try transaction.listing.tasks(
+                    of: session, TaskSelection(), after: cursor, maximum: 3, running: [], bootMilliseconds: 0, now: 0)
             }
             #expect(page.tasks.count <= 3)
             found += page.tasks.map(\.id)
@@ -312,8 +318,8 @@ struct TaskTests {
         }
         #expect(found == ids)
         let some = try store.run { (transaction) throws(Failure) in
-            try transaction.taskInfos(
-                session, TaskSelection(ids: [ids[9], ids[1], ids[5]]), after: ids[1], maximum: 1, running: [],
+            try transaction.listing.tasks(
+                of: session, TaskSelection(ids: [ids[9], ids[1], ids[5]]), after: ids[1], maximum: 1, running: [],
                 bootMilliseconds: 0, now: 0)
         }
         #expect(some.tasks.map(\.id) == [ids[5]])

@@ -22,17 +22,19 @@ struct VersionTests {
     ) throws {
         let id = try store.enqueue([.numbered(number)], in: session)[0]
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.recordIntent(id, FinishIntent(device: 1, inode: 2, size: size), answer: answer)
-            try transaction.recordVersion(
+            _ = try transaction.attempts.recordIntent(id, FinishIntent(device: 1, inode: 2, size: size), answer: answer)
+            try transaction.destinations.recordVersion(
                 of: id, at: Self.path, of: Self.url, in: session, inode: .max, size: size, modifiedNanoseconds: -1)
-            _ = try transaction.end(id, Outcome(state: .succeeded, path: Self.path), now: 3_000)
+            _ = try transaction.endings.record(id, Outcome(state: .succeeded, path: Self.path), now: 3_000)
         }
     }
 
     private func known(
         _ store: TestStore, _ session: SessionID, url: String = url, path: String = path
     ) throws -> StoredVersion? {
-        try store.run { (transaction) throws(Failure) in try transaction.version(at: path, of: url, in: session) }
+        try store.run { (transaction) throws(Failure) in
+            try transaction.destinations.version(at: path, of: url, in: session)
+        }
     }
 
     @Test("the version of the answer that was recorded with the intent, for one session, destination and URL")
@@ -84,9 +86,9 @@ struct VersionTests {
         let intent = FinishIntent(device: 1, inode: 2, size: 9, name: "ü")
         let (written, name) = (checkpoint, intent)
         let task = try store.run { (transaction) throws(Failure) in
-            try transaction.recordCheckpoint(id, written)
-            _ = try transaction.recordIntent(id, name)
-            return try transaction.task(id)
+            try transaction.attempts.recordCheckpoint(id, written)
+            _ = try transaction.attempts.recordIntent(id, name)
+            return try transaction.tasks.find(id)
         }
         #expect(task?.task.checkpoint == checkpoint)
         #expect(task?.task.intent == intent)
@@ -99,11 +101,11 @@ struct VersionTests {
         let id = try store.enqueue([.numbered(0)], in: session)[0]
         func fail(_ status: Status) throws -> Bool? {
             try store.run { (transaction) throws(Failure) in
-                try transaction.recordAttempt(
+                try transaction.attempts.record(
                     id, AttemptRecord(
                         attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0,
                         failure: Failure(status, "it broke")))
-                return try transaction.task(id)?.task.hadMismatch
+                return try transaction.tasks.find(id)?.task.hadMismatch
             }
         }
         #expect(try fail(.connectionLost) == false)
@@ -118,9 +120,10 @@ struct VersionTests {
         let id = try store.enqueue([.numbered(0)], in: session)[0]
         let checksum = Checksum(.sha256, [UInt8](repeating: 1, count: 32))
         let outcome = try store.run { (transaction) throws(Failure) in
-            _ = try transaction.recordIntent(id, FinishIntent(device: 1, inode: 2, size: 9), checksum: checksum)
-            _ = try transaction.end(id, Outcome(state: .succeeded), now: 3_000)
-            return try transaction.task(id)?.outcome
+            _ = try transaction.attempts.recordIntent(
+                id, FinishIntent(device: 1, inode: 2, size: 9), checksum: checksum)
+            _ = try transaction.endings.record(id, Outcome(state: .succeeded), now: 3_000)
+            return try transaction.tasks.find(id)?.outcome
         }
         #expect(outcome?.checksum == checksum)
     }

@@ -9,7 +9,7 @@ struct WaitTests {
 
     private func waits(_ store: TestStore, _ session: SessionID, _ task: TaskID, now: Int64) throws -> [String]? {
         try store.run { (transaction) throws(Failure) in
-            try transaction.waits(of: task, in: session, now: now)
+            try transaction.waits.all(of: task, in: session, now: now)
         }?.map { "\($0.reason) \($0.beganMilliseconds)-\($0.endedMilliseconds.map(String.init) ?? "")" }
     }
 
@@ -18,8 +18,8 @@ struct WaitTests {
         _ sentence: String = "it waits"
     ) throws {
         try store.run { (transaction) throws(Failure) in
-            let id = try transaction.beginWait(scope, reason, sentence, now: begin)
-            if let end { try transaction.endWait(id, now: end) }
+            let id = try transaction.waits.begin(scope, reason, sentence, now: begin)
+            if let end { try transaction.waits.end(id, now: end) }
         }
     }
 
@@ -31,7 +31,9 @@ struct WaitTests {
         // Enqueued at 2,000.
         let plain = try store.enqueue([.numbered(1)], in: session)[0]
         let stating = try store.enqueue([.stating(2, .overnight)], in: session)[0]
-        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.task(stating) })
+        let record = try #require(try store.run { (transaction) throws(Failure) in
+            try transaction.tasks.find(stating)
+        })
         let constraints = record.task.constraints
         try wait(store, WaitScope(session, constraints: .session), .power, from: 1_000, to: 20_000)
         try wait(store, WaitScope(session, constraints: constraints), .metered, from: 30_000, to: 40_000)
@@ -55,24 +57,23 @@ struct WaitTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let made = try store.run { (transaction) throws(Failure) in
-            try transaction.enqueue(
-                session: session,
+            try transaction.tasks.enqueue(
                 [(Request.stating(1, .overnight).changed { $0.options.latestStartMilliseconds = 50_000 }, .example)],
-                now: 2_000)
+                in: session, now: 2_000)
         }
         let task = made.results[0].task
         let before = try store.constraints(of: [task])[0].id
         let moved = try store.run { (transaction) throws(Failure) in
-            try transaction.movePastLatestStart(now: 50_000)
+            try transaction.starts.movePastLatestStart(now: 50_000)
         }
         let after = try #require(moved.tasks[task])
         try wait(store, WaitScope(session, constraints: before), .power, from: 10_000, to: 90_000)
         try wait(store, WaitScope(session, constraints: after), .heat, from: 20_000, to: 60_000)
         #expect(try waits(store, session, task, now: 99_000) == ["power 10000-50000", "heat 50000-60000"])
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.end(task, Outcome(state: .succeeded), now: 55_000)
-            let newest = try transaction.sessionInfo(session)?.info.newestEvent ?? .zero
-            _ = try transaction.acknowledge(session, .through(newest))
+            _ = try transaction.endings.record(task, Outcome(state: .succeeded), now: 55_000)
+            let newest = try transaction.sessions.info(of: session)?.info.newestEvent ?? .zero
+            _ = try transaction.events.acknowledge(session, .through(newest))
         }
         #expect(try waits(store, session, task, now: 99_000) == ["power 10000-50000", "heat 50000-55000"])
     }
@@ -90,7 +91,7 @@ struct WaitTests {
             try waits(store, session, task, now: 90_000)
                 == ["power 10000-30000", "metered 15000-18000", "power 40000-"])
         let sentences = try store.run { (transaction) throws(Failure) in
-            try transaction.waits(of: task, in: session, now: 90_000)?.map(\.sentence)
+            try transaction.waits.all(of: task, in: session, now: 90_000)?.map(\.sentence)
         }
         #expect(sentences == ["70 %", "it waits", "60 %"])
     }
@@ -100,10 +101,9 @@ struct WaitTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let made = try store.run { (transaction) throws(Failure) in
-            try transaction.enqueue(
-                session: session,
-                [(Request.numbered(1) { $0.options.earliestStartMilliseconds = 8_000 }, .example)], now: 2_000,
-                clock: ClockReading(wall: 2_000, boot: 1_000, bootID: "b"))
+            try transaction.tasks.enqueue(
+                [(Request.numbered(1) { $0.options.earliestStartMilliseconds = 8_000 }, .example)], in: session,
+                now: 2_000, clock: ClockReading(wall: 2_000, boot: 1_000, bootID: "b"))
         }
         let task = made.results[0].task
         #expect(try waits(store, session, task, now: 3_000) == ["earliestStart 2000-"])
@@ -120,28 +120,28 @@ struct WaitTests {
                 nextAttempt: next == .retry ? until : nil, reason: number == 1 ? .retry : .diskFull, attempt: attempt)
         }
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.releaseDue(bootMilliseconds: 7_000)
-            try transaction.recordAttempt(task, attempt(1, .retry, at: 9_000, until: 20_000))
-            _ = try transaction.releaseDue(bootMilliseconds: 20_000)
-            _ = try transaction.park(
+            _ = try transaction.delays.releaseDue(bootMilliseconds: 7_000)
+            try transaction.attempts.record(task, attempt(1, .retry, at: 9_000, until: 20_000))
+            _ = try transaction.delays.releaseDue(bootMilliseconds: 20_000)
+            _ = try transaction.challenges.park(
                 task, attempt(2, .challenge, at: 20_000), for: .example(), bootMilliseconds: 20_500, now: 20_500)
         }
         let before = ["earliestStart 2000-8000", "retry 9500-20000"]
         #expect(try waits(store, session, task, now: 21_000) == before + ["credential 20500-"])
         try store.run { (transaction) throws(Failure) in
-            guard let open = try transaction.challenges(session).first else { return }
-            _ = try transaction.freeTasks(of: open, in: session, now: 25_000)
+            guard let open = try transaction.challenges.all(of: session).first else { return }
+            _ = try transaction.challenges.releaseTasks(of: open, in: session, now: 25_000)
         }
         #expect(try waits(store, session, task, now: 26_000) == before + ["credential 20500-25000"])
         try store.run { (transaction) throws(Failure) in
-            try transaction.recordAttempt(task, attempt(3, .retry, at: 30_000, until: 90_000))
+            try transaction.attempts.record(task, attempt(3, .retry, at: 30_000, until: 90_000))
         }
         #expect(
             try waits(store, session, task, now: 31_000)
                 == before + ["credential 20500-25000", "diskFull 30500-"])
         for (control, now) in [(TaskControl.suspend, Int64(40_000)), (.resume, 45_000), (.suspend, 50_000)] {
             try store.run { (transaction) throws(Failure) in
-                _ = try transaction.control(session, control, TaskSelection(), running: [], now: now)
+                _ = try transaction.control.apply(control, to: TaskSelection(), of: session, running: [], now: now)
             }
         }
         let listed = try #require(try waits(store, session, task, now: 60_000))
@@ -166,7 +166,7 @@ struct WaitTests {
         }
         #expect(try #require(count) <= 1_020)
         #expect(try #require(try waits(store, session, task, now: 20_000_000)).count == Limits.waitCount)
-        let open = try store.run { (transaction) throws(Failure) in try transaction.openWaits() }
+        let open = try store.run { (transaction) throws(Failure) in try transaction.waits.open() }
         #expect(open.map(\.reason) == [.heat])
         #expect(open[0].scope == WaitScope(session, constraints: .session))
     }
@@ -176,12 +176,12 @@ struct WaitTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.adopt(ClockReading(wall: 2_000, boot: 1_000, bootID: "b"))
+            _ = try transaction.delays.adopt(ClockReading(wall: 2_000, boot: 1_000, bootID: "b"))
         }
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         try wait(store, WaitScope(session), .power, from: 4_000, to: 8_000)
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.adopt(ClockReading(wall: 9_010_000, boot: 9_000, bootID: "b"))
+            _ = try transaction.delays.adopt(ClockReading(wall: 9_010_000, boot: 9_000, bootID: "b"))
         }
         #expect(try waits(store, session, task, now: 9_010_000) == ["power 9004000-9008000"])
     }

@@ -1,10 +1,70 @@
 public import BackhaulModel
 
-/// Starts that are said anew. `start_delayed_ms` is there for tasks of which they were: since when the task has waited
-/// for its earliest start, which may be that start itself where it did not have to.
-extension Transaction {
+/// Earliest and latest starts. Both are times of the calendar on the wall, whatever becomes of it; a task that waits
+/// for its earliest start is a delayed one, whose due time follows the calendar.
+public struct StartOperations {
+    let tables: Tables
+    private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
+    private var options: OptionOperations { OptionOperations(tables: tables) }
+    private var waits: WaitOperations { WaitOperations(tables: tables) }
+
+    /// Tasks whose latest start has come state from now on that it has, whether they wait or run. Some thousands at a
+    /// time: then `next` has come, too.
+    public func movePastLatestStart(now: Int64) throws(Failure) -> RestatedTasks {
+        var moved = RestatedTasks()
+        var after: [ConstraintsOfSession: ConstraintsID] = [:]
+        for task in try tables.delays.late(now: now, limit: DelayOperations.batch) {
+            let key = ConstraintsOfSession(session: task.session, constraints: task.constraints)
+            if after[key] == nil {
+                var constraints = try self.constraints.value(of: task.constraints)
+                constraints.isPastLatestStart = true
+                after[key] = try self.constraints.restate(constraints, in: task.session, &moved)
+            }
+            guard let constraints = after[key] else { continue }
+            try tables.delays.endLatestStart(of: task.id, stating: constraints)
+            guard task.isLive else { continue }
+            moved.lanes.insert(task.lane)
+            moved.tasks[task.id] = constraints
+        }
+        moved.next = try tables.delays.nextLatestStart()
+        return moved
+    }
+
+    /// In Unix milliseconds.
+    public func nextLatestStart() throws(Failure) -> Int64? { try tables.delays.nextLatestStart() }
+
+    /// Tasks of the selection that wait for their turn, and whose earliest start lies ahead, wait for it.
+    func delaySelected(_ clock: StartClock) throws(Failure) -> Bool {
+        guard try tables.selectedTasks.delayStarts(clock) else { return false }
+        try tables.options.setDelayedOfSelected(since: clock.calendar, wall: clock.wall)
+        return true
+    }
+
+    /// The few tasks that have such times get them with a statement of their own.
+    func writeTimes(of request: Request, to task: TaskID, _ terms: inout EnqueueTerms) throws(Failure) {
+        let options = request.options
+        let wall = terms.clock.wall
+        let latest = options.latestStartMilliseconds.flatMap { $0 > wall ? $0 : nil }
+        let earliest = options.earliestStartMilliseconds.flatMap { $0 > wall ? $0 : nil }
+        let timeout = options.policy.resourceTimeoutMilliseconds
+        guard latest != nil || earliest != nil || timeout != nil else { return }
+        // One that is suspended waits for its earliest start when it is resumed.
+        let due = request.startsSuspended
+            ? nil : earliest.map { Self.due(at: $0, bootMilliseconds: terms.clock.boot, now: wall) }
+        terms.hasLatestStart = terms.hasLatestStart || latest != nil
+        terms.hasDelayed = terms.hasDelayed || due != nil
+        try tables.delays.setTimes(
+            of: task, latest: latest, due: due,
+            end: timeout.map { terms.now.addingReportingOverflow(Int64(clamping: $0)).partialValue })
+    }
+
+    // MARK: Rescheduling
+
+    // `start_delayed_ms` is set for rescheduled tasks: since when the task has waited for its earliest start, which may
+    // be that start itself where it did not have to wait.
+
     /// Leaves in the selection what is changed by it. Nothing is written when a task of it could never start.
-    func rescheduleSelectedTasks(
+    func rescheduleSelected(
         _ rescheduling: Rescheduling, of session: SessionID, running: Set<TaskID>, _ clock: StartClock
     ) throws(Failure) -> RescheduledTasks {
         var changes: [(task: RescheduledTask, decision: RescheduleDecision)] = []
@@ -17,14 +77,14 @@ extension Transaction {
         try tables.selection.select(changes.lazy.map(\.task.row.id))
         var rescheduled = RescheduledTasks()
         guard !changes.isEmpty else { return rescheduled }
-        try makeOptionsOfSelectedTasks()
-        var waits: [(task: TaskID, wait: Wait)] = []
+        try options.makeOfSelected()
+        var ended: [(task: TaskID, wait: Wait)] = []
         for (task, decision) in changes {
             try write(decision, to: task, of: session, clock, &rescheduled)
-            if let wait = task.waitThatEnds(with: decision, clock) { waits.append((task.row.id, wait)) }
+            if let wait = task.waitThatEnds(with: decision, clock) { ended.append((task.row.id, wait)) }
         }
-        try record(waits, in: session)
-        if rescheduling.latest != .unchanged { rescheduled.restated.next = try nextLatestStart() }
+        try waits.record(ended, in: session)
+        if rescheduling.latest != .unchanged { rescheduled.restated.next = try tables.delays.nextLatestStart() }
         return rescheduled
     }
 
@@ -46,15 +106,15 @@ extension Transaction {
         guard decision.latest != task.row.latest else { return }
         let isPast = decision.latest.map { $0 <= clock.wall } ?? false
         try tables.delays.setLatestStart(isPast ? nil : decision.latest, of: id)
-        var constraints = try constraints(task.row.constraints)
+        var constraints = try self.constraints.value(of: task.row.constraints)
         guard constraints.isPastLatestStart != isPast else { return }
         constraints.isPastLatestStart = isPast
-        let stated = try restate(constraints, in: session, &rescheduled.restated)
+        let stated = try self.constraints.restate(constraints, in: session, &rescheduled.restated)
         try tables.delays.setConstraints(stated, of: id)
         rescheduled.restated.tasks[id] = stated
     }
 
-    /// Those of these that may start. Others were told to start later since they were enqueued, and wait for that.
+    /// Those of these that may start. Others were rescheduled to start later, and wait for that.
     public func startable(_ tasks: [StoredTask], _ clock: StartClock) throws(Failure) -> [StoredTask] {
         var startable: [StoredTask] = []
         for task in tasks {
@@ -68,6 +128,16 @@ extension Transaction {
             startable.append(task)
         }
         return startable
+    }
+
+    /// The boot clock's time of a moment that lies ahead.
+    static func due(at start: Int64, bootMilliseconds: Int64, now: Int64) -> Int64 {
+        bootMilliseconds + max(0, min(start.subtractingReportingOverflow(now).partialValue, TaskDelays.longest))
+    }
+
+    private struct ConstraintsOfSession: Hashable {
+        var session: SessionID
+        var constraints: ConstraintsID
     }
 }
 

@@ -1,7 +1,9 @@
 public import BackhaulModel
 
 /// What all sessions of the store may use together, and what administrators say of networks.
-extension Transaction {
+public struct SettingOperations {
+    let tables: Tables
+
     public func setLimits(_ limits: EngineLimits) throws(Failure) { try tables.limits.write(limits) }
 
     public func limits() throws(Failure) -> EngineLimits { try tables.limits.read() ?? EngineLimits() }

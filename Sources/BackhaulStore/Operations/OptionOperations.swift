@@ -1,8 +1,12 @@
 internal import BackhaulModel
 
-/// What few requests have, in tables of its own.
-extension Transaction {
-    func insertOptions(_ options: RequestOptions, of task: TaskID) throws(Failure) {
+/// What few requests have, in tables of its own, and stored tasks with it.
+struct OptionOperations {
+    let tables: Tables
+    private var credentials: CredentialOperations { CredentialOperations(tables: tables) }
+    private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
+
+    func insert(_ options: RequestOptions, of task: TaskID) throws(Failure) {
         try tables.options.insert(options, of: task)
         for (position, part) in options.bodyParts.enumerated() {
             try tables.bodies.insert(part, of: task, at: position)
@@ -10,19 +14,49 @@ extension Transaction {
     }
 
     /// Nil when the task has none. `constraints`: what the task states.
-    func options(of task: TaskID, stating constraints: ConstraintsID) throws(Failure) -> RequestOptions? {
+    func find(of task: TaskID, stating constraints: ConstraintsID) throws(Failure) -> RequestOptions? {
         guard let stored = try tables.options.find(task) else { return nil }
         var options = stored.options
-        if constraints != .session { options.policy.constraints = try self.constraints(constraints).stated }
+        if constraints != .session { options.policy.constraints = try self.constraints.value(of: constraints).stated }
         guard let source = stored.bodySource else { return options }
         options.body = RequestBody(source, stored.bodyBytes, try tables.bodies.parts(of: task))
         return options
     }
 
     /// Those of the selection that have none get a row that says nothing.
-    func makeOptionsOfSelectedTasks() throws(Failure) {
+    func makeOfSelected() throws(Failure) {
         try tables.options.makeForSelected()
         try tables.requests.markOptionsOfSelected()
+    }
+
+    // MARK: Tasks with their options
+
+    @inline(never)
+    func tasks(_ ids: [TaskID]) throws(Failure) -> [StoredTask] {
+        var tasks: [StoredTask] = []
+        tasks.reserveCapacity(ids.count)
+        for id in ids {
+            if let task = try task(id) { tasks.append(task) }
+        }
+        return tasks
+    }
+
+    @inline(never)
+    func task(_ id: TaskID) throws(Failure) -> StoredTask? {
+        guard let row = try tables.listing.stored(id) else { return nil }
+        return try task(row)
+    }
+
+    @inline(never)
+    func task(_ row: StoredTaskRow) throws(Failure) -> StoredTask {
+        guard row.hasOptions, let options = try find(of: row.task.id, stating: row.task.constraints) else {
+            return row.task
+        }
+        var task = row.task
+        task.request.options = options
+        task.refreshed = try credentials.refreshed(for: task)
+        if let refreshed = task.refreshed { task.request = refreshed.applied(to: task.request) }
+        return task
     }
 }
 

@@ -1,13 +1,17 @@
 public import BackhaulModel
 
 /// Tasks as listings show them, without live progress.
-extension Transaction {
+public struct ListingOperations {
+    let tables: Tables
+    let directory: StoreDirectory
+    private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
+
     /// The selected tasks with greater ids, by id, up to `maximum`, ended ones too until their event is acknowledged.
     /// Ends early, with `more`, when they have `Limits.chunkSize` bytes together. `running`: which of the waiting rows
     /// run at this moment. `bootMilliseconds` and `now` are the same moment on two clocks. `places`: what the tasks are
     /// held back with, one for each.
-    public func taskInfos(
-        _ session: SessionID, _ selection: TaskSelection, after: TaskID, maximum: Int, running: Set<TaskID>,
+    public func tasks(
+        of session: SessionID, _ selection: TaskSelection, after: TaskID, maximum: Int, running: Set<TaskID>,
         bootMilliseconds: Int64, now: Int64
     ) throws(Failure) -> (tasks: [TaskInfo], places: [TaskPlace], more: Bool) {
         var page = Page(maximum: min(max(0, maximum), Limits.batchCount))
@@ -40,7 +44,7 @@ extension Transaction {
         ids.remove(.session)
         guard !ids.isEmpty else { return }
         var stated: [ConstraintsID: Boxed<Constraints>] = [:]
-        for row in try statedConstraints(ids) where row.constraints.stated != .none {
+        for row in try constraints.stored(ids) where row.constraints.stated != .none {
             stated[row.id] = Boxed(row.constraints.stated)
         }
         for (index, place) in page.places.enumerated() { page.tasks[index].constraints = stated[place.constraints] }
@@ -62,6 +66,7 @@ extension Transaction {
     }
 
     /// False when the page is full.
+    @inline(never)
     private func add(
         _ id: TaskID, to page: inout Page, _ session: SessionID, _ selection: TaskSelection, _ moment: Moment
     ) throws(Failure) -> Bool {
@@ -82,7 +87,7 @@ extension Transaction {
 }
 
 extension TaskInfoRow {
-    fileprivate func info(at moment: Transaction.Moment, _ files: StoreDirectory) -> TaskInfo {
+    fileprivate func info(at moment: ListingOperations.Moment, _ files: StoreDirectory) -> TaskInfo {
         var info = info
         if info.state == .waiting, moment.running.contains(info.id) { info.state = .running }
         let reason: WaitReason =

@@ -1,6 +1,13 @@
 public import BackhaulModel
 
-extension Transaction {
+/// Tasks are enqueued, and read as the engine runs them.
+public struct TaskOperations {
+    let tables: Tables
+    let directory: StoreDirectory
+    private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
+    private var options: OptionOperations { OptionOperations(tables: tables) }
+    private var starts: StartOperations { StartOperations(tables: tables) }
+
     /// Makes one task for each request, or none: an atomic chunk. A request whose key has a task already finds that
     /// one, also when it was acknowledged as succeeded in a round whose end is not. The first enqueue after a round has
     /// ended begins the next.
@@ -13,7 +20,7 @@ extension Transaction {
     /// destinationInUse, naming the other task; destinationExists. Else notFound, tooMany, invalidated or what SQLite
     /// reports.
     public func enqueue(
-        session: SessionID, _ requests: [(Request, Origin)], aliases: [Int: [String]] = [:], now: Int64,
+        _ requests: [(Request, Origin)], in session: SessionID, aliases: [Int: [String]] = [:], now: Int64,
         clock: ClockReading? = nil, isLaunched: Bool = false, running: Set<TaskID> = []
     ) throws(Failure) -> EnqueuedTasks {
         let round = try roundForEnqueue(session)
@@ -39,11 +46,13 @@ extension Transaction {
             if let last, last.origin == origin {
                 lane = last.lane
             } else {
-                lane = if let known = lanes[origin] { known } else { try findOrMakeLane(session, origin) }
+                lane = if let known = lanes[origin] { known } else { try tables.lanes.findOrInsert(session, origin) }
                 lanes[origin] = lane
                 last = (origin, lane)
             }
-            let group = try groups.find(request) { (name) throws(Failure) in try findOrMakeGroup(name, of: session) }
+            let group = try groups.find(request) { (name) throws(Failure) in
+                try tables.groups.findOrInsert(name, in: session)
+            }
             if let task = try insert(request, lane, group, &terms) {
                 try refuseOccupied(request, index: UInt64(results.count))
                 for alias in aliases[results.count] ?? [] { try refuseTaken(alias, index: UInt64(results.count)) }
@@ -60,15 +69,27 @@ extension Transaction {
         if added > 0 { try tables.sessions.count(enqueued: added, in: session, round: round) }
         for (group, added) in groups.added { try tables.groups.count(enqueued: added, in: group) }
         // Made for requests that found their task.
-        try removeEmptyGroups(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
+        try tables.groups.removeEmpty(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
         return EnqueuedTasks(
-            results: results, lanes: laneOfWaiting, nextDue: terms.hasDelayed ? try nextDue() : nil,
-            nextLatestStart: terms.hasLatestStart ? try nextLatestStart() : nil)
+            results: results, lanes: laneOfWaiting, nextDue: terms.hasDelayed ? try tables.delays.nextDue() : nil,
+            nextLatestStart: terms.hasLatestStart ? try tables.delays.nextLatestStart() : nil)
+    }
+
+    /// Which of the requests, by position, have a key that was used: they find their task, and need no file.
+    public func positionsWithKnownKey(_ session: SessionID, _ requests: [Request]) throws(Failure) -> Set<Int> {
+        var known: Set<Int> = []
+        for (position, request) in requests.enumerated() {
+            guard let key = request.idempotencyKey else { continue }
+            var isKnown = try tables.tasks.hasKey(key, in: session)
+            if !isKnown { isKnown = try tables.delivered.find(key, in: session) != nil }
+            if isKnown { known.insert(position) }
+        }
+        return known
     }
 
     private func roundForEnqueue(_ session: SessionID) throws(Failure) -> UInt64 {
-        guard let round = try tables.sessions.round(of: session) else { throw noSession() }
-        guard !round.isInvalidating else { throw invalidated(round.identifier) }
+        guard let round = try tables.sessions.round(of: session) else { throw Failure.noSession }
+        guard !round.isInvalidating else { throw Failure.invalidated(round.identifier) }
         return round.isOpen ? round.number : round.number &+ 1
     }
 
@@ -81,9 +102,9 @@ extension Transaction {
             request, in: terms.session, lane: lane, group: group, constraints: constraints, round: terms.round,
             now: terms.now)
         guard let task else { return nil }
-        if request.hasOptions { try writeTimes(of: request, to: task, &terms) }
+        if request.hasOptions { try starts.writeTimes(of: request, to: task, &terms) }
         try tables.requests.insert(request, of: task)
-        if request.hasOptions { try insertOptions(request.options, of: task) }
+        if request.hasOptions { try options.insert(request.options, of: task) }
         return task
     }
 
@@ -112,7 +133,7 @@ extension Transaction {
             let found = row.enqueued
             var field = row.request.fieldThatDiffers(from: request)
             if field == nil {
-                let options = row.hasOptions ? try options(of: found.task, stating: row.constraints) : nil
+                let options = row.hasOptions ? try self.options.find(of: found.task, stating: row.constraints) : nil
                 field = (options ?? .none).fieldThatDiffers(from: request.options)
             }
             guard let field else { return found }
@@ -124,6 +145,65 @@ extension Transaction {
         }
         if let path = request.destination?.path { try refuseTaken(path, index: index) }
         throw Failure(.internal, "the store refused a task for no known reason; please report it", index: index)
+    }
+
+    private func constraints(of request: Request, _ terms: inout EnqueueTerms) throws(Failure) -> ConstraintsID {
+        guard request.hasOptions || terms.isLaunched else { return .session }
+        var constraints = TaskConstraints(isLaunched: terms.isLaunched)
+        if request.hasOptions {
+            constraints.stated = request.options.policy.constraints
+            if let latest = request.options.latestStartMilliseconds, latest <= terms.clock.wall {
+                constraints.isPastLatestStart = true
+            }
+        }
+        if let known = terms.known[constraints] { return known }
+        let id = try self.constraints.id(for: constraints, in: terms.session)
+        terms.known[constraints] = id
+        return id
+    }
+
+    /// Tasks whose file was about to get its final name when an engine stopped.
+    public func withIntent() throws(Failure) -> [StoredTask] {
+        var tasks: [StoredTask] = []
+        for row in try tables.listing.storedWithIntent() { tasks.append(try options.task(row)) }
+        return tasks
+    }
+
+    /// Nil when there is none.
+    public func find(_ id: TaskID) throws(Failure) -> TaskRecord? {
+        guard let row = try tables.listing.record(id, directory) else { return nil }
+        return TaskRecord(
+            task: try options.task(row.stored), state: row.state, outcome: row.state.hasEnded ? row.outcome : nil)
+    }
+
+    // MARK: Resource time-outs
+
+    // They may be asked for again and again while tasks are held, so both kinds stand in an index in the order of their
+
+    // ends.
+
+    /// Waiting tasks of the session whose time is over, running and delayed ones among them. `now`: by the calendar of
+    /// the rows' ages.
+    public func overdue(of session: SessionID, limit: Int, now: Int64) throws(Failure) -> [StoredTask] {
+        var ids = try tables.turns.overdue(of: session, now: now, limit: limit)
+        // Overflow: no time-out can have passed.
+        let (age, isForEver) = now.subtractingReportingOverflow(try timeout(of: session))
+        if !isForEver {
+            ids += try tables.turns.enqueued(of: session, before: age, limit: max(0, limit - ids.count))
+        }
+        return try options.tasks(ids)
+    }
+
+    /// When the time of the next waiting task of the session is over, by the calendar of the rows' ages.
+    public func nextEndOfTime(of session: SessionID) throws(Failure) -> Int64? {
+        let own = try tables.turns.nextOwnEnd(of: session)
+        guard let oldest = try tables.turns.oldest(of: session) else { return own }
+        let (end, isForEver) = oldest.addingReportingOverflow(try timeout(of: session))
+        return isForEver ? own : min(own ?? end, end)
+    }
+
+    private func timeout(of session: SessionID) throws(Failure) -> Int64 {
+        try tables.sessions.resourceTimeout(of: session) ?? .max
     }
 }
 

@@ -2,25 +2,31 @@ public import BackhaulModel
 
 /// Tasks wait for a credential in a row of `challenges`, and so do all others that need the same. Such a task has a due
 /// time: the end of its resource time-out.
-extension Transaction {
+public struct ChallengeOperations {
+    let tables: Tables
+    private var attempts: AttemptOperations { AttemptOperations(tables: tables) }
+    private var leftovers: LeftoverOperations { LeftoverOperations(tables: tables) }
+    private var rounds: RoundOperations { RoundOperations(tables: tables) }
+    private var waits: WaitOperations { WaitOperations(tables: tables) }
+
     /// Records the attempt and lets the task wait for the challenge of the space, which is opened with its event unless
-    /// it is open. `replacing`: an answered challenge whose answer did not serve: the tasks that it had freed wait
+    /// it is open. `replacing`: an answered challenge whose answer did not serve: the tasks that it had released wait
     /// again, too. Nil when the task does not wait for its turn any more (suspended, ended): then nothing is opened.
     public func park(
         _ task: TaskID, _ record: AttemptRecord, for demand: AuthenticationDemand, failures: UInt32 = 0,
         replacing: ChallengeID? = nil, bootMilliseconds: Int64, now: Int64
     ) throws(Failure) -> ParkedTask? {
-        try recordAttempt(task, record)
+        try attempts.record(task, record)
         guard let place = try tables.delays.waitingPlace(of: task) else { return nil }
         let moment = DelayMoment(boot: bootMilliseconds, calendar: now)
         let parked = try park([task], at: place, for: demand, failures: failures, replacing: replacing, moment)
-        if replacing != nil { try forgetKept(demand.space, of: place.session) }
+        if replacing != nil { try tables.keptAnswers.remove(demand.space, of: place.session) }
         return parked
     }
 
     /// Opens a challenge before any request, because an answer or what a request carries is too old, and lets these
     /// tasks wait for it, with all that wait since the old answer. Nil when none of them waits for its turn any more.
-    public func ask(
+    public func open(
         _ demand: AuthenticationDemand, for tasks: [TaskID], replacing: ChallengeID?, bootMilliseconds: Int64,
         now: Int64
     ) throws(Failure) -> ParkedTask? {
@@ -34,7 +40,7 @@ extension Transaction {
         guard let place else { return nil }
         let moment = DelayMoment(boot: bootMilliseconds, calendar: now)
         let parked = try park(waiting, at: place, for: demand, failures: 0, replacing: replacing, moment)
-        try forgetKept(demand.space, of: place.session)
+        try tables.keptAnswers.remove(demand.space, of: place.session)
         return parked
     }
 
@@ -42,22 +48,22 @@ extension Transaction {
         _ tasks: [TaskID], at place: SessionPlace, for demand: AuthenticationDemand, failures: UInt32,
         replacing: ChallengeID?, _ moment: DelayMoment
     ) throws(Failure) -> ParkedTask {
-        let (challenge, isNew) = try open(demand, failures: failures, at: place, now: moment.calendar)
+        let (challenge, isNew) = try findOrInsert(demand, failures: failures, at: place, now: moment.calendar)
         for task in tasks { try tables.delays.park(task, for: challenge, moment) }
         var lanes: Set<LaneID> = []
         if let replacing {
             lanes = try tables.delays.lanes(of: replacing, areFreed: true)
             try tables.delays.parkFreed(by: replacing, for: challenge, moment)
         }
-        var change = try change(in: place.session)
+        var change = try tables.sessions.change(in: place.session)
         change.needsHost = isNew
         change.tasks = tasks
         change.lanes = lanes
-        return ParkedTask(challenge: challenge, isNew: isNew, change: change, nextDue: try nextDue())
+        return ParkedTask(challenge: challenge, isNew: isNew, change: change, nextDue: try tables.delays.nextDue())
     }
 
     /// The open challenge of the space, or a new one with its event.
-    private func open(
+    private func findOrInsert(
         _ demand: AuthenticationDemand, failures: UInt32, at place: SessionPlace, now: Int64
     ) throws(Failure) -> (ChallengeID, isNew: Bool) {
         if let found = try tables.challenges.find(demand.space, in: place.session) { return (found, false) }
@@ -72,10 +78,10 @@ extension Transaction {
     public func parkUnasked(
         _ tasks: [TaskID], for challenge: ChallengeID, bootMilliseconds: Int64, now: Int64
     ) throws(Failure) -> Int64? {
-        guard try self.challenge(challenge) != nil else { return nil }
+        guard try find(challenge) != nil else { return nil }
         let moment = DelayMoment(boot: bootMilliseconds, calendar: now)
         for task in tasks { try tables.delays.parkReady(task, for: challenge, moment) }
-        return try nextDue()
+        return try tables.delays.nextDue()
     }
 
     /// Gives those that waited for challenges in another boot their due times by this boot's clock.
@@ -91,15 +97,15 @@ extension Transaction {
     // MARK: Reading
 
     /// The session's open challenges, by id.
-    public func challenges(_ session: SessionID) throws(Failure) -> [Challenge] {
+    public func all(of session: SessionID) throws(Failure) -> [Challenge] {
         try tables.challenges.all(of: session).sorted { $0.id < $1.id }
     }
 
     /// Nil when it is not open.
-    public func challenge(_ id: ChallengeID) throws(Failure) -> Challenge? { try tables.challenges.find(id) }
+    public func find(_ id: ChallengeID) throws(Failure) -> Challenge? { try tables.challenges.find(id) }
 
     /// Of all sessions.
-    public func openChallenges() throws(Failure) -> [(session: SessionID, challenge: Challenge)] {
+    public func all() throws(Failure) -> [(session: SessionID, challenge: Challenge)] {
         try tables.challenges.all()
     }
 
@@ -116,14 +122,14 @@ extension Transaction {
     // MARK: Answers
 
     /// Closes the challenge; its tasks wait for their turn. `now`: to be remembered as the end of their wait.
-    public func freeTasks(
+    public func releaseTasks(
         of challenge: Challenge, in session: SessionID, now: Int64? = nil
     ) throws(Failure) -> Change {
         let lanes = try tables.delays.lanes(of: challenge.id, areFreed: false)
-        if let now { try recordAnswered(challenge, in: session, now: now) }
+        if let now { try waits.recordAnswered(challenge, in: session, now: now) }
         try tables.delays.release(challenge.id)
         try close(challenge.id, of: session)
-        var change = try change(in: session)
+        var change = try tables.sessions.change(in: session)
         change.lanes = lanes
         return change
     }
@@ -133,16 +139,16 @@ extension Transaction {
         let tasks = try tables.selection.selectTasks(waitingFor: challenge.id)
         let lanes = try tables.selectedTasks.lanes()
         try tables.selectedTasks.fail(challenge.space.failure, now: now)
-        try leavePartsOfSelectedTasks()
+        try leftovers.addPartsOfSelected()
         try tables.parts.removeCheckpointsOfSelected()
         try close(challenge.id, of: session)
         if !tasks.isEmpty {
             let groups = try tables.selectedTasks.groups(endingAs: .failed)
             let newest = try tables.events.insertEndedOfSelected(now: now)
-            try settle(session, ended: Int64(tasks.count), newest: newest, groups: groups, now: now)
+            try rounds.settle(session, ended: Int64(tasks.count), newest: newest, groups: groups, now: now)
         }
         try tables.selection.clear()
-        var change = try change(in: session)
+        var change = try tables.sessions.change(in: session)
         change.tasks = tasks
         change.lanes = lanes
         change.count = UInt64(tasks.count)
@@ -150,7 +156,7 @@ extension Transaction {
     }
 
     /// Challenges that no task waits for are removed, and with them their events.
-    func closeChallengesWithoutTasks(_ session: SessionID) throws(Failure) -> [ChallengeID] {
+    func closeUnused(of session: SessionID) throws(Failure) -> [ChallengeID] {
         let unused = try tables.challenges.unused(of: session)
         for challenge in unused { try close(challenge, of: session) }
         return unused
@@ -163,6 +169,7 @@ extension Transaction {
         return true
     }
 
+    @inline(never)
     private func close(_ challenge: ChallengeID, of session: SessionID) throws(Failure) {
         try tables.challenges.remove(challenge)
         let events = try tables.events.remove(challenge)

@@ -1,17 +1,27 @@
 public import BackhaulModel
 
-extension Transaction {
+/// Commands of hosts to many tasks at once.
+public struct ControlOperations {
+    let tables: Tables
+    private var challenges: ChallengeOperations { ChallengeOperations(tables: tables) }
+    private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
+    private var leftovers: LeftoverOperations { LeftoverOperations(tables: tables) }
+    private var options: OptionOperations { OptionOperations(tables: tables) }
+    private var rounds: RoundOperations { RoundOperations(tables: tables) }
+    private var starts: StartOperations { StartOperations(tables: tables) }
+    private var waits: WaitOperations { WaitOperations(tables: tables) }
+
     /// Cancels, suspends, resumes or reprioritises the live tasks of the selection. Tasks with a recorded intent are
     /// passed over: they are ending. So are those that already are as asked for; a resume also sends delayed ones to
     /// their next attempt, but not those that wait for a credential or for their earliest start. `running`: which of
     /// the waiting rows run at this moment. `calendar`: now, by the calendar of the rows' ages; nil: `now`.
     /// `bootMilliseconds`: the same moment on the clock of this boot. `held`: lanes and constraints whose tasks the
     /// engine holds, so that those of the selection are counted.
-    public func control(
-        _ session: SessionID, _ control: TaskControl, _ selection: TaskSelection, running: Set<TaskID>, now: Int64,
+    public func apply(
+        _ control: TaskControl, to selection: TaskSelection, of session: SessionID, running: Set<TaskID>, now: Int64,
         calendar: Int64? = nil, bootMilliseconds: Int64 = 0, held: [LaneID: Set<ConstraintsID>] = [:]
     ) throws(Failure) -> Change {
-        var change = try change(in: session)
+        var change = try tables.sessions.change(in: session)
         let clock = StartClock(wall: now, boot: bootMilliseconds, calendar: calendar ?? now)
         var group: GroupID?
         if let name = selection.group { group = try tables.groups.find(name, in: session) }
@@ -23,22 +33,22 @@ extension Transaction {
         }
         try tables.selection.select(
             selection, of: session, group: group, running: running, which: tasksChanged(by: control))
-        if case .reschedule(let starts) = control {
-            let rescheduled = try rescheduleSelectedTasks(starts, of: session, running: running, clock)
+        if case .reschedule(let rescheduling) = control {
+            let rescheduled = try starts.rescheduleSelected(rescheduling, of: session, running: running, clock)
             change.restated = rescheduled.restated
-            if rescheduled.hasDelayed { change.nextDue = try nextDue() }
+            if rescheduled.hasDelayed { change.nextDue = try tables.delays.nextDue() }
         }
         change.tasks = try tables.selection.tasks()
         change.count = UInt64(change.tasks.count)
         if change.count > 0 {
             change.lanes = try tables.selectedTasks.lanes()
-            if case .setConstraints(let constraints) = control {
-                change.restated = try restateSelectedTasks(constraints, of: session)
+            if case .setConstraints(let stated) = control {
+                change.restated = try constraints.restateSelected(stated, of: session)
             }
-            try apply(control, to: session, count: Int64(change.tasks.count), now: now, calendar: clock.calendar)
-            if control == .resume, try delayStartsOfSelectedTasks(clock) { change.nextDue = try nextDue() }
-            change.closedChallenges = try closeChallengesWithoutTasks(session)
-            let after = try self.change(in: session)
+            try write(control, to: session, count: Int64(change.tasks.count), now: now, calendar: clock.calendar)
+            if control == .resume, try starts.delaySelected(clock) { change.nextDue = try tables.delays.nextDue() }
+            change.closedChallenges = try challenges.closeUnused(of: session)
+            let after = try tables.sessions.change(in: session)
             change.newestEvent = after.newestEvent
             change.needsHost = after.needsHost
         }
@@ -56,28 +66,28 @@ extension Transaction {
         }
     }
 
-    private func apply(
+    private func write(
         _ control: TaskControl, to session: SessionID, count: Int64, now: Int64, calendar: Int64
     ) throws(Failure) {
         switch control {
         case .suspend: try tables.selectedTasks.suspend(now: calendar)
         case .resume:
-            try recordSuspensionsOfSelectedTasks(session, count: Int(clamping: count), now: calendar)
+            try waits.recordSuspensionsOfSelected(session, count: Int(clamping: count), now: calendar)
             try tables.selectedTasks.resume(now: calendar)
         case .setPriority(let priority):
             try tables.selectedTasks.setPriority(priority)
             if priority >= Limits.priorityNow { try tables.selectedTasks.endDelays() }
         case .setRate(let rate):
-            try makeOptionsOfSelectedTasks()
+            try options.makeOfSelected()
             try tables.options.setRateOfSelected(rate)
         case .setConstraints, .reschedule: break
         case .cancel:
             let groups = try tables.selectedTasks.groups(endingAs: .cancelled)
             try tables.selectedTasks.cancel(now: now)
-            try leavePartsOfSelectedTasks()
+            try leftovers.addPartsOfSelected()
             try tables.parts.removeCheckpointsOfSelected()
             let newest = try tables.events.insertEndedOfSelected(now: now)
-            try settle(session, ended: count, newest: newest, groups: groups, now: now)
+            try rounds.settle(session, ended: count, newest: newest, groups: groups, now: now)
         }
     }
 }

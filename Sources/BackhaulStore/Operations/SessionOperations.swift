@@ -1,17 +1,23 @@
 public import BackhaulModel
 
 /// Sessions are created, attached, configured, listed and invalidated.
-extension Transaction {
+public struct SessionOperations {
+    let tables: Tables
+    private var clients: ClientOperations { ClientOperations(tables: tables) }
+    private var control: ControlOperations { ControlOperations(tables: tables) }
+    private var history: HistoryOperations { HistoryOperations(tables: tables) }
+    private var launches: LaunchOperations { LaunchOperations(tables: tables) }
+
     /// Creates the session or attaches to it; an existing one keeps its remembered configuration. Repeated by the same
     /// handle it is new again.
     ///
     /// Throws invalidated when it is being invalidated; inUse when `role` is consume and another living handle consumes
     /// it, with that one's process id.
-    public func createSession(
+    public func create(
         application: String, configuration: SessionConfiguration, role: Role, consumer: ConsumerIdentity, now: Int64
     ) throws(Failure) -> OpenedSession {
         if let session = try tables.sessions.find(application, configuration.identifier) {
-            guard !session.isInvalidating else { throw invalidated(configuration.identifier) }
+            guard !session.isInvalidating else { throw Failure.invalidated(configuration.identifier) }
             var opened = try open(session, role, consumer)
             opened.isNew = try tables.sessions.isCreator(consumer, of: session.id)
             return opened
@@ -23,9 +29,9 @@ extension Transaction {
                 isInvalidating: false), role, consumer)
     }
 
-    /// Throws notFound, or inUse as `createSession`. A session that is being invalidated can be attached: its events
+    /// Throws notFound, or inUse as `create`. A session that is being invalidated can be attached: its events
     /// wait to be read.
-    public func attachSession(
+    public func attach(
         application: String, identifier: String, role: Role, consumer: ConsumerIdentity
     ) throws(Failure) -> OpenedSession {
         guard let session = try tables.sessions.find(application, identifier) else {
@@ -34,16 +40,14 @@ extension Transaction {
         return try open(session, role, consumer)
     }
 
-    public func configuration(_ session: SessionID) throws(Failure) -> SessionConfiguration {
-        guard let found = try tables.sessions.configuration(of: session) else { throw noSession() }
+    public func configuration(of session: SessionID) throws(Failure) -> SessionConfiguration {
+        guard let found = try tables.sessions.configuration(of: session) else { throw Failure.noSession }
         return found
     }
 
     /// Replaces the remembered configuration. Throws invalidArgument when the identifier is another's.
-    public func updateConfiguration(
-        _ session: SessionID, _ configuration: SessionConfiguration
-    ) throws(Failure) {
-        let identifier = try self.configuration(session).identifier
+    public func update(_ session: SessionID, _ configuration: SessionConfiguration) throws(Failure) {
+        let identifier = try self.configuration(of: session).identifier
         guard configuration.identifier.utf8.elementsEqual(identifier.utf8) else {
             throw Failure(
                 .invalidArgument,
@@ -52,24 +56,25 @@ extension Transaction {
         }
         try tables.sessions.update(session, configuration)
         if configuration.cookies != .persistent { try tables.cookies.removeAll(of: session) }
-        try trimHistory(session, toConfigured: true)
+        try history.trim(session, toConfigured: true)
     }
 
     /// Lets no further task be enqueued. With `cancelTasks` its tasks end as cancelled; else they end as they may. The
     /// session goes when all have ended and all events are acknowledged, which can be at once.
     public func invalidate(_ session: SessionID, cancelTasks: Bool, now: Int64) throws(Failure) -> Change {
-        var change = try change(in: session)
+        var change = try tables.sessions.change(in: session)
         try tables.sessions.invalidate(session)
         try tables.activities.removeAll(of: session)
-        if cancelTasks { change = try control(session, .cancel, TaskSelection(), running: [], now: now) }
+        if cancelTasks { change = try control.apply(.cancel, to: TaskSelection(), of: session, running: [], now: now) }
         change.sessionRemoved = try removeIfOver(session)
         return change
     }
 
     /// Removes a session that is being invalidated and has neither tasks nor events.
+    @inline(never)
     func removeIfOver(_ session: SessionID) throws(Failure) -> Bool {
         guard try tables.sessions.isOver(session) else { return false }
-        try trimHistory(session, toConfigured: false)
+        try history.trim(session, toConfigured: false)
         try tables.sessions.remove(session)
         return true
     }
@@ -77,57 +82,47 @@ extension Transaction {
     // MARK: Listing
 
     /// Those with live tasks, unacknowledged events or activities: what an engine has to know when it starts.
-    public func activeSessions() throws(Failure) -> [(
+    public func active() throws(Failure) -> [(
         id: SessionID, application: String, configuration: SessionConfiguration
     )] {
         try tables.sessions.active()
     }
 
     /// The application's sessions with unacknowledged events, and the newest event of each.
-    public func waitingEvents(application: String) throws(Failure) -> [(
+    public func withEvents(application: String) throws(Failure) -> [(
         identifier: String, session: SessionID, newestEvent: EventID
     )] {
         try tables.sessions.withEvents(of: application)
     }
 
     /// By identifier.
-    public func sessions(application: String) throws(Failure) -> [SessionInfo] {
+    public func infos(application: String) throws(Failure) -> [SessionInfo] {
         try tables.sessions.infos(of: application)
     }
 
     /// Nil when there is no such session.
-    public func sessionInfo(_ id: SessionID) throws(Failure) -> (application: String, info: SessionInfo)? {
+    public func info(of id: SessionID) throws(Failure) -> (application: String, info: SessionInfo)? {
         try tables.sessions.info(of: id)
     }
-
-    // MARK: -
 
     private func open(
         _ session: OpenedSession, _ role: Role, _ consumer: ConsumerIdentity
     ) throws(Failure) -> OpenedSession {
         try tables.clients.insert(consumer)
         guard role == .consume else { return session }
-        try claim(session, for: consumer)
+        try clients.claim(session, for: consumer)
         var session = session
-        session.launchedApplication = try noteAttached(session.id, by: consumer)
+        session.launchedApplication = try launches.recordAttached(session.id, by: consumer)
         return session
     }
+}
 
-    /// A change of nothing yet, with the session's names and newest event.
-    func change(in session: SessionID) throws(Failure) -> Change {
-        guard let names = try tables.sessions.names(of: session) else { throw noSession() }
-        var change = Change(
-            session: session, application: names.application, identifier: names.identifier,
-            newestEvent: names.newestEvent)
-        change.needsHost = !names.isRoundOpen
-        return change
-    }
-
-    func noSession() -> Failure {
+extension Failure {
+    static var noSession: Failure {
         Failure(.notFound, "the session is gone: it was invalidated and all its events were acknowledged")
     }
 
-    func invalidated(_ identifier: String) -> Failure {
+    static func invalidated(_ identifier: String) -> Failure {
         Failure(
             .invalidated,
             "the session \(identifier) was invalidated; acknowledge its events, then it can be created again")

@@ -1,7 +1,13 @@
 public import BackhaulModel
 
 /// Events are handed out until they are acknowledged; then they and what they are about are deleted.
-extension Transaction {
+public struct EventOperations {
+    let tables: Tables
+    let directory: StoreDirectory
+    private var bodies: BodyOperations { BodyOperations(tables: tables) }
+    private var history: HistoryOperations { HistoryOperations(tables: tables) }
+    private var sessions: SessionOperations { SessionOperations(tables: tables) }
+
     /// Up to `maximum` events with greater ids, in order. Ends early, with `more`, when they have `Limits.chunkSize`
     /// bytes together.
     public func poll(
@@ -22,12 +28,12 @@ extension Transaction {
             events.append(event)
             return true
         }
-        for (index, id) in challenges { events[index].kind = .challenge(try challenge(id)) }
+        for (index, id) in challenges { events[index].kind = .challenge(try tables.challenges.find(id)) }
         return (events, more)
     }
 
     /// How many unacknowledged events there are up to `id`.
-    public func eventsThrough(_ session: SessionID, _ id: EventID) throws(Failure) -> UInt64 {
+    public func count(of session: SessionID, through id: EventID) throws(Failure) -> UInt64 {
         try tables.events.count(of: session, through: id)
     }
 
@@ -36,26 +42,26 @@ extension Transaction {
     public func acknowledge(
         _ session: SessionID, _ acknowledgement: Acknowledgement
     ) throws(Failure) -> Change {
-        var change = try change(in: session)
+        var change = try tables.sessions.change(in: session)
         // Stays a temporary table: one statement for each step, however many events there are.
         let count = try select(acknowledgement, of: session, newest: change.newestEvent)
         guard count > 0 else { return change }
         change.removedKept = try tables.events.unclaimedTasksOfSelected()
         for task in change.removedKept { try tables.leftovers.insertKept(task) }
-        change.returnsBodies = try returnBodiesOfSelectedEvents()
+        change.returnsBodies = try bodies.addReturnsOfSelectedEvents()
         let places = try tables.events.placesOfSelected()
         // Idempotency keys outlive the acknowledgement of their task's success until their round's end is acknowledged.
         try tables.delivered.insertSelected()
         try tables.delivered.removeFinishedRounds(of: session)
-        let remembered = try keepHistory(session, selected: count)
+        let remembered = try history.addSelected(session, selected: count)
         try tables.tasks.removeOfSelectedEvents()
         try tables.events.removeSelected()
         try tables.sessions.uncount(events: count, history: remembered, in: session)
-        try removeEmptyLanes(among: places.lanes)
-        try removeEmptyGroups(among: places.groups)
+        try tables.lanes.removeEmpty(among: places.lanes)
+        try tables.groups.removeEmpty(among: places.groups)
         try tables.selection.clear()
         change.count = UInt64(clamping: count)
-        change.sessionRemoved = try removeIfOver(session)
+        change.sessionRemoved = try sessions.removeIfOver(session)
         return change
     }
 

@@ -1,13 +1,62 @@
 public import BackhaulModel
 
-/// When and why one task has waited: what was written down for it or with others, and what follows from its own rows.
-extension Transaction {
+/// Times in which tasks were held back, as rows: one for all tasks that wait for the same, however many.
+public struct WaitOperations {
+    let tables: Tables
+    private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
+
+    /// `now`: Unix milliseconds. Of each session the newest `sharedLimit` are kept, and as many again of single
+    /// tasks.
+    @discardableResult
+    public func begin(
+        _ scope: WaitScope, _ reason: WaitReason, _ sentence: String, now: Int64
+    ) throws(Failure) -> WaitID {
+        let wait = Wait(reason, sentence, beganMilliseconds: now, endedMilliseconds: nil)
+        let id = try tables.waits.insert(wait, of: scope)
+        // In batches: each costs a walk over those that stay.
+        if id.rawValue.isMultiple(of: 16) { try trim(of: scope.session) }
+        return id
+    }
+
+    /// Does nothing for one that has ended or was removed.
+    public func end(_ id: WaitID, now: Int64) throws(Failure) { try tables.waits.end(id, now: now) }
+
+    /// Those that last: of this engine, or of one that is gone.
+    public func open() throws(Failure) -> [OpenWait] { try tables.waits.open() }
+
+    /// Suspended tasks of the selection are about to be resumed. Of thousands at once none gets a row: they would leave
+    /// no room for other waits.
+    func recordSuspensionsOfSelected(_ session: SessionID, count: Int, now: Int64) throws(Failure) {
+        guard count <= Self.suspensionLimit else { return }
+        if try tables.waits.insertSuspensionsOfSelected(now: now) { try trim(of: session) }
+    }
+
+    /// Tasks that wait for the challenge are about to go on. Of thousands at once none gets a row.
+    func recordAnswered(_ challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) {
+        guard challenge.waitingTasks <= Self.suspensionLimit else { return }
+        if try tables.waits.insertCredentialWaits(for: challenge, now: now) { try trim(of: session) }
+    }
+
+    /// Waits of single tasks that are over. Of thousands at once none gets a row.
+    func record(_ waits: [(task: TaskID, wait: Wait)], in session: SessionID) throws(Failure) {
+        guard !waits.isEmpty, waits.count <= Self.suspensionLimit else { return }
+        for (task, wait) in waits { _ = try tables.waits.insert(wait, of: WaitScope(session, task: task)) }
+        try trim(of: session)
+    }
+
+    private func trim(of session: SessionID) throws(Failure) {
+        try tables.waits.trim(session, shared: Self.sharedLimit, single: Self.singleLimit)
+    }
+
+    // MARK: Waits of one task
+
+    // When and why it has waited: what was written down for it or with others, and what follows from its own rows.
+
     /// Oldest first, at most `Limits.waitCount`, the newest of more; of a task that is listed or in the history. Nil
-    /// when there is no such task. Not in it: what is known to the engine alone, and suspensions and challenges that
-    /// ended for more than a thousand tasks at once, and starts
-    /// that as many were given anew. An attempt is taken to have ended with the last that was measured
-    /// of it.
-    public func waits(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [Wait]? {
+    /// when there is no such task. Not in it: what is known to the engine alone, and what ended for more than a
+    /// thousand tasks at once: suspensions, challenges and starts that were rescheduled. An attempt is taken to have
+    /// ended with the last that was measured of it.
+    public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [Wait]? {
         guard let life = try life(of: task, session) else { return nil }
         var waits = Waits(begin: life.enqueued, end: life.ended, now: now)
         try addShared(life, session, to: &waits)
@@ -40,11 +89,11 @@ extension Transaction {
         var before = life.constraints
         var change: Int64?
         if let latest = life.latestStart, latest > life.enqueued {
-            var stated = try constraints(life.constraints)
+            var stated = try constraints.value(of: life.constraints)
             if stated.isPastLatestStart {
                 stated.isPastLatestStart = false
                 change = latest
-                before = try findConstraints(stated, in: session) ?? life.constraints
+                before = try constraints.findID(stated, in: session) ?? life.constraints
             }
         }
         try tables.waits.shared(of: session, life.lane) { constraints, wait in
@@ -66,7 +115,7 @@ extension Transaction {
             case .retry:
                 var reason = attempt.status == .diskFull ? WaitReason.diskFull : .retry
                 var end = following.map { min($0, attempt.nextAttempt) } ?? attempt.nextAttempt
-                // It was told to start later while it waited.
+                // It was rescheduled to start later while it waited.
                 if isLast, life.dueReason == .earliestStart, let delayed = life.startDelayed { end = min(end, delayed) }
                 if isLast, let current = life.dueReason, current != .credential, current != .earliestStart {
                     reason = current
@@ -103,4 +152,10 @@ extension Transaction {
         guard reason == .retry, let failure else { return reason.text ?? "" }
         return "it waits for its next attempt: \(failure)"
     }
+
+    static let sharedLimit: Int64 = 1_000
+
+    private static let singleLimit: Int64 = 10_000
+
+    private static let suspensionLimit = 1_000
 }

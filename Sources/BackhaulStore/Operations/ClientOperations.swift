@@ -1,8 +1,10 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Who consumes a session. Rows, so that a claim outlives the engine that granted it.
-extension Transaction {
+/// Clients, and the sessions that they consume. Rows, so that a claim outlives the engine that granted it.
+public struct ClientOperations {
+    let tables: Tables
+
     /// Gives up the session's claim if this handle has it. Harmless when repeated.
     public func releaseHandle(client: ClientID, handle: HandleID, session: SessionID) throws(Failure) {
         try tables.clients.removeConsumer(of: session, handle, client)
@@ -16,7 +18,7 @@ extension Transaction {
     }
 
     /// The client is gone for good: gives up all its claims and removes its commands.
-    public func releaseClient(_ client: ClientID) throws(Failure) {
+    public func release(_ client: ClientID) throws(Failure) {
         try tables.clients.remove(client)
         try tables.commands.removeAll(of: client)
     }
@@ -29,13 +31,13 @@ extension Transaction {
     }
 
     /// Releases every client whose process is gone, and removes commands of unknown clients.
-    public func releaseDeadConsumers() throws(Failure) {
-        for consumer in try clients() where !consumer.process.isAlive { try releaseClient(consumer.client) }
+    public func releaseDead() throws(Failure) {
+        for consumer in try all() where !consumer.process.isAlive { try release(consumer.client) }
         try tables.commands.removeOrphans()
     }
 
     /// The clients that have opened sessions here and were not released, with their processes.
-    public func clients() throws(Failure) -> [(client: ClientID, process: ProcessIdentity)] {
+    public func all() throws(Failure) -> [(client: ClientID, process: ProcessIdentity)] {
         try tables.clients.all()
     }
 

@@ -1,9 +1,11 @@
 public import BackhaulModel
 
 /// Commands are applied once: a reply is kept until the client is known to have it.
-extension Transaction {
+public struct CommandOperations {
+    let tables: Tables
+
     /// The reply to a command that is applied already.
-    public func applied(_ command: CommandID) throws(Failure) -> [UInt8]? {
+    public func reply(to command: CommandID) throws(Failure) -> [UInt8]? {
         try tables.commands.reply(to: command.client, try sequence(command))
     }
 

@@ -1,21 +1,23 @@
 public import BackhaulModel
 
 /// Single tasks that wait for a time, although others of their lane may run.
-extension Transaction {
+public struct DelayOperations {
+    let tables: Tables
+
     /// Those of them that wait for their turn wait until then by the boot clock.
-    public func delay(_ tasks: [TaskID], until due: Int64, for reason: WaitReason) throws(Failure) {
+    public func begin(_ tasks: [TaskID], until due: Int64, for reason: WaitReason) throws(Failure) {
         for task in tasks { try tables.delays.delayReady(task, until: due, for: reason) }
     }
 
     /// All that wait for a time for this reason.
-    public func delayed(for reason: WaitReason) throws(Failure) -> [DelayedTask] {
+    public func tasks(for reason: WaitReason) throws(Failure) -> [DelayedTask] {
         try tables.delays.delayed(for: reason, after: nil, limit: .max)
     }
 
-    /// Judges those that wait for this reason anew, in the order of their times, some thousands `after` the last of the
-    /// batch before. `due`: until when by the boot clock the task waits on; nil: it waits for its turn. One that waits
-    /// for longer than before may be judged twice, and has to be told the same.
-    public func judgeDelayed(
+    /// Judges again those that wait for this reason, in the order of their times, some thousands `after` the last of
+    /// the batch before. `due`: until when by the boot clock the task waits on; nil: it waits for its turn. `due` may
+    /// be called twice for a task that waits for longer than before, and has to return the same.
+    public func judge(
         for reason: WaitReason, after last: DelayedTask? = nil, due: (DelayedTask) -> Int64?
     ) throws(Failure) -> JudgedDelays {
         var judged = JudgedDelays()
@@ -34,7 +36,7 @@ extension Transaction {
     }
 
     /// When the first of those that wait for this reason began to, in Unix milliseconds, of each session.
-    public func delaysBegan(for reason: WaitReason) throws(Failure) -> [SessionID: Int64] {
+    public func began(for reason: WaitReason) throws(Failure) -> [SessionID: Int64] {
         try tables.waits.delaysBegan(for: reason)
     }
 
@@ -72,9 +74,18 @@ extension Transaction {
             try tables.waits.moveTimes(by: jump)
             try moveActivities(by: jump, now: now.wall)
         }
-        try rescheduleStarts(now, all: jump != 0)
+        try tables.delays.rescheduleStarts(now, all: jump != 0)
         try tables.meta.setClock(now)
         return jump
+    }
+
+    /// The calendar has jumped. What counts from when it was set goes along; what was set for a time on the wall stays
+    /// there, but a window that was computed while the calendar showed too much opens after one interval.
+    private func moveActivities(by jump: Int64, now: Int64) throws(Failure) {
+        try tables.activities.moveWindows(by: jump)
+        // A machine whose clock is not set yet will see those times again.
+        guard jump < 0, now >= CalendarJump.neverSet else { return }
+        try tables.activities.boundWindows(now: now)
     }
 
     /// A few tens of milliseconds.

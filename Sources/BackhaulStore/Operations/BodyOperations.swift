@@ -2,21 +2,11 @@ public import BackhaulModel
 
 /// Files of request bodies that lie in the store: snapshots until their task ends, consumed files until it has
 /// succeeded, or its event is acknowledged and they are given back.
-extension Transaction {
-    /// Which of the requests, by position, have a key that was used: they find their task, and need no file.
-    public func positionsWithKnownKey(_ session: SessionID, _ requests: [Request]) throws(Failure) -> Set<Int> {
-        var known: Set<Int> = []
-        for (position, request) in requests.enumerated() {
-            guard let key = request.idempotencyKey else { continue }
-            var isKnown = try tables.tasks.hasKey(key, in: session)
-            if !isKnown { isKnown = try tables.delivered.find(key, in: session) != nil }
-            if isKnown { known.insert(position) }
-        }
-        return known
-    }
+public struct BodyOperations {
+    let tables: Tables
 
     /// Their old names are to be removed, if they are still what was handed over.
-    public func noteConsumed(_ files: [BodyFile]) throws(Failure) {
+    public func recordConsumed(_ files: [BodyFile]) throws(Failure) {
         for file in files { try tables.bodies.insertConsumed(file) }
     }
 
@@ -28,26 +18,26 @@ extension Transaction {
         for file in files { try tables.bodies.removeConsumed(file.path) }
     }
 
-    public func bodyLeftovers(limit: Int) throws(Failure) -> [String] { try tables.bodies.leftovers(limit: limit) }
+    public func leftovers(limit: Int) throws(Failure) -> [String] { try tables.bodies.leftovers(limit: limit) }
 
-    public func forgetBodyLeftovers(_ names: [String]) throws(Failure) {
+    public func forgetLeftovers(_ names: [String]) throws(Failure) {
         for name in names { try tables.bodies.removeLeftover(name) }
     }
 
     /// Those of the names that stand nowhere.
-    public func unknownBodies(among names: [String]) throws(Failure) -> [String] {
+    public func unknown(among names: [String]) throws(Failure) -> [String] {
         var unknown: [String] = []
         for name in names where try !tables.bodies.isKnown(name) { unknown.append(name) }
         return unknown
     }
 
     /// Those of the names that no task needs, as leftovers: an engine has ended before their tasks were made.
-    public func leaveBodies(among names: [String]) throws(Failure) {
+    public func addLeftovers(among names: [String]) throws(Failure) {
         for name in names { try tables.bodies.insertLeftoverIfUnused(name) }
     }
 
     /// True when there is something to be removed.
-    func leaveBodies(of task: TaskID, hasSucceeded: Bool) throws(Failure) -> Bool {
+    func addLeftovers(of task: TaskID, hasSucceeded: Bool) throws(Failure) -> Bool {
         let names = try tables.bodies.stored(of: task, snapshotsOnly: !hasSucceeded)
         guard !names.isEmpty else { return false }
         for name in names { try tables.bodies.insertLeftover(name) }
@@ -55,7 +45,7 @@ extension Transaction {
         return true
     }
 
-    func leaveSnapshotsOfSelectedTasks() throws(Failure) {
+    func addSnapshotsOfSelected() throws(Failure) {
         guard try tables.bodies.storesAny() else { return }
         try tables.bodies.insertSnapshotsOfSelected()
     }
@@ -72,7 +62,7 @@ extension Transaction {
     ///
     /// By name, those with greater names. Not those whose old name is still to be removed: that would remove the file
     /// that was given back.
-    public func bodiesToReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
+    public func toReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
         try tables.bodies.toReturn(after: name, limit: limit)
     }
 
@@ -81,7 +71,7 @@ extension Transaction {
     }
 
     /// True when there are such. A task that has succeeded has left its files already, and so has a snapshot.
-    func returnBodiesOfSelectedEvents() throws(Failure) -> Bool {
+    func addReturnsOfSelectedEvents() throws(Failure) -> Bool {
         guard try tables.bodies.storesAny() else { return false }
         return try tables.bodies.insertToReturnOfSelected()
     }

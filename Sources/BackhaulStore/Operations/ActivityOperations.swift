@@ -1,0 +1,134 @@
+public import BackhaulModel
+
+/// Work that repeats: what hosts have set, when it is due by the wall clock, and its starts. A start and the next
+/// window are one transaction: an activity starts once, whenever an engine ends.
+public struct ActivityOperations {
+    let tables: Tables
+    let directory: StoreDirectory
+    private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
+    private var events: EventOperations { EventOperations(tables: tables, directory: directory) }
+    private var tasks: TaskOperations { TaskOperations(tables: tables, directory: directory) }
+
+    /// Makes the activity, or takes the place of the one with its identifier, whose next window stays unless its first
+    /// time or its interval is another. Throws tooMany, invalidated, notFound. `origin`: of the request.
+    public func set(
+        _ activity: Activity, origin: Origin?, in session: SessionID, now: Int64
+    ) throws(Failure) {
+        guard let round = try tables.sessions.round(of: session) else { throw Failure.noSession }
+        guard !round.isInvalidating else { throw Failure.invalidated(round.identifier) }
+        let before = try tables.activities.times(of: activity.identifier, in: session)
+        let first = activity.firstMilliseconds
+        var times = ActivityTimes(first: first, next: ActivityWindow.first(of: activity, now: now).begin)
+        if let before {
+            let isSame = before.interval == activity.intervalMilliseconds
+            if isSame, first == nil || first == before.times.first { times = before.times }
+        } else {
+            try makeRoom(in: session)
+        }
+        let stated = TaskConstraints(activity.request?.options.policy.constraints ?? .none)
+        let constraints = try self.constraints.id(for: stated, in: session)
+        try tables.activities.write(activity, origin: origin, constraints: constraints, times: times, in: session)
+        guard let id = try tables.activities.times(of: activity.identifier, in: session)?.id else { return }
+        try tables.options.remove(id)
+        guard let request = activity.request, request.hasOptions else { return }
+        try tables.options.insert(request.options, of: id)
+    }
+
+    /// Throws notFound.
+    public func remove(_ identifier: String, in session: SessionID) throws(Failure) {
+        guard try tables.activities.remove(identifier, of: session) else {
+            throw Failure(.notFound, "the session has no activity \(identifier)")
+        }
+    }
+
+    /// By identifier.
+    public func infos(of session: SessionID, now: Int64) throws(Failure) -> [ActivityInfo] {
+        try tables.activities.infos(of: session, now: now)
+    }
+
+    /// Those of all sessions whose window has opened, and when the next one's does, in Unix milliseconds.
+    public func open(now: Int64) throws(Failure) -> (open: [OpenActivity], next: Int64?) {
+        (try tables.activities.open(now: now), try tables.activities.nextWindow(after: now))
+    }
+
+    public func hasAny() throws(Failure) -> Bool { try tables.activities.hasAny() }
+
+    private func makeRoom(in session: SessionID) throws(Failure) {
+        let count = try tables.activities.count(of: session)
+        guard count >= Limits.activityCount else { return }
+        throw Failure(.tooMany, "the session has \(count) activities; remove those that are not needed any more")
+    }
+
+    /// Makes the task of its request, or the event for the host. Nil when it was started, changed or removed since it
+    /// was read, or its last task lives. Also nil when its host has not acknowledged the event of an earlier window:
+    /// then this window is skipped. Throws what an enqueue throws.
+    public func start(
+        _ activity: OpenActivity, now: Int64, clock: ClockReading
+    ) throws(Failure) -> ActivityStart? {
+        let current = try tables.activities.find(activity.id)
+        guard let current, current == activity, current.livingTask == nil else { return nil }
+        // An activity that does not repeat has this one event only; it is not skipped.
+        if !activity.hasRequest, activity.repeats, let next = activity.next(now: clock.wall),
+            try tables.events.hasActivity(activity.identifier, of: activity.session) {
+            try tables.activities.skip(activity.id, to: next)
+            return nil
+        }
+        var enqueued: EnqueuedTasks?
+        var notified: (previous: EventID, events: [Event])?
+        if activity.hasRequest {
+            let (request, origin) = try request(of: activity, now: clock.wall)
+            enqueued = try tasks.enqueue(
+                [(request, origin)], in: activity.session, now: now, clock: clock)
+        } else {
+            notified = try notify(activity, now: clock.wall)
+        }
+        if let next = activity.next(now: clock.wall) {
+            try tables.activities.advance(
+                activity.id, to: next, started: clock.wall, task: enqueued?.results.first?.task)
+        } else {
+            try tables.activities.remove(activity.id)
+        }
+        var change = try tables.sessions.change(in: activity.session)
+        change.needsHost = notified != nil
+        change.previousEvent = notified?.previous ?? .zero
+        change.events = notified?.events ?? []
+        return ActivityStart(change: change, enqueued: enqueued)
+    }
+
+    private func notify(
+        _ activity: OpenActivity, now: Int64
+    ) throws(Failure) -> (previous: EventID, events: [Event]) {
+        let session = activity.session
+        let previous = try tables.sessions.change(in: session).newestEvent
+        let round = try tables.sessions.liveTasks(of: session)?.round ?? 0
+        let event = try tables.events.insertActivity(activity.identifier, in: session, round: round, now: now)
+        try tables.sessions.countEvent(event, in: session)
+        return (previous, try events.poll(session, after: previous, maximum: 1).events)
+    }
+
+    /// What is to be enqueued for the window: it waits for what its quality of service wishes until the window ends.
+    private func request(of activity: OpenActivity, now: Int64) throws(Failure) -> (Request, Origin) {
+        guard let stored = try tables.activities.request(of: activity.id) else {
+            throw Failure(.internal, "an activity has no request; please report it")
+        }
+        var request = stored.request
+        var options = try options(of: activity.id, stating: stored.constraints) ?? .none
+        if activity.qualityOfService == .background, options.policy.constraints.preset == nil {
+            options.policy.constraints.preset = .discretionary
+        }
+        options.latestStartMilliseconds = activity.window(now: now).end
+        request.options = options
+        return (request, stored.origin)
+    }
+
+    /// Nil when its request has none.
+    private func options(
+        of activity: ActivityID, stating constraints: ConstraintsID
+    ) throws(Failure) -> RequestOptions? {
+        guard let stored = try tables.options.find(activity) else { return nil }
+        var options = stored.options
+        if constraints != .session { options.policy.constraints = try self.constraints.value(of: constraints).stated }
+        if let bytes = stored.bodyBytes { options.body = .bytes(bytes) }
+        return options
+    }
+}

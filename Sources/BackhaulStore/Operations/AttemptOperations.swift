@@ -1,0 +1,81 @@
+public import BackhaulModel
+
+/// What the attempts of a live task leave in the store: a row each, the checkpoint and the finish intent. They are
+/// written in the transaction that ends or retries the task. Each of these does nothing when the task has ended or is
+/// gone.
+public struct AttemptOperations {
+    let tables: Tables
+
+    public func recordCheckpoint(
+        _ task: TaskID, _ checkpoint: Checkpoint, _ soFar: ReceivedSoFar? = nil
+    ) throws(Failure) {
+        if let soFar, try tables.tasks.write(soFar, of: task), let attempt = soFar.attempt { try write(attempt) }
+        try tables.parts.write(checkpoint, of: task)
+    }
+
+    /// Nothing of the task's file is there any more: neither checkpoint nor intent.
+    public func forgetProgress(_ task: TaskID) throws(Failure) {
+        try tables.parts.removeCheckpoint(of: task)
+        try tables.parts.removeIntent(of: task)
+    }
+
+    /// A request that is not to be repeated is about to be sent.
+    public func recordUnderWay(_ task: TaskID, attempts: UInt32) throws(Failure) {
+        try tables.tasks.markUnderWay(task, attempts: attempts)
+    }
+
+    /// Without a failure, the one of an earlier attempt stays.
+    public func record(_ task: TaskID, _ record: AttemptRecord) throws(Failure) {
+        guard try tables.tasks.write(record, of: task) else { return }
+        if let attempt = record.attempt { try write(attempt) }
+        if let due = record.nextAttempt { try tables.delays.delay(task, until: due, for: record.reason) }
+        if let checkpoint = record.checkpoint {
+            try recordCheckpoint(task, checkpoint)
+        } else {
+            try tables.parts.removeCheckpoint(of: task)
+        }
+    }
+
+    /// False when the task has ended meanwhile: its file must not get its final name. What is known of the answer is
+    /// recorded with it, because the engine that ends the task after a crash has not seen the answer.
+    public func recordIntent(
+        _ task: TaskID, _ intent: FinishIntent, answer: AnswerSummary = AnswerSummary(), checksum: Checksum? = nil,
+        attempts: UInt32 = 0, bytesReceived: UInt64 = 0, attempt: Attempt? = nil
+    ) throws(Failure) -> Bool {
+        let isLive = try tables.tasks.write(
+            attempts: attempts, bytesReceived: bytesReceived, httpStatus: answer.httpStatus, of: task)
+        guard isLive else { return false }
+        try tables.parts.write(intent, of: task)
+        if let attempt { try write(attempt) }
+        try tables.requests.write(answer, checksum, of: task)
+        return true
+    }
+
+    public func clearIntent(_ task: TaskID) throws(Failure) { try tables.parts.removeIntent(of: task) }
+
+    /// The task gets another part file, and starts over: something that cannot be stopped may still change the old one.
+    /// Not when that is sealed, for then it is the file.
+    public func renewPart(of task: TaskID) throws(Failure) {
+        guard try tables.leftovers.insertPart(of: task) else { return }
+        try tables.tasks.renewPart(of: task)
+        try forgetProgress(task)
+    }
+
+    /// One that has its number takes its place: what is known before an attempt is over is written down, too.
+    func write(_ attempt: Attempt) throws(Failure) {
+        try tables.attempts.write(attempt)
+        // The first stays, and with it as many as are listed.
+        let kept = UInt32(Limits.attemptCount)
+        guard attempt.number > kept else { return }
+        try tables.attempts.removeOlder(of: attempt.task, through: attempt.number - kept + 1)
+    }
+
+    /// Oldest first, the first and the newest of many. Throws notFound when the session has no such task, not even in
+    /// its history.
+    public func all(of task: TaskID, in session: SessionID) throws(Failure) -> [Attempt] {
+        var url = try tables.requests.url(of: task, in: session)
+        if url == nil { url = try tables.history.url(of: task, in: session) }
+        guard let url else { throw Failure(.notFound, "the session has no task \(task.rawValue)") }
+        return try tables.attempts.all(of: task, url: url)
+    }
+}

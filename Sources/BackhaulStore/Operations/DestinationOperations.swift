@@ -1,0 +1,72 @@
+public import BackhaulModel
+
+/// Finished files: which versions tasks have put at destinations, and claims of kept files.
+public struct DestinationOperations {
+    let tables: Tables
+
+    /// What is known of the file at the destination, and the file as it was left; nil when that version was of another
+    /// URL.
+    public func version(
+        at destination: String, of url: String, in session: SessionID
+    ) throws(Failure) -> StoredVersion? {
+        try tables.versions.find(at: destination, of: url, in: session)
+    }
+
+    /// The task that ends has put this file at its destination. Its validators are those of the answer that was
+    /// recorded with the intent; without any, what was known of the destination is removed.
+    public func recordVersion(
+        of task: TaskID, at destination: String, of url: String, in session: SessionID, inode: UInt64, size: UInt64,
+        modifiedNanoseconds: Int64
+    ) throws(Failure) {
+        let answer = try tables.requests.answer(of: task)
+        func value(_ name: String) -> String? {
+            answer?.headers.first { $0.name == name }.flatMap { Self.isPlain($0.value) ? $0.value : nil }
+        }
+        let (tag, modified) = (value("ETag"), value("Last-Modified"))
+        guard tag != nil || modified != nil, let finalURL = answer?.finalURL else {
+            return try tables.versions.remove(at: destination, in: session)
+        }
+        let version = FileVersion(entityTag: tag, lastModified: modified, finalURL: finalURL, size: size)
+        try tables.versions.write(
+            StoredVersion(version: version, inode: inode, modifiedNanoseconds: modifiedNanoseconds), at: destination,
+            of: url, in: session)
+    }
+
+    // MARK: Claiming
+
+    // The kept file of a succeeded task is moved to a path of the host's, once.
+
+    /// False when the kept file is still to be moved to `path`; true when it is there already. Throws notFound, or
+    /// wrongState for a task that has not succeeded, was not kept, or whose file was claimed elsewhere.
+    public func checkClaim(_ task: TaskID, session: SessionID, path: String) throws(Failure) -> Bool {
+        guard let row = try tables.tasks.claim(task), row.session == session else { throw noTask(task) }
+        let isConsumed = row.state.hasEnded && row.state != .succeeded && row.path == nil
+        if isConsumed, try tables.bodies.storedFile(of: task) != nil { return false }
+        guard row.state == .succeeded || row.path != nil else {
+            throw Failure(.wrongState, "task \(task.rawValue) has not succeeded; only a whole file can be claimed")
+        }
+        guard let place = row.path ?? row.destination else { return false }
+        guard place.utf8.elementsEqual(path.utf8) else {
+            throw Failure(
+                .wrongState, "the file of task \(task.rawValue) is not kept in the store; it lies at \(place)")
+        }
+        return true
+    }
+
+    /// The file lies at `path` now, and its event says so. Throws as `checkClaim`; harmless when repeated.
+    public func recordClaim(_ task: TaskID, path: String) throws(Failure) {
+        guard let row = try tables.tasks.claim(task) else { throw noTask(task) }
+        guard try !checkClaim(task, session: row.session, path: path) else { return }
+        try tables.tasks.setPath(path, of: task)
+        if let file = try tables.bodies.storedFile(of: task) { try tables.bodies.forgetStored(file.name, of: task) }
+    }
+
+    private func noTask(_ task: TaskID) -> Failure {
+        Failure(.notFound, "the session has no task \(task.rawValue); an acknowledged one is gone with its kept file")
+    }
+
+    /// Short enough to be kept and sent back with every request, and without bytes that text does not keep.
+    private static func isPlain(_ text: String) -> Bool {
+        (1...1_024).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    }
+}
