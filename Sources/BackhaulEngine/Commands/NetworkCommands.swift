@@ -17,10 +17,14 @@ struct NetworkCommands {
 
     func networks() {
         Clock.readTimeZone()
-        engine.readConditions { _ in
-            let (infos, effects) = engine.holding.budgets.networkInfos()
-            call.reply(.success(.networks(infos)))
-            engine.apply(effects)
-        }
+        // Behind what the engine reads from the store when it begins: the settings of networks are in memory then.
+        engine.runtime.store({ _ in }, then: { _ in
+            engine.readConditions { _ in
+                let (infos, effects) = engine.holding.budgets.networkInfos()
+                call.reply(.success(.networks(infos)))
+                engine.apply(effects)
+            }
+            return []
+        })
     }
 }
