@@ -260,8 +260,6 @@ struct ClientState: Sendable {
     }
 
     mutating func announce(_ ticket: Ticket) {
-        // A release in the moment between the answer and this call has found nothing to withdraw.
-        guard !ticket.isReleased else { return }
         announced.append(ticket)
         updateDescriptors()
     }

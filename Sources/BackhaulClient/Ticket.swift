@@ -32,7 +32,7 @@ public final class Ticket: Sendable {
     /// What the engine itself waits for before it replies, as a sentence; nil when it replies at once.
     public let waitingFor: String?
 
-    /// - announced: called when the outcome of an announced ticket has come.
+    /// - announced: called when the outcome of an announced ticket has come, with the ticket locked.
     /// - withdrawn: called when an announced ticket was released.
     /// - abandoned: called when the ticket was released before its outcome came.
     /// - unread: called with the outcome when the ticket was released before the host read it.
@@ -59,17 +59,13 @@ public final class Ticket: Sendable {
 
     public var isAnswered: Bool { state.withLock { $0.outcome != nil } }
 
-    /// The host will not ask for the outcome.
-    var isReleased: Bool { state.withLock { $0.isReleased } }
-
     /// The started form: the application's event descriptor is readable once the outcome has come, and `nextTicket`
     /// returns the ticket.
     public func announce() {
-        let isAnswered = state.withLock { state in
+        state.withLock { state in
             state.isAnnounced = true
-            return state.outcome != nil
+            if state.outcome != nil, !state.isReleased { announced(self) }
         }
-        if isAnswered { announced(self) }
     }
 
     /// The verb goes on; a session that was not taken is closed. `isRead`: the host has what the outcome holds.
@@ -91,15 +87,14 @@ public final class Ticket: Sendable {
 
     /// Only the first outcome counts.
     func complete(with outcome: Outcome) {
-        let (isAnnounced, isUnread, orphan): (Bool, Bool, SessionClient?) = state.change { state in
-            guard state.outcome == nil else { return (false, false, nil) }
+        let (isUnread, orphan): (Bool, SessionClient?) = state.change { state in
+            guard state.outcome == nil else { return (false, nil) }
             state.outcome = outcome
-            return (
-                state.isAnnounced && !state.isReleased, state.isReleased, state.isReleased ? state.untakenSession : nil
-            )
+            // Under the lock: a host that has waited for the outcome finds the ticket among the announced ones.
+            if state.isAnnounced, !state.isReleased { announced(self) }
+            return (state.isReleased, state.isReleased ? state.untakenSession : nil)
         }
         orphan?.close()
         if isUnread { unread(outcome) }
-        if isAnnounced { announced(self) }
     }
 }
