@@ -6,7 +6,7 @@ DESTDIR ?=
 BUILD := build
 # Where `install` puts its files.
 PLACE = $(DESTDIR)$(PREFIX)
-LIBRARY := $(BUILD)/lib/libbackhaul.so.0
+LIBRARY := $(BUILD)/lib/libbackhaul.so.1
 COMMAND := $(BUILD)/bin/backhaul
 DAEMON := $(BUILD)/libexec/backhaul/backhauld
 SWIFT_SOURCES := $(shell find Sources include -type f) Package.swift packaging/symbols.map
@@ -25,7 +25,7 @@ ifeq ($(shell printf '2.36\n%s\n' "$$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2
 SWIFT_RELEASE += -Xlinker -z -Xlinker pack-relative-relocs
 endif
 # ScalarNames.swift and Once.swift in Sources/BackhaulPlatform say why two functions of the runtime are replaced.
-LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.0 \
+LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.1 \
     -Xlinker -z -Xlinker nodelete -Xlinker --wrap=_swift_stdlib_getScalarName \
     -Xlinker --wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_
 
@@ -47,7 +47,7 @@ $(LIBRARY): $(SWIFT_SOURCES) | setup-build
 	@mkdir -p $(@D)
 	# Not over the old file's bytes, which running programs have mapped.
 	cp --remove-destination $(BUILD)/swift/release/release/libBackhaulLibrary.so $@
-	@ln -sf libbackhaul.so.0 $(@D)/libbackhaul.so
+	@ln -sf libbackhaul.so.1 $(@D)/libbackhaul.so
 
 # One after the other, not beside each other: they come out of one scratch folder.
 $(COMMAND): $(SWIFT_SOURCES) $(LIBRARY)
@@ -89,9 +89,9 @@ bench: ## time Backhaul beside curl, aria2c and wget2
 
 install: all ## install below PREFIX (default /usr/local), inside DESTDIR
 	install -d $(addprefix $(PLACE)/,lib/pkgconfig include/backhaul bin libexec/backhaul)
-	install -m 755 $(LIBRARY) $(PLACE)/lib/libbackhaul.so.0
-	strip --strip-unneeded $(PLACE)/lib/libbackhaul.so.0
-	ln -sf libbackhaul.so.0 $(PLACE)/lib/libbackhaul.so
+	install -m 755 $(LIBRARY) $(PLACE)/lib/libbackhaul.so.1
+	strip --strip-unneeded $(PLACE)/lib/libbackhaul.so.1
+	ln -sf libbackhaul.so.1 $(PLACE)/lib/libbackhaul.so
 	install -m 755 $(COMMAND) $(PLACE)/bin/backhaul
 	strip $(PLACE)/bin/backhaul
 	install -m 755 $(DAEMON) $(PLACE)/libexec/backhaul/backhauld
@@ -106,7 +106,7 @@ install: all ## install below PREFIX (default /usr/local), inside DESTDIR
 	$(if $(DESTDIR),,@packaging/reload-ld install $(PREFIX)/lib)
 
 uninstall: ## remove what `make install` has put there, with the same PREFIX and DESTDIR
-	rm -f $(addprefix $(PLACE)/,lib/libbackhaul.so lib/libbackhaul.so.0 lib/pkgconfig/backhaul.pc bin/backhaul \
+	rm -f $(addprefix $(PLACE)/,lib/libbackhaul.so lib/libbackhaul.so.1 lib/pkgconfig/backhaul.pc bin/backhaul \
 	    libexec/backhaul/backhauld include/backhaul.h include/backhaul/module.modulemap)
 	# Those that something else is in stay, and so do the system's own.
 	@for folder in include/backhaul libexec/backhaul libexec lib/pkgconfig \

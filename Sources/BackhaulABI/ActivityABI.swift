@@ -16,15 +16,7 @@ public func bh_session_set_activity(
     _ session: OpaquePointer?, _ activity: UnsafePointer<bh_activity>?, _ timeout_ms: Int32,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, error, { _ throws(Failure) in try set(session, activity) })
-}
-
-@c @implementation
-public func bh_session_set_activity_start(
-    _ session: OpaquePointer?, _ activity: UnsafePointer<bh_activity>?,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try set(session, activity) }
+    Call.verb(timeout_ms, error, { _ throws(Failure) in try set(session, activity) })
 }
 
 private func remove(
@@ -40,15 +32,7 @@ public func bh_session_remove_activity(
     _ session: OpaquePointer?, _ identifier: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, error, { _ throws(Failure) in try remove(session, identifier) })
-}
-
-@c @implementation
-public func bh_session_remove_activity_start(
-    _ session: OpaquePointer?, _ identifier: UnsafePointer<CChar>?,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try remove(session, identifier) }
+    Call.verb(timeout_ms, error, { _ throws(Failure) in try remove(session, identifier) })
 }
 
 private func activities(_ session: OpaquePointer?) throws(Failure) -> StartedVerb {
@@ -61,15 +45,7 @@ public func bh_session_activities(
     _ session: OpaquePointer?, _ timeout_ms: Int32, _ activities: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: activities, "activities", error) { _ throws(Failure) in
+    Call.verb(timeout_ms, batch: activities, "activities", error) { _ throws(Failure) in
         try BackhaulABI.activities(session)
     }
-}
-
-@c @implementation
-public func bh_session_activities_start(
-    _ session: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try activities(session) }
 }

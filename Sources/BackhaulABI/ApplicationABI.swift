@@ -6,7 +6,7 @@ public import CBackhaul
 // Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
 
 private enum Options {
-    static let firstSize = StructArgument.end(of: \bh_application_options.store)
+    static let firstSize = StructArgument.end(of: \bh_application_options.launch)
 }
 
 @c @implementation
@@ -85,15 +85,7 @@ public func bh_application_sessions(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ sessions: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: sessions, "sessions", error) { _ throws(Failure) in try list(application) }
-}
-
-@c @implementation
-public func bh_application_sessions_start(
-    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try list(application) }
+    Call.verb(timeout_ms, batch: sessions, "sessions", error) { _ throws(Failure) in try list(application) }
 }
 
 private func engine(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
@@ -102,19 +94,11 @@ private func engine(_ application: OpaquePointer?) throws(Failure) -> StartedVer
 }
 
 @c @implementation
-public func bh_application_engine(
+public func bh_store_engine(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ engine: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: engine, "engine", error) { _ throws(Failure) in
+    Call.verb(timeout_ms, batch: engine, "engine", error) { _ throws(Failure) in
         try BackhaulABI.engine(application)
     }
-}
-
-@c @implementation
-public func bh_application_engine_start(
-    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try engine(application) }
 }

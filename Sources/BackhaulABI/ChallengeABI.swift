@@ -14,18 +14,11 @@ public func bh_session_challenges(
     _ session: OpaquePointer?, _ timeout_ms: Int32, _ challenges: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: challenges, "challenges", error) { _ throws(Failure) in try list(session) }
-}
-
-@c @implementation
-public func bh_session_challenges_start(
-    _ session: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try list(session) }
+    Call.verb(timeout_ms, batch: challenges, "challenges", error) { _ throws(Failure) in try list(session) }
 }
 
 private func respond(
-    _ session: OpaquePointer?, _ challenge: UInt64, _ response: UnsafePointer<bh_response>?
+    _ session: OpaquePointer?, _ challenge: UInt64, _ response: UnsafePointer<bh_challenge_response>?
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
     let (response, life) = try ResponseArgument.read(response)
@@ -35,16 +28,8 @@ private func respond(
 
 @c @implementation
 public func bh_session_respond(
-    _ session: OpaquePointer?, _ challenge_id: UInt64, _ response: UnsafePointer<bh_response>?, _ timeout_ms: Int32,
-    _ error: UnsafeMutablePointer<bh_error>?
+    _ session: OpaquePointer?, _ challenge_id: UInt64, _ response: UnsafePointer<bh_challenge_response>?,
+    _ timeout_ms: Int32, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, error, { _ throws(Failure) in try respond(session, challenge_id, response) })
-}
-
-@c @implementation
-public func bh_session_respond_start(
-    _ session: OpaquePointer?, _ challenge_id: UInt64, _ response: UnsafePointer<bh_response>?,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try respond(session, challenge_id, response) }
+    Call.verb(timeout_ms, error, { _ throws(Failure) in try respond(session, challenge_id, response) })
 }

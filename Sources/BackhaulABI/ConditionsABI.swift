@@ -10,21 +10,13 @@ private func conditions(_ application: OpaquePointer?) throws(Failure) -> Starte
 }
 
 @c @implementation
-public func bh_application_conditions(
+public func bh_store_conditions(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ conditions: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: conditions, "conditions", error) { _ throws(Failure) in
+    Call.verb(timeout_ms, batch: conditions, "conditions", error) { _ throws(Failure) in
         try BackhaulABI.conditions(application)
     }
-}
-
-@c @implementation
-public func bh_application_conditions_start(
-    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try conditions(application) }
 }
 
 private func holds(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
@@ -33,21 +25,13 @@ private func holds(_ application: OpaquePointer?) throws(Failure) -> StartedVerb
 }
 
 @c @implementation
-public func bh_application_holds(
+public func bh_store_holds(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ holds: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: holds, "holds", error) { _ throws(Failure) in
+    Call.verb(timeout_ms, batch: holds, "holds", error) { _ throws(Failure) in
         try BackhaulABI.holds(application)
     }
-}
-
-@c @implementation
-public func bh_application_holds_start(
-    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try holds(application) }
 }
 
 private func networks(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
@@ -56,21 +40,13 @@ private func networks(_ application: OpaquePointer?) throws(Failure) -> StartedV
 }
 
 @c @implementation
-public func bh_application_networks(
+public func bh_store_networks(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ networks: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: networks, "networks", error) { _ throws(Failure) in
+    Call.verb(timeout_ms, batch: networks, "networks", error) { _ throws(Failure) in
         try BackhaulABI.networks(application)
     }
-}
-
-@c @implementation
-public func bh_application_networks_start(
-    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try networks(application) }
 }
 
 private func set(
@@ -81,17 +57,9 @@ private func set(
 }
 
 @c @implementation
-public func bh_application_set_network(
+public func bh_store_set_network(
     _ application: OpaquePointer?, _ network: UnsafePointer<bh_network>?, _ timeout_ms: Int32,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, error, { _ throws(Failure) in try set(application, network) })
-}
-
-@c @implementation
-public func bh_application_set_network_start(
-    _ application: OpaquePointer?, _ network: UnsafePointer<bh_network>?,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try set(application, network) }
+    Call.verb(timeout_ms, error, { _ throws(Failure) in try set(application, network) })
 }

@@ -28,17 +28,9 @@ public func bh_session_poll(
     _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, _ timeout_ms: Int32,
     _ events: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: events, "events", error) { deadline throws(Failure) in
+    Call.verb(timeout_ms, batch: events, "events", error) { deadline throws(Failure) in
         try poll(session, after, maximum, until: deadline)
     }
-}
-
-@c @implementation
-public func bh_session_poll_start(
-    _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try poll(session, after, maximum, until: nil) }
 }
 
 // MARK: Acknowledge
@@ -56,17 +48,9 @@ public func bh_session_acknowledge(
     _ session: OpaquePointer?, _ ids: UnsafePointer<UInt64>?, _ count: Int, _ timeout_ms: Int32,
     _ acknowledged: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, count: acknowledged, error) { () throws(Failure) in
+    Call.verb(timeout_ms, count: acknowledged, error) { () throws(Failure) in
         try acknowledge(session, ids, count)
     }
-}
-
-@c @implementation
-public func bh_session_acknowledge_start(
-    _ session: OpaquePointer?, _ ids: UnsafePointer<UInt64>?, _ count: Int,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try acknowledge(session, ids, count) }
 }
 
 private func acknowledge(_ session: OpaquePointer?, through id: UInt64) throws(Failure) -> StartedVerb {
@@ -79,15 +63,7 @@ public func bh_session_acknowledge_through(
     _ session: OpaquePointer?, _ id: UInt64, _ timeout_ms: Int32, _ acknowledged: UnsafeMutablePointer<UInt64>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, count: acknowledged, error) { () throws(Failure) in
+    Call.verb(timeout_ms, count: acknowledged, error) { () throws(Failure) in
         try acknowledge(session, through: id)
     }
-}
-
-@c @implementation
-public func bh_session_acknowledge_through_start(
-    _ session: OpaquePointer?, _ id: UInt64, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try acknowledge(session, through: id) }
 }

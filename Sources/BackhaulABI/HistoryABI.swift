@@ -14,17 +14,9 @@ public func bh_task_attempts(
     _ session: OpaquePointer?, _ task_id: UInt64, _ timeout_ms: Int32,
     _ attempts: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: attempts, "attempts", error) { _ throws(Failure) in
+    Call.verb(timeout_ms, batch: attempts, "attempts", error) { _ throws(Failure) in
         try BackhaulABI.attempts(session, task_id)
     }
-}
-
-@c @implementation
-public func bh_task_attempts_start(
-    _ session: OpaquePointer?, _ task_id: UInt64, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try attempts(session, task_id) }
 }
 
 private func history(_ session: OpaquePointer?, _ after: UInt64, _ maximum: Int) throws(Failure) -> StartedVerb {
@@ -39,17 +31,9 @@ public func bh_session_history(
     _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, _ timeout_ms: Int32,
     _ tasks: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: tasks, "tasks", error) { _ throws(Failure) in
+    Call.verb(timeout_ms, batch: tasks, "tasks", error) { _ throws(Failure) in
         try history(session, after, maximum)
     }
-}
-
-@c @implementation
-public func bh_session_history_start(
-    _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try history(session, after, maximum) }
 }
 
 private func waits(_ session: OpaquePointer?, _ task: UInt64) throws(Failure) -> StartedVerb {
@@ -62,15 +46,7 @@ public func bh_task_waits(
     _ session: OpaquePointer?, _ task_id: UInt64, _ timeout_ms: Int32,
     _ waits: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: waits, "waits", error) { _ throws(Failure) in
+    Call.verb(timeout_ms, batch: waits, "waits", error) { _ throws(Failure) in
         try BackhaulABI.waits(session, task_id)
     }
-}
-
-@c @implementation
-public func bh_task_waits_start(
-    _ session: OpaquePointer?, _ task_id: UInt64, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try waits(session, task_id) }
 }

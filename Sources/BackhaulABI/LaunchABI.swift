@@ -17,15 +17,7 @@ public func bh_application_set_launch(
     _ application: OpaquePointer?, _ command: UnsafePointer<bh_launch_command>?, _ timeout_ms: Int32,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, error, { _ throws(Failure) in try set(application, command) })
-}
-
-@c @implementation
-public func bh_application_set_launch_start(
-    _ application: OpaquePointer?, _ command: UnsafePointer<bh_launch_command>?,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try set(application, command) }
+    Call.verb(timeout_ms, error, { _ throws(Failure) in try set(application, command) })
 }
 
 private func list(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
@@ -34,19 +26,11 @@ private func list(_ application: OpaquePointer?) throws(Failure) -> StartedVerb 
 }
 
 @c @implementation
-public func bh_application_launches(
+public func bh_store_launches(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ launches: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: launches, "launches", error) { _ throws(Failure) in try list(application) }
-}
-
-@c @implementation
-public func bh_application_launches_start(
-    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try list(application) }
+    Call.verb(timeout_ms, batch: launches, "launches", error) { _ throws(Failure) in try list(application) }
 }
 
 private func current(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
@@ -55,17 +39,9 @@ private func current(_ application: OpaquePointer?) throws(Failure) -> StartedVe
 }
 
 @c @implementation
-public func bh_launch_current(
+public func bh_application_current_launch(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ launch: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: launch, "launch", error) { _ throws(Failure) in try current(application) }
-}
-
-@c @implementation
-public func bh_launch_current_start(
-    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try current(application) }
+    Call.verb(timeout_ms, batch: launch, "launch", error) { _ throws(Failure) in try current(application) }
 }

@@ -12,19 +12,11 @@ private func set(
 }
 
 @c @implementation
-public func bh_application_set_limits(
+public func bh_store_set_limits(
     _ application: OpaquePointer?, _ limits: UnsafePointer<bh_limits>?, _ timeout_ms: Int32,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, error, { _ throws(Failure) in try set(application, limits) })
-}
-
-@c @implementation
-public func bh_application_set_limits_start(
-    _ application: OpaquePointer?, _ limits: UnsafePointer<bh_limits>?,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try set(application, limits) }
+    Call.verb(timeout_ms, error, { _ throws(Failure) in try set(application, limits) })
 }
 
 private func get(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
@@ -33,17 +25,9 @@ private func get(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
 }
 
 @c @implementation
-public func bh_application_get_limits(
+public func bh_store_limits(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ limits: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: limits, "limits", error) { _ throws(Failure) in try get(application) }
-}
-
-@c @implementation
-public func bh_application_get_limits_start(
-    _ application: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try get(application) }
+    Call.verb(timeout_ms, batch: limits, "limits", error) { _ throws(Failure) in try get(application) }
 }

@@ -19,15 +19,7 @@ private func watch(_ session: OpaquePointer?, _ interval: UInt32) throws(Failure
 public func bh_session_watch_progress(
     _ session: OpaquePointer?, _ interval_ms: UInt32, _ timeout_ms: Int32, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, error, { _ throws(Failure) in try watch(session, interval_ms) })
-}
-
-@c @implementation
-public func bh_session_watch_progress_start(
-    _ session: OpaquePointer?, _ interval_ms: UInt32, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try watch(session, interval_ms) }
+    Call.verb(timeout_ms, error, { _ throws(Failure) in try watch(session, interval_ms) })
 }
 
 @c @implementation

@@ -25,20 +25,13 @@ private func create(
 @c @implementation
 public func bh_session_create(
     _ application: OpaquePointer?, _ configuration: UnsafePointer<bh_session_configuration>?, _ role: Int32,
-    _ timeout_ms: Int32, _ session: UnsafeMutablePointer<OpaquePointer?>?, _ disposition: UnsafeMutablePointer<Int32>?,
+    _ timeout_ms: Int32, _ session: UnsafeMutablePointer<OpaquePointer?>?,
+    _ disposition: UnsafeMutablePointer<bh_session_disposition>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, session: session, disposition, error) { () throws(Failure) in
+    Call.verb(timeout_ms, session: session, disposition, error) { () throws(Failure) in
         try create(application, configuration, role)
     }
-}
-
-@c @implementation
-public func bh_session_create_start(
-    _ application: OpaquePointer?, _ configuration: UnsafePointer<bh_session_configuration>?, _ role: Int32,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try create(application, configuration, role) }
 }
 
 private func attach(
@@ -56,17 +49,9 @@ public func bh_session_attach(
     _ application: OpaquePointer?, _ identifier: UnsafePointer<CChar>?, _ role: Int32, _ timeout_ms: Int32,
     _ session: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, session: session, nil, error) { () throws(Failure) in
+    Call.verb(timeout_ms, session: session, nil, error) { () throws(Failure) in
         try attach(application, identifier, role)
     }
-}
-
-@c @implementation
-public func bh_session_attach_start(
-    _ application: OpaquePointer?, _ identifier: UnsafePointer<CChar>?, _ role: Int32,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try attach(application, identifier, role) }
 }
 
 // MARK: The handle
@@ -101,16 +86,9 @@ public func bh_session_get_configuration(
     _ session: OpaquePointer?, _ timeout_ms: Int32, _ configuration: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: configuration, "configuration", error) { _ throws(Failure) in
+    Call.verb(timeout_ms, batch: configuration, "configuration", error) { _ throws(Failure) in
         try BackhaulABI.configuration(of: session)
     }
-}
-
-@c @implementation
-public func bh_session_get_configuration_start(
-    _ session: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try configuration(of: session) }
 }
 
 private func update(
@@ -122,19 +100,11 @@ private func update(
 }
 
 @c @implementation
-public func bh_session_update(
+public func bh_session_set_configuration(
     _ session: OpaquePointer?, _ configuration: UnsafePointer<bh_session_configuration>?, _ timeout_ms: Int32,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, error, { _ throws(Failure) in try update(session, configuration) })
-}
-
-@c @implementation
-public func bh_session_update_start(
-    _ session: OpaquePointer?, _ configuration: UnsafePointer<bh_session_configuration>?,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try update(session, configuration) }
+    Call.verb(timeout_ms, error, { _ throws(Failure) in try update(session, configuration) })
 }
 
 // MARK: Complete and invalidate
@@ -148,14 +118,7 @@ private func complete(_ session: OpaquePointer?) throws(Failure) -> StartedVerb 
 public func bh_session_complete(
     _ session: OpaquePointer?, _ timeout_ms: Int32, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, error, { _ throws(Failure) in try complete(session) })
-}
-
-@c @implementation
-public func bh_session_complete_start(
-    _ session: OpaquePointer?, _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try complete(session) }
+    Call.verb(timeout_ms, error, { _ throws(Failure) in try complete(session) })
 }
 
 private func invalidate(_ session: OpaquePointer?, _ mode: Int32) throws(Failure) -> StartedVerb {
@@ -175,13 +138,5 @@ private func invalidate(_ session: OpaquePointer?, _ mode: Int32) throws(Failure
 public func bh_session_invalidate(
     _ session: OpaquePointer?, _ mode: Int32, _ timeout_ms: Int32, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, error, { _ throws(Failure) in try invalidate(session, mode) })
-}
-
-@c @implementation
-public func bh_session_invalidate_start(
-    _ session: OpaquePointer?, _ mode: Int32, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try invalidate(session, mode) }
+    Call.verb(timeout_ms, error, { _ throws(Failure) in try invalidate(session, mode) })
 }

@@ -21,17 +21,9 @@ public func bh_session_tasks(
     _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ after: UInt64, _ maximum: Int,
     _ timeout_ms: Int32, _ tasks: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: tasks, "tasks", error) { _ throws(Failure) in
+    Call.verb(timeout_ms, batch: tasks, "tasks", error) { _ throws(Failure) in
         try list(session, selection, after, maximum)
     }
-}
-
-@c @implementation
-public func bh_session_tasks_start(
-    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ after: UInt64, _ maximum: Int,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try list(session, selection, after, maximum) }
 }
 
 private func info(_ session: OpaquePointer?, _ task: UInt64) throws(Failure) -> StartedVerb {
@@ -42,19 +34,11 @@ private func info(_ session: OpaquePointer?, _ task: UInt64) throws(Failure) -> 
 }
 
 @c @implementation
-public func bh_task_info(
+public func bh_session_task(
     _ session: OpaquePointer?, _ task_id: UInt64, _ timeout_ms: Int32, _ task: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, batch: task, "task", error) { _ throws(Failure) in try info(session, task_id) }
-}
-
-@c @implementation
-public func bh_task_info_start(
-    _ session: OpaquePointer?, _ task_id: UInt64, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try info(session, task_id) }
+    Call.verb(timeout_ms, batch: task, "task", error) { _ throws(Failure) in try info(session, task_id) }
 }
 
 // MARK: Claim
@@ -79,13 +63,5 @@ public func bh_task_claim(
     _ session: OpaquePointer?, _ task_id: UInt64, _ destination: UnsafePointer<CChar>?, _ if_exists: Int32,
     _ timeout_ms: Int32, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, error, { _ throws(Failure) in try claim(session, task_id, destination, if_exists) })
-}
-
-@c @implementation
-public func bh_task_claim_start(
-    _ session: OpaquePointer?, _ task_id: UInt64, _ destination: UnsafePointer<CChar>?, _ if_exists: Int32,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try claim(session, task_id, destination, if_exists) }
+    Call.verb(timeout_ms, error, { _ throws(Failure) in try claim(session, task_id, destination, if_exists) })
 }

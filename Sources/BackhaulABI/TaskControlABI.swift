@@ -18,17 +18,9 @@ public func bh_tasks_cancel(
     _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ timeout_ms: Int32,
     _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
+    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
         try control(session, selection, .cancel)
     }
-}
-
-@c @implementation
-public func bh_tasks_cancel_start(
-    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try control(session, selection, .cancel) }
 }
 
 @c @implementation
@@ -36,17 +28,9 @@ public func bh_tasks_suspend(
     _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ timeout_ms: Int32,
     _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
+    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
         try control(session, selection, .suspend)
     }
-}
-
-@c @implementation
-public func bh_tasks_suspend_start(
-    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try control(session, selection, .suspend) }
 }
 
 @c @implementation
@@ -54,17 +38,9 @@ public func bh_tasks_resume(
     _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ timeout_ms: Int32,
     _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
+    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
         try control(session, selection, .resume)
     }
-}
-
-@c @implementation
-public func bh_tasks_resume_start(
-    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try control(session, selection, .resume) }
 }
 
 @c @implementation
@@ -72,17 +48,9 @@ public func bh_tasks_set_priority(
     _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ priority: Int32, _ timeout_ms: Int32,
     _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
+    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
         try control(session, selection, .setPriority(priority))
     }
-}
-
-@c @implementation
-public func bh_tasks_set_priority_start(
-    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ priority: Int32,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try control(session, selection, .setPriority(priority)) }
 }
 
 @c @implementation
@@ -90,51 +58,22 @@ public func bh_tasks_set_rate(
     _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ bytes_per_second: UInt64,
     _ timeout_ms: Int32, _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
+    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
         try control(session, selection, .setRate(PolicyArgument.unlessZero(bytes_per_second)))
     }
-}
-
-@c @implementation
-public func bh_tasks_set_rate_start(
-    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ bytes_per_second: UInt64,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in
-        try control(session, selection, .setRate(PolicyArgument.unlessZero(bytes_per_second)))
-    }
-}
-
-private func setConstraints(
-    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ policy: UnsafePointer<bh_policy>?
-) throws(Failure) -> StartedVerb {
-    let policy = try PolicyArgument.read(policy)
-    var others = policy
-    others.constraints = .none
-    guard others == TaskPolicy() else {
-        throw Failure(
-            .invalidArgument, "policy has fields before preset; those of a task stay as they were enqueued: give zeros")
-    }
-    try ConstraintsCheck.check(policy.constraints)
-    return try control(session, selection, .setConstraints(policy.constraints))
 }
 
 @c @implementation
 public func bh_tasks_set_constraints(
-    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ policy: UnsafePointer<bh_policy>?,
-    _ timeout_ms: Int32, _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?,
+    _ constraints: UnsafePointer<bh_constraints>?, _ timeout_ms: Int32, _ affected: UnsafeMutablePointer<UInt64>?,
+    _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
-        try setConstraints(session, selection, policy)
+    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
+        let stated = try constraints.map { given throws(Failure) in try ConstraintsArgument.read(given.pointee) }
+        try ConstraintsCheck.check(stated ?? .none)
+        return try control(session, selection, .setConstraints(stated ?? .none))
     }
-}
-
-@c @implementation
-public func bh_tasks_set_constraints_start(
-    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ policy: UnsafePointer<bh_policy>?,
-    _ ticket: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in try setConstraints(session, selection, policy) }
 }
 
 private func reschedule(
@@ -150,7 +89,7 @@ private func startChange(_ given: Int64, _ name: String) throws(Failure) -> Star
     guard let change = StartChange(code: given) else {
         throw Failure(
             .invalidArgument,
-            "\(name) is \(given), not a time after 1970 and before the year 10000; give one, 0 or BH_START_UNCHANGED")
+            "\(name) is \(given), not a time after 1970 and before the year 10000; give one, 0 or BH_TIME_UNCHANGED")
     }
     return change
 }
@@ -161,18 +100,7 @@ public func bh_tasks_reschedule(
     _ latest_start_ms: Int64, _ timeout_ms: Int32, _ affected: UnsafeMutablePointer<UInt64>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.blocking(timeout_ms, count: affected, error) { () throws(Failure) in
-        try reschedule(session, selection, earliest_start_ms, latest_start_ms)
-    }
-}
-
-@c @implementation
-public func bh_tasks_reschedule_start(
-    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ earliest_start_ms: Int64,
-    _ latest_start_ms: Int64, _ ticket: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.started(ticket, error) { () throws(Failure) in
+    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
         try reschedule(session, selection, earliest_start_ms, latest_start_ms)
     }
 }

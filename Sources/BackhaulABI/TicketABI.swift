@@ -38,7 +38,7 @@ public func bh_ticket_wait(
 @c @implementation
 public func bh_ticket_session(
     _ ticket: OpaquePointer?, _ session: UnsafeMutablePointer<OpaquePointer?>?,
-    _ disposition: UnsafeMutablePointer<Int32>?, _ error: UnsafeMutablePointer<bh_error>?
+    _ disposition: UnsafeMutablePointer<bh_session_disposition>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.immediate(error) { () throws(Failure) in
         let (verb, outcome) = try answered(ticket) { $0 == .session }
@@ -52,12 +52,9 @@ public func bh_ticket_batch(
 ) -> bh_status {
     Call.immediate(error) { () throws(Failure) in
         let (verb, outcome) = try answered(ticket) { kind in
-            if case .enqueue = kind { true } else { kind == .batch || kind == .oneTask }
+            kind == .batch || kind == .oneTask || kind == .enqueue
         }
-        let batch = try NumberArgument.required(batch, "batch")
-        let laidOut = try verb.batch(of: outcome)
-        try verb.take()
-        batch.pointee = try laidOut.handle()
+        try verb.deliverBatch(outcome, to: NumberArgument.required(batch, "batch"))
     }
 }
 
@@ -73,17 +70,13 @@ public func bh_ticket_count(
 }
 
 @c @implementation
-public func bh_ticket_enqueued(
-    _ ticket: OpaquePointer?, _ results: UnsafeMutablePointer<bh_enqueued>?, _ capacity: Int,
-    _ applied: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<bh_error>?
-) -> bh_status {
-    Call.immediate(error) { () throws(Failure) in
-        let (verb, outcome) = try answered(ticket) { if case .enqueue = $0 { true } else { false } }
-        guard case .enqueue(let count) = verb.kind, case .enqueued(let enqueued, let failure) = outcome else { return }
-        let room = results == nil ? 0 : min(count, max(0, capacity))
-        EnqueueResults(results, room: room, applied).fill(enqueued, failure)
-        if let failure { throw failure }
-    }
+public func bh_ticket_set_data(_ ticket: OpaquePointer?, _ data: UnsafeMutableRawPointer?) {
+    StartedVerb.find(ticket)?.hostData = UInt(bitPattern: data)
+}
+
+@c @implementation
+public func bh_ticket_data(_ ticket: OpaquePointer?) -> UnsafeMutableRawPointer? {
+    StartedVerb.find(ticket).flatMap { UnsafeMutableRawPointer(bitPattern: $0.hostData) }
 }
 
 @c @implementation

@@ -1,7 +1,14 @@
 internal import CBackhaul
 internal import CBackhaulTables
 
-// Unsafe: the texts are static.
+// Unsafe: the texts are static, and the host promises that a struct to be initialized has the size that it says.
+
+@c @implementation
+public func bh_init(_ value: UnsafeMutableRawPointer?, _ size: Int) {
+    guard let value, size >= MemoryLayout<Int>.size else { return }
+    value.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+    value.storeBytes(of: size, as: Int.self)
+}
 
 @c @implementation
 public func bh_version() -> UInt32 { bht_version() }

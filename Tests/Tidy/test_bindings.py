@@ -28,12 +28,13 @@ def test_each_name_of_a_class_is_that_of_an_enumeration_of_the_header():
     assert set(names.PYTHON_CLASSES) <= {enumeration.key for enumeration in read_header().enumerations}
 
 
-#: Forms that the header does not have today: macros around declarations, types of enumerations, structs in structs.
+#: Forms of headers: macros around declarations, types of enumerations, structs in structs, tables in comments.
 FORMS = """
 #include <stddef.h>
 #include <stdint.h>
 #define BH_EXPORT __attribute__((visibility("default")))
 #define BH_ENUM(name) typedef int32_t name; enum
+#define BH_FLAGS(name) typedef uint32_t name; enum
 #define BH_INIT(name) (name){sizeof(name)}
 #define BH_TIMEOUT 30 /* seconds */
 #define BH_TWICE (2 * BH_TIMEOUT)
@@ -50,14 +51,14 @@ BH_ENUM(bh_http_role) {
 };
 
 /* Where it runs, as bits. */
-enum bh_place { BH_PLACE_HERE = 1, BH_PLACE_THERE = 2 };
+BH_FLAGS(bh_place) { BH_PLACE_HERE = 1, BH_PLACE_THERE = 2 };
 
 typedef struct bh_handle bh_handle;
 
 /* Limits – of a task. */
 typedef struct bh_limits {
     uint64_t rate; /* bytes per second; default: BH_NOTHING */
-    enum bh_place place;
+    bh_place place;
 } bh_limits;
 
 typedef struct bh_options {
@@ -70,7 +71,10 @@ typedef struct bh_options {
 } bh_options;
 #define BH_OPTIONS_INIT {sizeof(bh_options)}
 
-/* Opens it. */
+/* Opens it. The options are:
+ *
+ *   role    what it may do
+ */
 BH_EXPORT int32_t bh_open(const bh_options *options, bh_http_role role, bh_handle **handle);
 BH_EXPORT
 int32_t bh_open_start(const struct bh_options *options, void *context);
@@ -104,7 +108,7 @@ def test_structs_in_structs_and_functions_behind_a_macro_are_read(forms):
     assert [field.type for field in options.fields][1:4] == ["bh_http_role", "bh_limits", "const bh_limits *"]
     assert limits.fields[0].documentation == "bytes per second; default: BH_NOTHING"
     assert [(function.name, function.documentation) for function in forms.functions] == [
-        ("bh_open", "Opens it."), ("bh_open_start", "Opens it."), ("bh_close", ""),
+        ("bh_open", "Opens it. The options are:"), ("bh_open_start", "Opens it. The options are:"), ("bh_close", ""),
     ]
     assert forms.opaque == ("bh_handle",)
 

@@ -15,35 +15,35 @@ TYPE = re.compile(r"^( *)public (?:enum|struct) (\w+)(?:: ([\w, ]+))? \{$")
 CASE = re.compile(r"^ *case `?(\w+)`? = (\d+)$")
 MEMBER = re.compile(r"^ *public static let `?(\w+)`? = (?!Int32)\w+\((BH_\w+)\)$")
 
-#: Type -> the enumeration of the header by its name or first constant, and the constants that are nil in Swift.
+#: Type -> the enumeration of the header and the constants that are nil in Swift.
 TYPES = {
-    "Activity.QualityOfService": ("BH_QUALITY_BACKGROUND", ""),
-    "BackhaulError.Domain": ("BH_DOMAIN_NONE", ""),
-    "Body.Source": ("BH_BODY_REFERENCE", ""),
-    "Challenge.Kind": ("BH_CHALLENGE_SERVER", ""),
-    "Challenge.Schemes": ("BH_SCHEME_BASIC", ""),
-    "Condition.Connectivity": ("BH_CONNECTIVITY_NONE", ""),
-    "Condition.Kind": ("BH_CONDITION_EXTERNAL_POWER", ""),
-    "CookiePolicy": ("BH_COOKIES_NONE", ""),
-    "HTTPVersion": ("BH_HTTP_DEFAULT", "BH_HTTP_DEFAULT"),
-    "Hosting": ("BH_HOSTING_DEFAULT", "BH_HOSTING_DEFAULT"),
-    "LaunchState": ("BH_LAUNCH_NONE", ""),
-    "NetworkKinds": ("BH_NETWORK_ETHERNET", ""),
-    "Preset": ("BH_PRESET_DEFAULT", "BH_PRESET_DEFAULT"),
-    "RedirectPolicy": ("BH_REDIRECTS_FOLLOW", ""),
-    "Refresh": ("BH_REFRESH_NONE", "BH_REFRESH_NONE"),
-    "RetryErrors": ("BH_RETRY_NAME", ""),
-    "Status": ("BH_OK", ""),
-    "TLSVersion": ("BH_TLS_1_2", ""),
-    "TaskKind": ("BH_TASK_KIND_DOWNLOAD", ""),
-    "TaskState": ("BH_TASK_WAITING", ""),
-    "ThermalState": ("BH_THERMAL_NOMINAL", ""),
-    "Tolerances": ("BH_TOLERATE_MISSING_CLOSE_NOTIFY", ""),
-    "WaitingReason.Code": ("BH_REASON_NONE", "BH_REASON_NONE"),
+    "Activity.QualityOfService": ("bh_quality_of_service", "BH_QUALITY_DEFAULT"),
+    "BackhaulError.Domain": ("bh_domain", ""),
+    "Body.Source": ("bh_body_source", ""),
+    "Challenge.Kind": ("bh_challenge_kind", ""),
+    "Challenge.Schemes": ("bh_schemes", ""),
+    "Condition.Connectivity": ("bh_connectivity", ""),
+    "Condition.Kind": ("bh_condition_kind", ""),
+    "CookiePolicy": ("bh_cookies", "BH_COOKIES_DEFAULT"),
+    "HTTPVersion": ("bh_http_version", "BH_HTTP_DEFAULT"),
+    "Hosting": ("bh_hosting", "BH_HOSTING_DEFAULT"),
+    "LaunchState": ("bh_launch_state", ""),
+    "NetworkKinds": ("bh_network_kinds", ""),
+    "Preset": ("bh_preset", "BH_PRESET_DEFAULT"),
+    "RedirectPolicy": ("bh_redirects", "BH_REDIRECTS_DEFAULT"),
+    "Refresh": ("bh_refresh", "BH_REFRESH_NONE"),
+    "RetryErrors": ("bh_retry_errors", ""),
+    "Status": ("bh_status", ""),
+    "TLSVersion": ("bh_tls_version", "BH_TLS_DEFAULT"),
+    "TaskKind": ("bh_task_kind", "BH_TASK_KIND_NONE"),
+    "TaskState": ("bh_task_state", "BH_TASK_NONE"),
+    "ThermalState": ("bh_thermal_state", "BH_THERMAL_DEFAULT"),
+    "Tolerances": ("bh_tolerances", ""),
+    "WaitingReason.Code": ("bh_reason", "BH_REASON_NONE"),
 }
 
 #: Room between fields, which says nothing.
-UNUSED = {"reserved"}
+UNUSED = {"reserved", "reserved_number"}
 
 
 def declared():

@@ -54,6 +54,7 @@ class Comments:
 
 
 def _plain(comment: bytes) -> str:
-    """One line, without the asterisks at the beginnings of lines."""
-    lines = (line.strip().removeprefix("*").strip() for line in comment.decode().split("\n"))
-    return " ".join(filter(None, lines))
+    """The first paragraph as one line, without the asterisks at the beginnings of lines. Tables stay in the header."""
+    lines = [line.strip().removeprefix("*").strip() for line in comment.decode().strip().split("\n")]
+    first = lines[: lines.index("")] if "" in lines else lines
+    return " ".join(first)

@@ -113,7 +113,8 @@ class _Reader:
             constants = self._constants(node)
             if constants[0].name.startswith("BH_"):
                 name = node.get("name") or self._type_at.get(_begin(node))
-                found.append(Enumeration(name, self._comments.of(_begin(node), _end(node)), constants))
+                is_bits = self._types().get(name or "") == "uint32_t"
+                found.append(Enumeration(name, self._comments.of(_begin(node), _end(node)), constants, is_bits))
         return found
 
     def _constants(self, node: _Node) -> tuple[Constant, ...]:
@@ -141,6 +142,9 @@ class _Reader:
         found: list[Function] = []
         end = 0
         for node in self._of("FunctionDecl"):
+            # Those are for C alone: no symbol of the library.
+            if node.get("storageClass") == "static":
+                continue
             begin = _begin(node)
             documentation = self._comments.above(begin)
             if not documentation and found and self._comments.follows_directly(end, begin):

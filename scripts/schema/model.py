@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 
@@ -23,6 +22,8 @@ class Enumeration:
     name: str | None
     documentation: str
     constants: tuple[Constant, ...]
+    #: Whether the constants are combined: the type is a set of bits.
+    is_bits: bool
 
     @property
     def key(self) -> str:
@@ -39,11 +40,6 @@ class Enumeration:
                 break
             common.append(words[0])
         return "_".join(common[: min(map(len, names)) - 1]) + "_"
-
-    @property
-    def is_bits(self) -> bool:
-        """Whether the constants are combined. The documentation of such an enumeration speaks of bits."""
-        return re.search(r"\bbits\b", self.documentation) is not None
 
 
 @dataclass(frozen=True)

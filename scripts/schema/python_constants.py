@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from . import names
-from .model import Constant, Enumeration, Header
+from .model import Enumeration, Header
 from .python_source import docstring, module, number, remark
 from .python_words import PythonWords
 
@@ -15,7 +13,7 @@ _BASES = {"TaskState": "FinalStates"}
 
 def constants(header: Header) -> str:
     words = PythonWords(header)
-    classes = [(name, enumeration) for enumeration in header.enumerations if (name := names.python_class(enumeration))]
+    classes = [(names.python_class(enumeration), enumeration) for enumeration in header.enumerations]
     table = "".join(f'    ("{enumeration.prefix}", {name}),\n' for name, enumeration in classes)
     return module(
         "The constants of include/backhaul.h, as enumerations. The import compares them with the loaded library's.",
@@ -38,30 +36,18 @@ def _class(name: str, enumeration: Enumeration, words: PythonWords) -> str:
     return f"class {name}({base}):\n{docstring(words.of(enumeration.documentation))}\n{members}"
 
 
-def _plain(enumeration: Enumeration) -> tuple[Constant, ...]:
-    """The constants; one alone has the documentation of its enumeration."""
-    if len(enumeration.constants) > 1:
-        return enumeration.constants
-    return (replace(enumeration.constants[0], documentation=enumeration.documentation),)
-
-
 def numbers(header: Header) -> str:
     words = PythonWords(header)
-    groups = [
-        "".join(
-            remark(words.of(constant.documentation), "")
-            + f"{constant.name.removeprefix('BH_')} = {number(constant.value)}\n"
-            for constant in group
-        )
-        for group in [
-            # The version of the library may be another.
-            [constant for constant in header.numbers if not constant.name.startswith("BH_VERSION")],
-            *(_plain(enumeration) for enumeration in header.enumerations if not names.python_class(enumeration)),
-        ]
-    ]
+    # The version of the library may be another.
+    plain = [constant for constant in header.numbers if not constant.name.startswith("BH_VERSION")]
+    lines = "".join(
+        remark(words.of(constant.documentation), "")
+        + f"{constant.name.removeprefix('BH_')} = {number(constant.value)}\n"
+        for constant in plain
+    )
     return module(
-        "The plain numbers of include/backhaul.h, by its names without the prefix: limits, flags, and special values.",
+        "The plain numbers of include/backhaul.h, by its names without the prefix: limits and special values.",
         [],
-        groups,
+        [lines],
         separator="\n",
     )

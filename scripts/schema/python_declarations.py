@@ -9,7 +9,7 @@ from .model import Function, Header, Struct
 from .python_source import WIDTH, docstring, module
 from .python_words import PythonWords
 
-_TYPES = {"char": "c_char", "size_t": "c_size_t", "int": "c_int"} | {
+_TYPES = {"char": "c_char", "bool": "c_bool", "size_t": "c_size_t", "int": "c_int"} | {
     f"{sign}int{bits}_t": f"c_{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 

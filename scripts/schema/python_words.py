@@ -11,14 +11,19 @@ from .names import camel_case, python_class, python_member
 _WORDS = {
     "NULL": "None",
     "bh_error": "``BackhaulError``",
-    "bh_existing_task": "``Enqueued``",
+    "bh_enqueued": "``Enqueued``",
+    "bh_proxy_settings": "``Proxy``",
+    "bh_request.earliest_start_ms": "``Request.earliest_start``",
     "bh_request.latest_start_ms": "``Request.latest_start``",
-    "bh_session_update": "``update``",
     "bh_session_challenges": "``challenges``",
     "bh_session_create": "``session``",
     "bh_session_enqueue": "an enqueue",
+    "bh_session_history": "``history``",
+    "bh_session_respond": "``respond``",
+    "bh_session_set_configuration": "``set_configuration``",
     "bh_task_claim": "``claim``",
     "bh_tasks_reschedule": "``reschedule``",
+    "bh_tls_settings": "``TLS``",
 }
 
 # `BH_ROLE_…`: any of a family.
@@ -36,16 +41,12 @@ class PythonWords:
         self._words = {struct.name: f"``{camel_case(struct.name)}``" for struct in header.structs} | _WORDS
         #: What the names of an enumeration begin with -> its class.
         self._families: dict[str, str] = {}
-        plain = list(header.numbers)
         for enumeration in header.enumerations:
             name = python_class(enumeration)
-            if not name:
-                plain += enumeration.constants
-                continue
             self._families[enumeration.prefix] = name
             for constant in enumeration.constants:
                 self._words[constant.name] = f"{name}.{python_member(enumeration, constant)}"
-        self._words |= {constant.name: constant.name.removeprefix("BH_") for constant in plain}
+        self._words |= {constant.name: constant.name.removeprefix("BH_") for constant in header.numbers}
 
     def of(self, comment: str) -> str:
         text = _FAMILY.sub(lambda match: self._families.get(match[1], match[0]), comment)
@@ -66,4 +67,5 @@ def _sentence(text: str) -> str:
         return ""
     if _FIRST_WORD.match(text):
         text = text[0].upper() + text[1:]
-    return text if text.endswith((".", '."')) else text + "."
+    # What a colon announces is a table.
+    return text if text.endswith((".", '."')) else text.removesuffix(":") + "."

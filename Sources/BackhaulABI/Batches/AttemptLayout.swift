@@ -33,8 +33,8 @@ extension bh_attempt {
         response_start_us = metrics.responseStart ?? -1
         response_end_us = metrics.responseEnd ?? -1
         `protocol` = arena.place(metrics.networkProtocol)
-        reused_connection = metrics.reusedConnection ? 1 : 0
-        proxy_connection = metrics.proxyConnection ? 1 : 0
+        reused_connection = metrics.reusedConnection
+        proxy_connection = metrics.proxyConnection
         local_address = arena.place(metrics.localAddress)
         remote_address = arena.place(metrics.remoteAddress)
         local_port = metrics.localPort

@@ -1,4 +1,5 @@
 internal import BackhaulModel
+internal import BackhaulPlatform
 internal import CBackhaul
 
 // Unsafe: the items are read as the type with which they were laid out, and live as long as the batch.
@@ -9,11 +10,18 @@ final class Batch: @unchecked Sendable {
     let count: Int
     let more: Bool
     private let items: UnsafeRawPointer
-    /// The C struct of the items. Each kind of batch has its own.
-    private let itemType: Any.Type
+    private let kind: Int32
+    private let itemSize: Int
     private let arena: Arena
+    /// Copies of items for hosts whose struct has another size than this library's.
+    private let resized = Lock<[ItemSize: UInt]>([:])
 
-    init<Value, Item: BitwiseCopyable>(
+    private struct ItemSize: Hashable {
+        let index: Int
+        let size: Int
+    }
+
+    init<Value, Item: BatchItem & BitwiseCopyable>(
         _ values: [Value], more: Bool = false, _ make: (Value, inout Arena) -> Item
     ) {
         var arena = Arena()
@@ -22,14 +30,34 @@ final class Batch: @unchecked Sendable {
         count = values.count
         self.more = more
         self.items = UnsafeRawPointer(items)
-        itemType = Item.self
+        kind = Item.itemKind
+        itemSize = MemoryLayout<Item>.stride
         self.arena = arena
     }
 
-    /// Nil when the batch holds another kind or fewer items.
-    func item<Item>(at index: Int) -> UnsafePointer<Item>? {
-        guard itemType == Item.self, index >= 0, index < count else { return nil }
-        return items.assumingMemoryBound(to: Item.self) + index
+    deinit {
+        for address in resized.withLock({ $0.values }) { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
+    }
+
+    /// Nil when the batch holds another kind or fewer items. `size`: of the item's struct as the host knows it.
+    func item(at index: Int, kind: Int32, size: Int) -> UnsafeRawPointer? {
+        guard kind == self.kind, index >= 0, index < count,
+            (MemoryLayout<Int>.size...StructArgument.largestSize).contains(size)
+        else { return nil }
+        let item = items + index * itemSize
+        guard size != itemSize else { return item }
+        let key = ItemSize(index: index, size: size)
+        let address = resized.withLock { copies in
+            if let address = copies[key] { return address }
+            let copy = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<Int>.alignment)
+            copy.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+            copy.copyMemory(from: item, byteCount: min(size, itemSize))
+            // A copy that the host passes back is not longer than it says.
+            copy.storeBytes(of: min(size, itemSize), as: Int.self)
+            copies[key] = UInt(bitPattern: copy)
+            return UInt(bitPattern: copy)
+        }
+        return UnsafeRawPointer(bitPattern: address)
     }
 }
 
@@ -38,13 +66,13 @@ extension Batch {
     convenience init(_ reply: Reply, storePath: String) throws(Failure) {
         switch reply {
         case .events(let events, let more): self.init(events, more: more, bh_event.init(_:in:))
-        case .tasks(let tasks, let more): self.init(tasks, more: more, bh_task.init(_:in:))
+        case .tasks(let tasks, let more): self.init(tasks, more: more, bh_task_info.init(_:in:))
         case .sessions(let sessions): self.init(sessions, bh_session_info.init(_:in:))
         case .configuration(let configuration): self.init([configuration], bh_session_configuration.init(_:in:))
         case .challenges(let challenges): self.init(challenges, bh_challenge.init(_:in:))
         case .attempts(let attempts): self.init(attempts, bh_attempt.init(_:in:))
         case .limits(let limits): self.init([limits]) { limits, _ in bh_limits(limits) }
-        case .waits(let waits): self.init(waits, bh_wait.init(_:in:))
+        case .waits(let waits): self.init(waits, bh_wait_record.init(_:in:))
         case .conditions(let conditions): self.init(conditions, bh_condition.init(_:in:))
         case .holds(let holds): self.init(holds, bh_hold.init(_:in:))
         case .networks(let networks): self.init(networks, bh_network.init(_:in:))
@@ -56,9 +84,10 @@ extension Batch {
         }
     }
 
-    /// Requests of an enqueue that were found by their keys.
-    convenience init(existing: [(request: Int, Enqueued)]) {
-        self.init(existing) { task, _ in bh_existing_task(task.1, of: task.request) }
+    /// The requests of an enqueue that were applied.
+    convenience init(_ enqueued: EnqueuedList) {
+        let applied = enqueued.enumerated().filter { $0.element.disposition != .notApplied }
+        self.init(applied) { item, _ in bh_enqueued(item.element, of: item.offset) }
     }
 }
 

@@ -3,10 +3,10 @@ internal import CBackhaul
 
 // Unsafe: what the pointers of an item point to lies in its batch's arena, and lives as long.
 
-extension bh_wait {
+extension bh_wait_record {
     init(_ wait: Wait, in arena: inout Arena) {
         self.init()
-        struct_size = MemoryLayout<bh_wait>.size
+        struct_size = MemoryLayout<bh_wait_record>.size
         reason = wait.reason.rawValue
         reason_text = arena.place(wait.sentence)
         began_ms = wait.beganMilliseconds
@@ -19,7 +19,7 @@ extension bh_condition {
         self.init()
         struct_size = MemoryLayout<bh_condition>.size
         kind = condition.kind.rawValue
-        is_known = condition.isKnown ? 1 : 0
+        is_known = condition.isKnown
         value = condition.value
         name = arena.place(condition.name)
         text = arena.place(condition.text)
@@ -48,11 +48,11 @@ extension bh_network {
         self.init()
         struct_size = MemoryLayout<bh_network>.size
         name = arena.place(info.settings.name)
-        metered = info.settings.isMetered.map { Int32($0 ? BH_YES : BH_NO) } ?? Int32(BH_DEFAULT)
+        metered = Choice.code(info.settings.isMetered)
         month_starts_on = UInt32(info.settings.monthStartsOn)
-        (daily_budget, monthly_budget) = info.settings.budget.fields
-        kind = Int32(clamping: info.kind?.rawValue ?? 0)
-        is_current = info.isCurrent ? 1 : 0
+        budget = bh_budget(info.settings.budget)
+        kind = info.kind?.rawValue ?? 0
+        is_current = info.isCurrent
         used_today = info.usedToday
         used_this_month = info.usedThisMonth
         day_ends_ms = info.dayEndsMilliseconds
@@ -67,7 +67,7 @@ extension bh_activity {
         identifier = arena.place(info.identifier)
         interval_ms = info.intervalMilliseconds
         tolerance_ms = info.toleranceMilliseconds
-        repeats = Int32(info.repeats ? BH_YES : BH_NO)
+        repeats = Choice.code(info.repeats)
         quality_of_service = info.qualityOfService.rawValue
         next_ms = info.nextMilliseconds
         next_ends_ms = info.nextMilliseconds.addingWithoutOverflow(info.toleranceMilliseconds)
@@ -84,9 +84,8 @@ extension Int64 {
     }
 }
 
-extension ByteBudget {
-    /// As `daily_budget` and `monthly_budget` have them.
-    var fields: (daily: UInt64, monthly: UInt64) { (Self.field(daily), Self.field(monthly)) }
+extension bh_budget {
+    init(_ budget: ByteBudget) { self.init(daily: Self.field(budget.daily), monthly: Self.field(budget.monthly)) }
 
     private static func field(_ bytes: UInt64?) -> UInt64 {
         switch bytes {
@@ -97,12 +96,13 @@ extension ByteBudget {
     }
 }
 
-extension ConstraintFields {
+extension bh_constraints {
     /// As they were given: a preset stays one.
-    mutating func set(_ constraints: Constraints, in arena: inout Arena) {
+    init(_ constraints: Constraints, in arena: inout Arena) {
+        self.init()
         preset = constraints.preset?.rawValue ?? 0
-        requires_external_power = Self.choice(constraints.requiresExternalPower)
-        requires_unmetered = Self.choice(constraints.requiresUnmetered)
+        requires_external_power = Choice.code(constraints.requiresExternalPower)
+        requires_unmetered = Choice.code(constraints.requiresUnmetered)
         networks = constraints.networks?.rawValue ?? 0
         minimum_battery_percent = UInt32(constraints.minimumBatteryPercent ?? 0)
         maximum_thermal_state = constraints.maximumThermalState?.rawValue ?? 0
@@ -112,8 +112,9 @@ extension ConstraintFields {
         minimum_bytes_per_second = constraints.minimumBytesPerSecond ?? 0
         quiet_hours = arena.place(constraints.quietHours?.text)
     }
+}
 
-    private static func choice(_ value: Bool?) -> Int32 {
-        value.map { Int32($0 ? BH_YES : BH_NO) } ?? Int32(BH_DEFAULT)
-    }
+/// `bh_choice`.
+enum Choice {
+    static func code(_ value: Bool?) -> Int32 { Int32(value.map { $0 ? BH_YES : BH_NO } ?? BH_DEFAULT) }
 }

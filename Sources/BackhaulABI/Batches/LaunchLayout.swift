@@ -30,12 +30,12 @@ extension bh_launch {
         struct_size = MemoryLayout<bh_launch>.size
         id = launch.id.rawValue
         launches = launch.launches
-        let room = arena.room(for: launch.sessions.count, of: bh_session_info.self)
+        let room = arena.room(for: launch.sessions.count, of: UnsafePointer<bh_session_info>?.self)
         for (index, session) in launch.sessions.enumerated() {
             let info = bh_session_info(session, in: &arena)
-            reasons |=
+            attention |=
                 info.attention & UInt32(BH_ATTENTION_FINISHED | BH_ATTENTION_CHALLENGE | BH_ATTENTION_ACTIVITY)
-            (room + index).initialize(to: info)
+            (room + index).initialize(to: arena.place(info))
         }
         sessions = UnsafePointer(room)
         session_count = launch.sessions.count
@@ -53,7 +53,7 @@ extension bh_engine_info {
         store = arena.place(storePath)
         connections = engine.connections
         let process = ProcessIdentity.current.processID
-        if engine.isDaemon, ControlGroup.shared(by: engine.processID, and: process) { shares_control_group = 1 }
+        shares_control_group = engine.isDaemon && ControlGroup.shared(by: engine.processID, and: process)
     }
 }
 

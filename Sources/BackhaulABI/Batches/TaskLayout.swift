@@ -2,10 +2,10 @@ internal import BackhaulModel
 internal import CBackhaul
 internal import CBackhaulTables
 
-extension bh_task {
+extension bh_task_info {
     init(_ task: TaskInfo, in arena: inout Arena) {
         self.init()
-        struct_size = MemoryLayout<bh_task>.size
+        struct_size = MemoryLayout<bh_task_info>.size
         id = task.id.rawValue
         round = task.round
         state = task.state.rawValue
@@ -36,14 +36,6 @@ extension bh_task {
         latest_start_ms = task.latestStartMilliseconds ?? 0
         expected_bytes_received = task.expectedBytesReceived ?? 0
         expected_bytes_sent = task.expectedBytesSent ?? 0
-        constraints = task.constraints.map { arena.place(bh_policy($0.value, in: &arena)) }
-    }
-}
-
-extension bh_policy {
-    fileprivate init(_ constraints: Constraints, in arena: inout Arena) {
-        self.init()
-        struct_size = MemoryLayout<bh_policy>.size
-        set(constraints, in: &arena)
+        constraints = task.constraints.map { arena.place(bh_constraints($0.value, in: &arena)) }
     }
 }

@@ -9,82 +9,81 @@ internal import CBackhaul
 enum Call {
     typealias ErrorPointer = UnsafeMutablePointer<bh_error>
     typealias HandlePointer = UnsafeMutablePointer<OpaquePointer?>
+    typealias DispositionPointer = UnsafeMutablePointer<bh_session_disposition>
 
     /// A call that does not wait.
     static func immediate(_ error: ErrorPointer?, _ body: () throws(Failure) -> Void) -> bh_status {
         do throws(Failure) {
             try body()
-            return Status.ok.rawValue
+            return ErrorReport.reportSuccess(to: error)
         } catch let failure {
             return ErrorReport.report(failure, to: error)
         }
     }
 
-    /// The started form of a verb: its ticket gets a handle and counts for the application's descriptor.
-    static func started(
-        _ ticket: HandlePointer?, _ error: ErrorPointer?, _ start: () throws(Failure) -> StartedVerb
-    ) -> bh_status {
-        immediate(error) { () throws(Failure) in
-            let ticket = try NumberArgument.required(ticket, "ticket")
-            let verb = try start()
-            ticket.pointee = try handle(of: verb)
-            // Last: from now on another thread may be given the ticket.
-            verb.ticket.announce()
-        }
-    }
-
-    /// The blocking form. `deliver` hands the results to the host. When the engine does not answer in time the host is
-    /// given the ticket, if it can be.
-    static func blocking(
-        _ timeout: Int32, _ error: ErrorPointer?, _ start: (Deadline) throws(Failure) -> StartedVerb,
+    /// A call that waits for the engine, or only starts its operation (`BH_START`: the deadline is nil). `deliver`
+    /// hands the results to the host. The host gets a ticket for what has not ended by then.
+    static func verb(
+        _ timeout: Int32, _ error: ErrorPointer?, _ start: (Deadline?) throws(Failure) -> StartedVerb,
         deliver: (StartedVerb, Ticket.Outcome) throws(Failure) -> Void = { _, _ in }
     ) -> bh_status {
-        var unanswered: StartedVerb?
+        var unfinished: (verb: StartedVerb, failure: Failure)?
         let status = immediate(error) { () throws(Failure) in
-            let deadline = try Timeout.deadline(timeout)
+            let deadline = try Timeout.deadlineUnlessStarted(timeout)
+            guard deadline != nil || ErrorReport.isUsable(error) else {
+                throw Failure(.invalidArgument, "error is NULL, but with BH_START it is required: it has the ticket")
+            }
             let verb = try start(deadline)
+            guard let deadline else {
+                unfinished = (verb, started)
+                return
+            }
             guard let outcome = try verb.outcome(until: deadline) else {
-                unanswered = verb
+                unfinished = (verb, verb.unanswered)
                 return
             }
             try deliver(verb, outcome)
         }
-        guard let unanswered else { return status }
-        return timedOut(unanswered, error)
+        guard let unfinished else { return status }
+        return giveTicket(of: unfinished.verb, for: unfinished.failure, error)
     }
 
-    /// The blocking form of a verb whose result is a batch.
-    static func blocking(
+    private static var started: Failure {
+        Failure(.started, "the operation was started; ask for its outcome with the ticket, or release it")
+    }
+
+    /// A verb whose result is a batch.
+    static func verb(
         _ timeout: Int32, batch: HandlePointer?, _ name: String, _ error: ErrorPointer?,
-        _ start: (Deadline) throws(Failure) -> StartedVerb
+        _ start: (Deadline?) throws(Failure) -> StartedVerb
     ) -> bh_status {
-        blocking(timeout, error) { deadline throws(Failure) in
-            _ = try NumberArgument.required(batch, name)
+        verb(timeout, error) { deadline throws(Failure) in
+            if deadline != nil { _ = try NumberArgument.required(batch, name) }
             return try start(deadline)
         } deliver: { verb, outcome throws(Failure) in
-            batch?.pointee = try verb.batch(of: outcome).handle()
+            if let batch { try verb.deliverBatch(outcome, to: batch) }
         }
     }
 
-    /// The blocking form of a verb whose result is a number that the host need not want.
-    static func blocking(
+    /// A verb whose result is a number, which is optional.
+    static func verb(
         _ timeout: Int32, count: UnsafeMutablePointer<UInt64>?, _ error: ErrorPointer?,
         _ start: () throws(Failure) -> StartedVerb
     ) -> bh_status {
-        blocking(timeout, error) { _ throws(Failure) in
+        verb(timeout, error) { _ throws(Failure) in
             try start()
         } deliver: { _, outcome in
             if case .reply(.count(let number)) = outcome { count?.pointee = number }
         }
     }
 
-    /// The blocking form of a verb whose result is a session.
-    static func blocking(
-        _ timeout: Int32, session: HandlePointer?, _ disposition: UnsafeMutablePointer<Int32>?, _ error: ErrorPointer?,
+    /// A verb whose result is a session.
+    static func verb(
+        _ timeout: Int32, session: HandlePointer?, _ disposition: DispositionPointer?, _ error: ErrorPointer?,
         _ start: () throws(Failure) -> StartedVerb
     ) -> bh_status {
-        blocking(timeout, error) { _ throws(Failure) in
-            _ = try NumberArgument.required(session, "session")
+        verb(timeout, error) { deadline throws(Failure) in
+            if deadline != nil { _ = try NumberArgument.required(session, "session") }
             return try start()
         } deliver: { verb, outcome throws(Failure) in
             if let session { try verb.deliverSession(outcome, to: session, disposition) }
@@ -100,8 +99,10 @@ enum Call {
         }
     }
 
-    private static func timedOut(_ verb: StartedVerb, _ error: ErrorPointer?) -> bh_status {
-        let failure = verb.unanswered
+    /// Without room for a ticket the operation goes on unobserved.
+    private static func giveTicket(
+        of verb: StartedVerb, for failure: Failure, _ error: ErrorPointer?
+    ) -> bh_status {
         guard ErrorReport.isUsable(error) else {
             verb.release()
             return failure.status.rawValue
@@ -109,7 +110,7 @@ enum Call {
         do throws(Failure) {
             let ticket = try handle(of: verb)
             let status = ErrorReport.report(failure, ticket: ticket, to: error)
-            // From now on it counts for the application's descriptor like the tickets of started verbs.
+            // Last: from now on another thread may be given the ticket.
             verb.ticket.announce()
             return status
         } catch let failure {
@@ -125,7 +126,7 @@ extension Batch {
 extension StartedVerb {
     /// Gives the session of the outcome a handle, once.
     func deliverSession(
-        _ outcome: Ticket.Outcome, to session: Call.HandlePointer, _ disposition: UnsafeMutablePointer<Int32>?
+        _ outcome: Ticket.Outcome, to session: Call.HandlePointer, _ disposition: Call.DispositionPointer?
     ) throws(Failure) {
         guard case .session(let client, let isNew) = outcome else { return }
         try take()
@@ -136,5 +137,21 @@ extension StartedVerb {
             throw failure
         }
         disposition?.pointee = Int32(isNew ? BH_SESSION_CREATED : BH_SESSION_ATTACHED)
+    }
+
+    /// Gives the batch of the outcome a handle, once. An enqueue that was refused has the results of what was applied.
+    func deliverBatch(_ outcome: Ticket.Outcome, to batch: Call.HandlePointer) throws(Failure) {
+        guard case .enqueued(let enqueued, let failure) = outcome else {
+            return try deliver(self.batch(of: outcome), to: batch)
+        }
+        batch.pointee = nil
+        let content = Batch(enqueued)
+        if failure == nil || content.count > 0 { try deliver(content, to: batch) }
+        if let failure { throw failure }
+    }
+
+    private func deliver(_ content: Batch, to batch: Call.HandlePointer) throws(Failure) {
+        try take()
+        batch.pointee = try content.handle()
     }
 }

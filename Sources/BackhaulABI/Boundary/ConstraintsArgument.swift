@@ -3,26 +3,11 @@ internal import CBackhaul
 
 // Unsafe: the host promises that texts can be read until the call returns; they are copied here.
 
-/// The fields that sessions and tasks demand of the conditions with, from `preset` on.
-protocol ConstraintFields {
-    var preset: Int32 { get set }
-    var requires_external_power: Int32 { get set }
-    var requires_unmetered: Int32 { get set }
-    var networks: UInt32 { get set }
-    var minimum_battery_percent: UInt32 { get set }
-    var maximum_thermal_state: Int32 { get set }
-    var maximum_cpu_pressure_percent: UInt32 { get set }
-    var maximum_io_pressure_percent: UInt32 { get set }
-    var maximum_memory_pressure_percent: UInt32 { get set }
-    var minimum_bytes_per_second: UInt64 { get set }
-    var quiet_hours: UnsafePointer<CChar>! { get set }
-}
-
-extension bh_session_configuration: ConstraintFields {}
-extension bh_policy: ConstraintFields {}
-
+/// `bh_constraints`.
 enum ConstraintsArgument {
-    static func read(_ given: some ConstraintFields) throws(Failure) -> Constraints {
+    static func read(_ given: bh_constraints) throws(Failure) -> Constraints {
+        try StructArgument.checkReserved(
+            UInt64(given.reserved_number), given.reserved.0, given.reserved.1, in: "constraints")
         var constraints = Constraints()
         if given.preset != 0 {
             constraints.preset = try NumberArgument.value(given.preset, "preset", of: "one of BH_PRESET_…")
@@ -72,6 +57,8 @@ enum NetworkArgument {
     static func read(_ pointer: UnsafePointer<bh_network>?) throws(Failure) -> NetworkSettings {
         let given = try StructArgument.read(
             NumberArgument.required(pointer, "network"), "network", into: bh_network(), firstSize: firstSize)
+        try StructArgument.checkReserved(
+            UInt64(given.reserved.0), UInt64(given.reserved.1), UInt64(given.reserved.2), in: "network")
         var settings = NetworkSettings(
             name: try TextArgument.required(given.name, "network.name", limit: Limits.identifierSize))
         settings.isMetered = try PolicyArgument.choice(given.metered, "metered")
@@ -81,13 +68,13 @@ enum NetworkArgument {
             }
             settings.monthStartsOn = day
         }
-        settings.budget = budget(daily: given.daily_budget, monthly: given.monthly_budget)
+        settings.budget = budget(given.budget)
         try NetworkCheck.check(settings)
         return settings
     }
 
-    static func budget(daily: UInt64, monthly: UInt64) -> ByteBudget {
-        ByteBudget(daily: bytes(daily), monthly: bytes(monthly))
+    static func budget(_ given: bh_budget) -> ByteBudget {
+        ByteBudget(daily: bytes(given.daily), monthly: bytes(given.monthly))
     }
 
     /// BH_BUDGET_NOTHING stands for none, and 0 for no limit.

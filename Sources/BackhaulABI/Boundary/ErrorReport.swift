@@ -21,6 +21,15 @@ enum ErrorReport {
         return failure.status.rawValue
     }
 
+    /// Leaves no ticket of an earlier call in the host's `bh_error`.
+    static func reportSuccess(to error: UnsafeMutablePointer<bh_error>?) -> bh_status {
+        if let destination = HostError(error) {
+            destination.store(Status.ok.rawValue, \.status)
+            destination.store(nil, \.ticket)
+        }
+        return Status.ok.rawValue
+    }
+
     /// Whether the host can be given a ticket in it.
     static func isUsable(_ error: UnsafeMutablePointer<bh_error>?) -> Bool { HostError(error) != nil }
 

@@ -5,11 +5,12 @@ internal import CBackhaul
 
 /// `bh_limits` with its defaults filled in.
 enum LimitsArgument {
-    private static let firstSize = StructArgument.end(of: \bh_limits.connections_per_origin)
+    private static let firstSize = StructArgument.end(of: \bh_limits.reserved)
 
     static func read(_ pointer: UnsafePointer<bh_limits>?) throws(Failure) -> EngineLimits {
         let given = try StructArgument.read(
             NumberArgument.required(pointer, "limits"), "limits", into: bh_limits(), firstSize: firstSize)
+        try StructArgument.checkReserved(UInt64(given.reserved), in: "limits")
         var limits = EngineLimits()
         limits.bytesPerSecond = PolicyArgument.unlessZero(given.bytes_per_second)
         if given.maximum_running_tasks > 0 { limits.maximumRunningTasks = given.maximum_running_tasks }

@@ -16,15 +16,19 @@ struct RequestArray {
     private let stride: Int
     private var reader = RequestReader()
 
-    init(_ requests: UnsafePointer<bh_request>?, count: Int, stride: Int) throws(Failure) {
+    /// The distance of two requests is the struct_size of the first.
+    init(_ requests: UnsafePointer<bh_request>?, count: Int) throws(Failure) {
         self.count = try NumberArgument.count(count, "count", in: 0...Limits.enqueueCount)
-        self.stride = stride
         first = count > 0 ? UnsafeRawPointer(try NumberArgument.required(requests, "requests")) : nil
-        guard count > 0 else { return }
+        stride = first?.loadUnaligned(as: Int.self) ?? 0
+        guard count > 1 else { return }
         guard (Self.firstSize...StructArgument.largestSize).contains(stride), stride % Self.alignment == 0 else {
-            throw Failure(
+            var failure = Failure(
                 .invalidArgument,
-                "stride is \(UInt(bitPattern: stride)); give sizeof(bh_request), here \(Self.ownSize)")
+                "requests[0] has struct_size \(UInt(bitPattern: stride)), not sizeof(bh_request), here "
+                    + "\(Self.ownSize): initialize it with BH_INIT")
+            failure.index = 0
+            throw failure
         }
     }
 
@@ -34,8 +38,10 @@ struct RequestArray {
             throw Failure(.internal, "there is no request \(index); please report it")
         }
         do throws(Failure) {
+            if index > 0 { try StructArgument.checkSame(first + index * stride, "the request", stride) }
             let request = try StructArgument.read(
-                first + index * stride, "the request", into: bh_request(), firstSize: Self.firstSize, room: stride)
+                first + index * stride, "the request", into: bh_request(), firstSize: Self.firstSize,
+                room: count > 1 ? stride : StructArgument.largestSize)
             return try reader.read(request, isChecked: isChecked)
         } catch var failure {
             failure.index = UInt64(index)
@@ -52,7 +58,7 @@ struct RequestArray {
 enum RequestArgument {
     /// Copies and checks one that is not in an array: it is as large as it says, and errors need no index.
     static func one(_ request: UnsafePointer<bh_request>) throws(Failure) -> Request {
-        var array = try RequestArray(request, count: 1, stride: StructArgument.largestSize)
+        var array = try RequestArray(request, count: 1)
         do throws(Failure) {
             return try array.request(at: 0, isChecked: false)
         } catch var failure {
@@ -62,8 +68,8 @@ enum RequestArgument {
     }
 
     /// Copies and checks the whole array.
-    static func read(_ requests: UnsafePointer<bh_request>?, count: Int, stride: Int) throws(Failure) -> [Request] {
-        var array = try RequestArray(requests, count: count, stride: stride)
+    static func read(_ requests: UnsafePointer<bh_request>?, count: Int) throws(Failure) -> [Request] {
+        var array = try RequestArray(requests, count: count)
         var copies: [Request] = []
         copies.reserveCapacity(array.count)
         for index in 0..<array.count { copies.append(try array.request(at: index, isChecked: false)) }

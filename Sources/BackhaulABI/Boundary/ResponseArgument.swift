@@ -4,13 +4,16 @@ internal import CBackhaul
 // Unsafe: the host promises that a struct it passes, and all it points to, can be read until the call returns; all of
 // it is copied here.
 
-/// `bh_response`.
+/// `bh_challenge_response`.
 enum ResponseArgument {
-    private static let firstSize = StructArgument.end(of: \bh_response.header_count)
+    private static let firstSize = StructArgument.end(of: \bh_challenge_response.expires_ms)
 
-    static func read(_ pointer: UnsafePointer<bh_response>?) throws(Failure) -> (ChallengeResponse, AnswerLife) {
+    static func read(
+        _ pointer: UnsafePointer<bh_challenge_response>?
+    ) throws(Failure) -> (ChallengeResponse, AnswerLife) {
         let given = try StructArgument.read(
-            NumberArgument.required(pointer, "response"), "response", into: bh_response(), firstSize: firstSize)
+            NumberArgument.required(pointer, "response"), "response", into: bh_challenge_response(),
+            firstSize: firstSize)
         let response: ChallengeResponse
         switch Int(given.kind) {
         case BH_RESPOND_REFUSE: response = .refuse
@@ -28,13 +31,13 @@ enum ResponseArgument {
             response = .url(try TextArgument.required(given.url, "response.url", limit: Limits.urlSize))
         default: throw Failure(.invalidArgument, "response.kind is \(given.kind); give one of BH_RESPOND_…")
         }
-        let unknown = given.flags & ~UInt32(BH_RESPONSE_KEEP)
+        let unknown = given.flags & ~UInt32(BH_RESPOND_AND_KEEP)
         guard unknown == 0 else {
             throw Failure(.invalidArgument, "response.flags has the unknown bits 0x\(String(unknown, radix: 16))")
         }
         let life = AnswerLife(
             expiresMilliseconds: PolicyArgument.unlessZero(given.expires_ms),
-            isKept: given.flags & UInt32(BH_RESPONSE_KEEP) != 0)
+            isKept: given.flags & UInt32(BH_RESPOND_AND_KEEP) != 0)
         try ResponseCheck.check(response, life)
         return (response, life)
     }

@@ -5,11 +5,12 @@ internal import CBackhaul
 
 /// `bh_task_selection`; NULL means all tasks.
 enum SelectionArgument {
-    private static let firstSize = StructArgument.end(of: \bh_task_selection.states)
+    private static let firstSize = StructArgument.end(of: \bh_task_selection.reserved)
 
     static func read(_ pointer: UnsafePointer<bh_task_selection>?) throws(Failure) -> TaskSelection {
         guard let pointer else { return TaskSelection() }
         let given = try StructArgument.read(pointer, "selection", into: bh_task_selection(), firstSize: firstSize)
+        try StructArgument.checkReserved(UInt64(given.reserved), in: "selection")
         let ids = try NumberArgument.array(
             given.ids, "selection.ids", count: given.id_count, "selection.id_count", limit: Limits.enqueueCount)
         let unknown = given.states & ~TaskStates.all.rawValue

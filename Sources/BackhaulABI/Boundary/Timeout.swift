@@ -11,12 +11,20 @@ enum Timeout {
         guard argument >= 0, argument <= BH_WAIT_MAXIMUM else {
             throw Failure(
                 .invalidArgument,
-                "timeout_ms is \(argument); give 0 to \(BH_WAIT_MAXIMUM) milliseconds, or BH_WAIT_DEFAULT")
+                argument == BH_START
+                    ? "timeout_ms is BH_START, but this call starts nothing; give 0 to \(BH_WAIT_MAXIMUM) milliseconds"
+                    : "timeout_ms is \(argument), and there is no endless wait; give 0 to \(BH_WAIT_MAXIMUM) "
+                        + "milliseconds, or BH_WAIT_DEFAULT")
         }
         return Int64(argument)
     }
 
     static func deadline(_ argument: Int32) throws(Failure) -> Deadline {
         .after(milliseconds: try milliseconds(argument))
+    }
+
+    /// Nil: the operation is only started.
+    static func deadlineUnlessStarted(_ argument: Int32) throws(Failure) -> Deadline? {
+        argument == BH_START ? nil : try deadline(argument)
     }
 }

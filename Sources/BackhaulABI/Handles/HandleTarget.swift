@@ -57,6 +57,11 @@ struct SessionHandle {
 }
 
 extension StartedVerb {
+    /// Nil for a ticket that is closed or belongs to the parent process.
+    static func find(_ pointer: OpaquePointer?) -> StartedVerb? {
+        do throws(Failure) { return try of(pointer) } catch { return nil }
+    }
+
     static func of(_ pointer: OpaquePointer?) throws(Failure) -> StartedVerb {
         let (_, target) = try HandleTable.current.target(of: pointer, "ticket")
         guard case .ticket(let verb) = target else { throw wrongKind("ticket", target) }

@@ -12,19 +12,25 @@ final class StartedVerb: Sendable {
         case batch
         /// A batch of one task, or `notFound`.
         case oneTask
-        /// Of so many requests.
-        case enqueue(Int)
+        case enqueue
     }
 
     let ticket: Ticket
     let kind: Kind
     let application: ApplicationHandle
     private let isTaken = Lock(false)
+    private let data = Lock<UInt>(0)
 
     init(_ ticket: Ticket, _ kind: Kind, _ application: ApplicationHandle) {
         self.ticket = ticket
         self.kind = kind
         self.application = application
+    }
+
+    /// An address that the host keeps with its ticket.
+    var hostData: UInt {
+        get { data.withLock { $0 } }
+        set { data.withLock { $0 = newValue } }
     }
 
     /// Nil when the engine has not replied by then. A nil deadline does not wait.
@@ -35,12 +41,8 @@ final class StartedVerb: Sendable {
 
     /// Lays the outcome out as the batch that the host gets.
     func batch(of outcome: Ticket.Outcome) throws(Failure) -> Batch {
-        switch outcome {
-        case .reply(let reply): return try Batch(reply, storePath: application.client.storePath)
-        case .enqueued(let enqueued, nil): return Batch(existing: enqueued.existing)
-        case .enqueued(_, let failure?): throw failure
-        case .session: throw Self.otherReply
-        }
+        guard case .reply(let reply) = outcome else { throw Self.otherReply }
+        return try Batch(reply, storePath: application.client.storePath)
     }
 
     /// Lets one caller have what only one can own: the session or batch of the answer.

@@ -12,7 +12,7 @@ struct WaitExplainer {
     /// Adds to a row what is known of the waiting task.
     func explain(_ info: inout TaskInfo, _ place: TaskPlace, of session: SessionID) {
         switch info.reason {
-        case .turn: addHold(to: &info, place, of: session)
+        case .slot: addHold(to: &info, place, of: session)
         case .budget where info.nextAttemptMilliseconds != 0:
             if let sentence = admission.sentence(info, place, of: session) { info.reasonText = sentence }
         case .earliestStart: addStart(to: &info)

@@ -79,7 +79,7 @@ extension TransferRunner {
     /// A more important task gets its slot.
     func preempt() {
         attempt.departure = .preempted
-        attempt.left = (.waiting, .turn)
+        attempt.left = (.waiting, .slot)
         take(.leave)
     }
 

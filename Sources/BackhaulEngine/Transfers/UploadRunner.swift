@@ -74,7 +74,7 @@ final class UploadRunner: TransferRunner {
         return Failure(
             .connectionLost,
             "an engine ended while the request was under way: \(origin) may have done what was asked, and "
-                + "\(method) is repeated only if retries_unsafe_methods allows it")
+                + "\(method) is repeated only if retry.unsafe_methods allows it")
     }
 
     /// After a crash it cannot be known whether the server has done what was asked, only whether it may have.

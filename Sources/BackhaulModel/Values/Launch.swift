@@ -54,7 +54,7 @@ public enum LaunchState: Int32, Sendable, CaseIterable {
     case none = 0
     case due = 1
     case running = 2
-    case leftAlone = 3
+    case gaveUp = 3
 }
 
 /// A registered launch command and how it fares: `bh_launch_info`.

@@ -17,6 +17,7 @@ public enum Status: Int32, Sendable, CaseIterable {
     case eventsOutstanding = 13
     case tooMany = 14
     case completed = 15
+    case started = 16
     case storeUnavailable = 20
     case storeReadOnly = 21
     case storeFull = 22

@@ -25,7 +25,7 @@ public struct TaskStates: OptionSet, Hashable, Sendable {
 /// Why a task is not moving: `BH_REASON_…`.
 public enum WaitReason: Int32, Sendable, CaseIterable {
     case none = 0
-    case turn = 1
+    case slot = 1
     case suspended = 2
     case retry = 3
     case connecting = 4

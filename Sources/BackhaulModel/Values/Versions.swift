@@ -15,7 +15,7 @@ public struct Versions: Equatable, Sendable {
     }
 
     /// This library's: BH_VERSION of include/backhaul.h, which a test compares, and the version of docs/wire.md.
-    public static let built = Versions(wire: 5, library: 0x00_04_00)
+    public static let built = Versions(wire: 5, library: 0x01_00_00)
 
     #if DEBUG
     /// Tests have a debug build take itself for another version: BACKHAUL_VERSION=LIBRARY/WIRE, such as 9.0.1/7.

@@ -3,7 +3,7 @@ extension WaitReason {
     public var text: String? {
         switch self {
         case .none: nil
-        case .turn: "other transfers run before it"
+        case .slot: "other transfers run before it"
         case .suspended: "it is suspended until it is resumed"
         case .retry: "the last attempt failed, and the next waits for its time"
         case .connecting: "the server has not answered yet"

@@ -93,7 +93,7 @@ extension TaskInfoRow {
         let reason: WaitReason =
             switch info.state {
             case .suspended: .suspended
-            case .waiting: due != nil ? dueReason : isFinishing ? .finishing : .turn
+            case .waiting: due != nil ? dueReason : isFinishing ? .finishing : .slot
             case .running: isFinishing ? .finishing : .none
             default: .none
             }

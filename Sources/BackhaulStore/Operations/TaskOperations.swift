@@ -55,13 +55,13 @@ public struct TaskOperations {
             }
             if let task = try insert(request, lane, group, &terms) {
                 try refuseOccupied(request, index: UInt64(results.count))
-                for alias in aliases[results.count] ?? [] { try refuseTaken(alias, index: UInt64(results.count)) }
+                for alias in aliases[results.count] ?? [] { try refuseTaken(alias, results) }
                 added += 1
                 if let group { groups.added[group, default: 0] += 1 }
                 if !request.startsSuspended { laneOfWaiting.insert(lane) }
                 results.append(Enqueued(task: task, disposition: .new))
             } else {
-                var found = try existing(request, session, index: UInt64(results.count))
+                var found = try existing(request, session, results)
                 if found.state == .waiting, running.contains(found.task) { found.state = .running }
                 results.append(found)
             }
@@ -118,17 +118,22 @@ public struct TaskOperations {
             index: index)
     }
 
-    /// Two live tasks with one file would destroy each other's.
-    private func refuseTaken(_ path: String, index: UInt64) throws(Failure) {
+    /// Two live tasks with one file would destroy each other's. `results`: of the requests before this one.
+    private func refuseTaken(_ path: String, _ results: [Enqueued]) throws(Failure) {
         guard let found = try tables.tasks.find(destination: path) else { return }
         throw Failure(
             .destinationInUse,
-            "task \(found.rawValue) has the same destination \(path); choose another or cancel that task",
-            index: index)
+            results.hasNew(found)
+                ? "another request of this call has the same destination \(path); choose another"
+                : "task \(found.rawValue) has the same destination \(path); choose another or cancel that task",
+            index: UInt64(results.count))
     }
 
     /// The task that has the request's key, when it was made by the same request.
-    private func existing(_ request: Request, _ session: SessionID, index: UInt64) throws(Failure) -> Enqueued {
+    private func existing(
+        _ request: Request, _ session: SessionID, _ results: [Enqueued]
+    ) throws(Failure) -> Enqueued {
+        let index = UInt64(results.count)
         if let key = request.idempotencyKey, let row = try tables.tasks.find(key: key, in: session) {
             let found = row.enqueued
             var field = row.request.fieldThatDiffers(from: request)
@@ -137,13 +142,13 @@ public struct TaskOperations {
                 field = (options ?? .none).fieldThatDiffers(from: request.options)
             }
             guard let field else { return found }
+            let user = results.hasNew(found.task) ? "another request of this call" : "task \(found.task.rawValue)"
             throw Failure(
                 .keyConflict,
-                "the idempotency key was used for task \(found.task.rawValue) with another \(field); "
-                    + "give each request a key of its own",
+                "the idempotency key was used for \(user) with another \(field); give each request a key of its own",
                 index: index)
         }
-        if let path = request.destination?.path { try refuseTaken(path, index: index) }
+        if let path = request.destination?.path { try refuseTaken(path, results) }
         throw Failure(.internal, "the store refused a task for no known reason; please report it", index: index)
     }
 
@@ -240,4 +245,9 @@ extension Request {
         if userData != request.userData { return "user_data" }
         return nil
     }
+}
+
+extension [Enqueued] {
+    /// A task that the call itself has made does not exist any more when the call is refused.
+    fileprivate func hasNew(_ task: TaskID) -> Bool { contains { $0.task == task && $0.disposition == .new } }
 }

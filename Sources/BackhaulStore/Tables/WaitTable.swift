@@ -125,7 +125,7 @@ struct WaitTable {
 extension Wait {
     fileprivate init(row: inout Row) {
         self.init(
-            WaitReason(rawValue: row.number("reason")) ?? .turn, row.text("sentence"),
+            WaitReason(rawValue: row.number("reason")) ?? .slot, row.text("sentence"),
             beganMilliseconds: row.integer("began_ms"), endedMilliseconds: row.optionalInteger("ended_ms"))
     }
 }
@@ -139,7 +139,7 @@ extension OpenWait {
                 row.sessionID("session_id"), constraints: row.optionalNumber("constraints_id").map(ConstraintsID.init),
                 lane: row.optionalNumber("lane_id").map(LaneID.init),
                 task: row.optionalNumber("task_id").map(TaskID.init)),
-            reason: WaitReason(rawValue: row.number("reason")) ?? .turn, sentence: row.text("sentence"),
+            reason: WaitReason(rawValue: row.number("reason")) ?? .slot, sentence: row.text("sentence"),
             beganMilliseconds: row.integer("began_ms"))
     }
 }

@@ -59,7 +59,7 @@ enum TLSTrouble {
         let has = { (texts: [String]) in texts.contains { reason.has($0) } }
         if has(["alert protocol version", "unsupported protocol", "no protocols available"]) {
             let minimum = report.tls.minimum == .tls13 ? "1.3" : "1.2"
-            return "\(server) does not speak TLS \(minimum) or newer, as minimum_tls demands: \(reason)"
+            return "\(server) does not speak TLS \(minimum) or newer, as tls.minimum_version demands: \(reason)"
         }
         if has(["wrong version number", "http request", "packet length too long"]) {
             return "\(server) does not answer with TLS; is it an http server? \(reason)"

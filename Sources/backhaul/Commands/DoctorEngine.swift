@@ -77,7 +77,7 @@ struct DoctorEngine {
     private static func launch(_ launch: LaunchRecord) -> Finding {
         let text = "\(launch.application): \(launch.program)"
         let advice = launch.errorMessage
-        if let reason = launch.programFault, Int(launch.state) != BH_LAUNCH_LEFT_ALONE {
+        if let reason = launch.programFault, Int(launch.state) != BH_LAUNCH_GAVE_UP {
             let due = Int(launch.state) == BH_LAUNCH_DUE ? "due \(Text.time(until: launch.next)), but " : ""
             return .warning("launch", "\(text), \(due)the program cannot be started: \(reason)", advice)
         }
@@ -88,7 +88,7 @@ struct DoctorEngine {
             let launches = Text.count(Int(launch.launches), "launch", "launches")
             return .warning("launch", "\(due), after \(launches) that did not complete", advice)
         case BH_LAUNCH_RUNNING: return .ok("launch", "\(text), runs as process \(launch.processID)")
-        case BH_LAUNCH_LEFT_ALONE:
+        case BH_LAUNCH_GAVE_UP:
             return .warning(
                 "launch", "\(text), left alone after \(Text.count(Int(launch.launches), "launch", "launches"))",
                 advice ?? "It never completed its sessions; start it by hand to see why.")

@@ -45,7 +45,7 @@ struct Reschedule: Command {
             for task in named {
                 try Reschedule.check(earliest ?? task.earliestStart, latest ?? task.latestStart, of: task)
             }
-            let unchanged = Int64(BH_START_UNCHANGED)
+            let unchanged = Int64(BH_TIME_UNCHANGED)
             var change = ControlOptions.Change(
                 affected: try session.control(
                     .reschedule(earliest: earliest ?? unchanged, latest: latest ?? unchanged), options.selection))

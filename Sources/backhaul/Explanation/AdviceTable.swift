@@ -13,7 +13,7 @@ struct AdviceTable {
 
     var advice: [Advice] {
         switch Int(reason) {
-        case BH_REASON_TURN: [Advice("Start \(it) before all others:", ofTransfers("priority", "now"))]
+        case BH_REASON_SLOT: [Advice("Start \(it) before all others:", ofTransfers("priority", "now"))]
         case BH_REASON_SUSPENDED: [Advice("Let \(it) run:", ofTransfers("resume"))]
         case BH_REASON_RETRY:
             [

@@ -12,9 +12,9 @@ struct SessionDemands: Equatable {
     init() {}
 
     init(_ configuration: bh_session_configuration) {
-        constraints = ConstraintsRecord(configuration)
-        daily = Budget(configuration.daily_budget)
-        monthly = Budget(configuration.monthly_budget)
+        constraints = ConstraintsRecord(configuration.constraints)
+        daily = Budget(configuration.budget.daily)
+        monthly = Budget(configuration.budget.monthly)
         rate = configuration.bytes_per_second
     }
 

@@ -5,7 +5,7 @@ enum WaitWords {
     /// Behind "it waits" and "it waited": "for external power".
     static func waits(_ reason: Int32) -> String {
         switch Int(reason) {
-        case BH_REASON_TURN: "for its turn"
+        case BH_REASON_SLOT: "for its turn"
         case BH_REASON_SUSPENDED: "until it is resumed"
         case BH_REASON_RETRY: "for its next try"
         case BH_REASON_CONNECTING: "for the server's answer"
@@ -68,7 +68,7 @@ enum WaitWords {
     /// Behind "goes on:", where the time is not known.
     static func goesOn(_ reason: Int32, isRunning: Bool) -> String {
         switch Int(reason) {
-        case BH_REASON_TURN: "by itself, when another transfer ends"
+        case BH_REASON_SLOT: "by itself, when another transfer ends"
         case BH_REASON_SUSPENDED: "when somebody resumes it; what has come is kept"
         case BH_REASON_RETRY: "by itself, with the next try"
         case BH_REASON_CONNECTING:

@@ -34,7 +34,7 @@ final class Application {
     }
 
     func engine() throws(CommandError) -> EngineRecord? {
-        let ticket = try Ticket { bh_application_engine_start(handle, $0, $1) }
+        let ticket = try Ticket { bh_store_engine(handle, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().engine()
     }
@@ -42,7 +42,7 @@ final class Application {
     func close() { bh_application_close(handle) }
 
     func sessions() throws(CommandError) -> [SessionRecord] {
-        let ticket = try Ticket { bh_application_sessions_start(handle, $0, $1) }
+        let ticket = try Ticket { bh_application_sessions(handle, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().sessions()
     }
@@ -57,13 +57,13 @@ final class Application {
     }
 
     func launches() throws(CommandError) -> [LaunchRecord] {
-        let ticket = try Ticket { bh_application_launches_start(handle, $0, $1) }
+        let ticket = try Ticket { bh_store_launches(handle, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().launches()
     }
 
     func limits() throws(CommandError) -> LimitsRecord {
-        let ticket = try Ticket { bh_application_get_limits_start(handle, $0, $1) }
+        let ticket = try Ticket { bh_store_limits(handle, BH_START, nil, $0) }
         try ticket.wait(signals)
         guard let limits = try ticket.batch().limits() else {
             throw .stopped(.libraryFailed, "The library gave no limits.")
@@ -73,13 +73,13 @@ final class Application {
 
     func set(_ limits: LimitsRecord) throws(CommandError) {
         var limits = limits.limits
-        let ticket = try Ticket { bh_application_set_limits_start(handle, &limits, $0, $1) }
+        let ticket = try Ticket { bh_store_set_limits(handle, &limits, BH_START, $0) }
         try ticket.wait(signals)
     }
 
     /// Those that the launch which started this program is about; none when it was started otherwise.
     func sessionsOfLaunch() throws(CommandError) -> [String] {
-        let ticket = try Ticket { bh_launch_current_start(handle, $0, $1) }
+        let ticket = try Ticket { bh_application_current_launch(handle, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().sessionsOfLaunch()
     }
@@ -88,13 +88,13 @@ final class Application {
     func register(_ program: LaunchProgram?) throws(CommandError) {
         let arena = CStringArena()
         let command = arena.array(program.map { [$0.command(arena)] } ?? [])
-        let ticket = try Ticket { bh_application_set_launch_start(handle, command, $0, $1) }
+        let ticket = try Ticket { bh_application_set_launch(handle, command, BH_START, $0) }
         try ticket.wait(signals)
     }
 
     func attach(_ identifier: String, role: Int) throws(CommandError) -> Session {
         let arena = CStringArena()
-        let ticket = try Ticket { bh_session_attach_start(handle, arena.string(identifier), Int32(role), $0, $1) }
+        let ticket = try Ticket { bh_session_attach(handle, arena.string(identifier), Int32(role), BH_START, nil, $0) }
         do {
             try ticket.wait(signals, isLimited: role != BH_ROLE_CONSUME_WHEN_FREE)
         } catch {
@@ -107,7 +107,7 @@ final class Application {
     func create(_ settings: SessionSettings, role: Int) throws(CommandError) -> Session {
         let arena = CStringArena()
         var configuration = settings.configuration(arena, over: nil)
-        let ticket = try Ticket { bh_session_create_start(handle, &configuration, Int32(role), $0, $1) }
+        let ticket = try Ticket { bh_session_create(handle, &configuration, Int32(role), BH_START, nil, nil, $0) }
         do {
             try ticket.wait(signals)
         } catch {

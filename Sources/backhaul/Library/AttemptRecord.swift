@@ -59,8 +59,8 @@ struct AttemptRecord {
         responseStart = AttemptRecord.reached(attempt.response_start_us)
         responseEnd = AttemptRecord.reached(attempt.response_end_us)
         networkProtocol = text(attempt.protocol)
-        isReused = attempt.reused_connection != 0
-        isProxied = attempt.proxy_connection != 0
+        isReused = attempt.reused_connection
+        isProxied = attempt.proxy_connection
         local = (text(attempt.local_address), attempt.local_port)
         remote = (text(attempt.remote_address), attempt.remote_port)
         tlsVersion = text(attempt.tls_version)

@@ -15,7 +15,7 @@ struct ConditionRecord {
 
     init(_ condition: bh_condition) {
         kind = condition.kind
-        isKnown = condition.is_known != 0
+        isKnown = condition.is_known
         value = condition.value
         name = backhaul.text(condition.name)
         text = backhaul.text(condition.text) ?? ""
@@ -88,7 +88,7 @@ struct WaitRecord {
     /// Nil: it lasts.
     let ended: Int64?
 
-    init(_ wait: bh_wait) {
+    init(_ wait: bh_wait_record) {
         reason = wait.reason
         reasonText = text(wait.reason_text)
         began = wait.began_ms

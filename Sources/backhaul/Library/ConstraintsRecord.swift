@@ -2,24 +2,6 @@ import CBackhaul
 
 // Unsafe: a text is a batch's, which lives while it is copied, or an arena's, which lives as long as the struct.
 
-/// The fields from `preset` on, which sessions and policies have in common.
-protocol ConstraintFields {
-    var preset: Int32 { get set }
-    var requires_external_power: Int32 { get set }
-    var requires_unmetered: Int32 { get set }
-    var networks: UInt32 { get set }
-    var minimum_battery_percent: UInt32 { get set }
-    var maximum_thermal_state: Int32 { get set }
-    var maximum_cpu_pressure_percent: UInt32 { get set }
-    var maximum_io_pressure_percent: UInt32 { get set }
-    var maximum_memory_pressure_percent: UInt32 { get set }
-    var minimum_bytes_per_second: UInt64 { get set }
-    var quiet_hours: UnsafePointer<CChar>! { get set }
-}
-
-extension bh_session_configuration: ConstraintFields {}
-extension bh_policy: ConstraintFields {}
-
 /// What a session, or a transfer itself, demands of the conditions. 0 or nil where nothing is said.
 struct ConstraintsRecord: Hashable {
     var preset: Int32 = 0
@@ -36,7 +18,7 @@ struct ConstraintsRecord: Hashable {
 
     init() {}
 
-    init(_ fields: some ConstraintFields) {
+    init(_ fields: bh_constraints) {
         preset = fields.preset
         externalPower = fields.requires_external_power
         unmetered = fields.requires_unmetered
@@ -50,7 +32,7 @@ struct ConstraintsRecord: Hashable {
         quietHours = text(fields.quiet_hours)
     }
 
-    func fill(_ fields: inout some ConstraintFields, _ arena: CStringArena) {
+    func fill(_ fields: inout bh_constraints, _ arena: CStringArena) {
         fields.preset = preset
         fields.requires_external_power = externalPower
         fields.requires_unmetered = unmetered
@@ -64,11 +46,10 @@ struct ConstraintsRecord: Hashable {
         fields.quiet_hours = quietHours.flatMap { arena.string(unlessEmpty: $0) }
     }
 
-    func policy(_ arena: CStringArena) -> bh_policy {
-        var policy = bh_policy()
-        policy.struct_size = MemoryLayout<bh_policy>.size
-        fill(&policy, arena)
-        return policy
+    func constraints(_ arena: CStringArena) -> bh_constraints {
+        var constraints = bh_constraints()
+        fill(&constraints, arena)
+        return constraints
     }
 
     /// Those that say something, for people.

@@ -8,12 +8,10 @@ struct HandedOver {
     /// The event of its end until that is acknowledged; otherwise 0.
     var event: UInt64 = 0
 
-    init(taskID: UInt64) { self.taskID = taskID }
-
-    init(_ found: bh_existing_task) {
-        taskID = found.task_id
-        state = found.state
-        event = found.event_id
+    init(_ enqueued: bh_enqueued) {
+        taskID = enqueued.task_id
+        state = Int(enqueued.disposition) == BH_ENQUEUE_EXISTING ? enqueued.task_state : nil
+        event = enqueued.event_id
     }
 
     var isNew: Bool { state == nil }

@@ -64,7 +64,7 @@ struct LaunchRecord {
         case BH_LAUNCH_DUE: "due " + Text.time(until: next) + failed
         case BH_LAUNCH_RUNNING:
             "runs as process \(processID)" + (started == 0 ? "" : " since \(Text.time(since: started))")
-        case BH_LAUNCH_LEFT_ALONE: "left alone" + failed + ": until the program is started by hand"
+        case BH_LAUNCH_GAVE_UP: "left alone" + failed + ": until the program is started by hand"
         default: Names.launchState(state)
         }
     }

@@ -18,7 +18,7 @@ struct LimitsRecord {
         bh_limits(
             struct_size: MemoryLayout<bh_limits>.size, bytes_per_second: bytesPerSecond,
             maximum_running_tasks: runningTasks, maximum_connections: connections,
-            connections_per_origin: connectionsPerOrigin)
+            connections_per_origin: connectionsPerOrigin, reserved: 0)
     }
 
     var json: JSON {

@@ -13,7 +13,7 @@ enum Names {
         name(
             value,
             [
-                (BH_REASON_NONE, "none"), (BH_REASON_TURN, "turn"), (BH_REASON_SUSPENDED, "suspended"),
+                (BH_REASON_NONE, "none"), (BH_REASON_SLOT, "slot"), (BH_REASON_SUSPENDED, "suspended"),
                 (BH_REASON_RETRY, "retry"), (BH_REASON_CONNECTING, "connecting"), (BH_REASON_STALLED, "stalled"),
                 (BH_REASON_FINISHING, "finishing"), (BH_REASON_DISK_FULL, "disk_full"),
                 (BH_REASON_CREDENTIAL, "credential"), (BH_REASON_CONNECTIVITY, "connectivity"),
@@ -66,7 +66,7 @@ enum Names {
     static let retryErrors = [
         ("name", BH_RETRY_NAME), ("connection", BH_RETRY_CONNECTION), ("lost", BH_RETRY_LOST),
         ("timeout", BH_RETRY_TIMEOUT), ("tls", BH_RETRY_TLS), ("status", BH_RETRY_STATUS),
-        ("bad_response", BH_RETRY_BAD_RESPONSE), ("nothing", BH_RETRY_NOTHING),
+        ("bad_response", BH_RETRY_BAD_RESPONSE), ("none", BH_RETRY_NONE),
     ]
 
     static let tolerances = [
@@ -151,7 +151,7 @@ enum Names {
             value,
             [
                 (BH_LAUNCH_NONE, "none"), (BH_LAUNCH_DUE, "due"), (BH_LAUNCH_RUNNING, "running"),
-                (BH_LAUNCH_LEFT_ALONE, "left_alone"),
+                (BH_LAUNCH_GAVE_UP, "gave_up"),
             ])
     }
 

@@ -8,7 +8,7 @@ struct NetworkRecord {
     var monthStartsOn: UInt32 = 1
     var daily = Budget(0)
     var monthly = Budget(0)
-    var kind: Int32 = 0
+    var kind: UInt32 = 0
     var isCurrent = false
     var usedToday: UInt64 = 0
     var usedThisMonth: UInt64 = 0
@@ -23,10 +23,10 @@ struct NetworkRecord {
         name = text(network.name) ?? ""
         metered = network.metered
         monthStartsOn = network.month_starts_on
-        daily = Budget(network.daily_budget)
-        monthly = Budget(network.monthly_budget)
+        daily = Budget(network.budget.daily)
+        monthly = Budget(network.budget.monthly)
         kind = network.kind
-        isCurrent = network.is_current != 0
+        isCurrent = network.is_current
         usedToday = network.used_today
         usedThisMonth = network.used_this_month
         dayEnds = network.day_ends_ms
@@ -39,12 +39,12 @@ struct NetworkRecord {
         network.name = arena.string(name)
         network.metered = metered
         network.month_starts_on = monthStartsOn
-        network.daily_budget = daily.field
-        network.monthly_budget = monthly.field
+        network.budget.daily = daily.field
+        network.budget.monthly = monthly.field
         return network
     }
 
-    var kindWord: String? { Names.words(UInt32(bitPattern: kind), Names.networks).first }
+    var kindWord: String? { Names.words(kind, Names.networks).first }
 
     var json: JSON {
         func time(_ milliseconds: Int64) -> JSON { milliseconds == 0 ? .null : .integer(milliseconds) }

@@ -1,11 +1,11 @@
 /// The library speaks of the members of its structs; here they are options.
 enum OptionWords {
     private static let spoken = [
-        ("accepted_statuses", "--accept-status"), ("retry_statuses", "--retry-status"),
+        ("accepted_statuses", "--accept-status"), ("retry.statuses", "--retry-status"),
         ("maximum_size", "--max-filesize"), ("expected_size", "--size"), ("maximum_redirects", "--max-redirs"),
         ("redirects is BH_REDIRECTS_NONE", "--redirects is none"), ("resource_timeout_ms", "--max-time"),
-        ("request_timeout_ms", "--request-timeout"), ("first_retry_delay_ms", "--retry-delay"),
-        ("longest_retry_delay_ms", "--retry-max-delay"), ("choose embedded hosting", "give --embedded"),
+        ("request_timeout_ms", "--request-timeout"), ("retry.first_delay_ms", "--retry-delay"),
+        ("retry.longest_delay_ms", "--retry-max-delay"), ("choose embedded hosting", "give --embedded"),
         ("earliest_start_ms", "--earliest-start"), ("latest_start_ms", "--latest-start"),
         ("quiet_hours", "--quiet-hours"), ("minimum_battery_percent", "--minimum-battery"),
         ("maximum_thermal_state", "--maximum-heat"), ("minimum_bytes_per_second", "--minimum-rate"),

@@ -15,10 +15,10 @@ struct Response {
     /// Unix milliseconds.
     var expires: Int64?
 
-    func response(_ arena: CStringArena) -> bh_response {
-        var response = bh_response()
-        response.struct_size = MemoryLayout<bh_response>.size
-        response.flags = isKept ? UInt32(BH_RESPONSE_KEEP) : 0
+    func response(_ arena: CStringArena) -> bh_challenge_response {
+        var response = bh_challenge_response()
+        response.struct_size = MemoryLayout<bh_challenge_response>.size
+        response.flags = isKept ? UInt32(BH_RESPOND_AND_KEEP) : 0
         response.expires_ms = expires ?? 0
         switch kind {
         case .refuse: response.kind = Int32(BH_RESPOND_REFUSE)

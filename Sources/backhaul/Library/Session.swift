@@ -27,7 +27,7 @@ final class Session {
     }
 
     func configuration() throws(CommandError) -> ConfigurationRecord {
-        let ticket = try Ticket { bh_session_get_configuration_start(handle, $0, $1) }
+        let ticket = try Ticket { bh_session_get_configuration(handle, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().withConfiguration { (configuration) throws(CommandError) in
             guard let configuration else {
@@ -38,12 +38,12 @@ final class Session {
     }
 
     func update(_ settings: SessionSettings) throws(CommandError) {
-        let reading = try Ticket { bh_session_get_configuration_start(handle, $0, $1) }
+        let reading = try Ticket { bh_session_get_configuration(handle, BH_START, nil, $0) }
         try reading.wait(signals)
         let ticket = try reading.batch().withConfiguration { (remembered) throws(CommandError) in
             let arena = CStringArena()
             var configuration = settings.configuration(arena, over: remembered)
-            return try Ticket { bh_session_update_start(handle, &configuration, $0, $1) }
+            return try Ticket { bh_session_set_configuration(handle, &configuration, BH_START, $0) }
         }
         try ticket.wait(signals)
     }
@@ -53,23 +53,16 @@ final class Session {
         let arena = CStringArena()
         let requests = transfers.map { $0.request(arena) }
         do {
-            let ticket = try Ticket { out, error in
-                bh_session_enqueue_start(handle, requests, requests.count, MemoryLayout<bh_request>.stride, out, error)
-            }
+            let ticket = try Ticket { bh_session_enqueue(handle, requests, requests.count, BH_START, nil, $0) }
             try ticket.wait(signals)
-            var results = ticket.enqueued(capacity: requests.count).map { HandedOver(taskID: $0.task_id) }
-            for found in try ticket.batch().existingTasks() {
-                let index = Int(clamping: found.request)
-                if results.indices.contains(index) { results[index] = HandedOver(found) }
-            }
-            return results
+            return try ticket.batch().enqueued()
         } catch {
             throw error.about(transfers)
         }
     }
 
     func poll(after: UInt64, maximum: Int = 1000) throws(CommandError) -> (events: [EventRecord], more: Bool) {
-        let ticket = try Ticket { bh_session_poll_start(handle, after, maximum, $0, $1) }
+        let ticket = try Ticket { bh_session_poll(handle, after, maximum, BH_START, nil, $0) }
         try ticket.wait(signals)
         let batch = try ticket.batch()
         return (batch.events(), batch.hasMore)
@@ -78,20 +71,20 @@ final class Session {
     @discardableResult
     func acknowledge(_ ids: [UInt64]) throws(CommandError) -> UInt64 {
         if ids.isEmpty { return 0 }
-        let ticket = try Ticket { bh_session_acknowledge_start(handle, ids, ids.count, $0, $1) }
+        let ticket = try Ticket { bh_session_acknowledge(handle, ids, ids.count, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.count()
     }
 
     /// Those up to this one.
     func acknowledge(through id: UInt64) throws(CommandError) -> UInt64 {
-        let ticket = try Ticket { bh_session_acknowledge_through_start(handle, id, $0, $1) }
+        let ticket = try Ticket { bh_session_acknowledge_through(handle, id, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.count()
     }
 
     func complete() throws(CommandError) {
-        let ticket = try Ticket { bh_session_complete_start(handle, $0, $1) }
+        let ticket = try Ticket { bh_session_complete(handle, BH_START, $0) }
         try ticket.wait(signals)
     }
 
@@ -100,14 +93,14 @@ final class Session {
     ) throws(CommandError) -> (tasks: [TaskRecord], more: Bool) {
         let arena = CStringArena()
         var selection = selection.selection(arena)
-        let ticket = try Ticket { bh_session_tasks_start(handle, &selection, after, maximum, $0, $1) }
+        let ticket = try Ticket { bh_session_tasks(handle, &selection, after, maximum, BH_START, nil, $0) }
         try ticket.wait(signals)
         let batch = try ticket.batch()
         return (batch.tasks(), batch.hasMore)
     }
 
     func task(_ id: UInt64) throws(CommandError) -> TaskRecord {
-        let ticket = try Ticket { bh_task_info_start(handle, id, $0, $1) }
+        let ticket = try Ticket { bh_session_task(handle, id, BH_START, nil, $0) }
         try ticket.wait(signals)
         guard let task = try ticket.batch().tasks().first else { throw .stopped(.notFound, "There is no task \(id).") }
         return task
@@ -115,14 +108,14 @@ final class Session {
 
     /// Of a task that is listed or in the history.
     func attempts(_ task: UInt64) throws(CommandError) -> [AttemptRecord] {
-        let ticket = try Ticket { bh_task_attempts_start(handle, task, $0, $1) }
+        let ticket = try Ticket { bh_task_attempts(handle, task, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().attempts()
     }
 
     /// Tasks whose end was acknowledged.
     func history(after: UInt64, maximum: Int = 1000) throws(CommandError) -> (tasks: [TaskRecord], more: Bool) {
-        let ticket = try Ticket { bh_session_history_start(handle, after, maximum, $0, $1) }
+        let ticket = try Ticket { bh_session_history(handle, after, maximum, BH_START, nil, $0) }
         try ticket.wait(signals)
         let batch = try ticket.batch()
         return (batch.tasks(), batch.hasMore)
@@ -143,17 +136,18 @@ final class Session {
     func control(_ control: Control, _ selection: TaskSelection) throws(CommandError) -> UInt64 {
         let arena = CStringArena()
         var selection = selection.selection(arena)
-        let ticket = try Ticket { out, error in
+        let ticket = try Ticket { error in
             switch control {
-            case .cancel: bh_tasks_cancel_start(handle, &selection, out, error)
-            case .suspend: bh_tasks_suspend_start(handle, &selection, out, error)
-            case .resume: bh_tasks_resume_start(handle, &selection, out, error)
-            case .priority(let value): bh_tasks_set_priority_start(handle, &selection, value, out, error)
-            case .rate(let value): bh_tasks_set_rate_start(handle, &selection, value, out, error)
+            case .cancel: bh_tasks_cancel(handle, &selection, BH_START, nil, error)
+            case .suspend: bh_tasks_suspend(handle, &selection, BH_START, nil, error)
+            case .resume: bh_tasks_resume(handle, &selection, BH_START, nil, error)
+            case .priority(let value): bh_tasks_set_priority(handle, &selection, value, BH_START, nil, error)
+            case .rate(let value): bh_tasks_set_rate(handle, &selection, value, BH_START, nil, error)
             case .constraints(let constraints):
-                bh_tasks_set_constraints_start(handle, &selection, arena.array([constraints.policy(arena)]), out, error)
+                bh_tasks_set_constraints(
+                    handle, &selection, arena.array([constraints.constraints(arena)]), BH_START, nil, error)
             case .reschedule(let earliest, let latest):
-                bh_tasks_reschedule_start(handle, &selection, earliest, latest, out, error)
+                bh_tasks_reschedule(handle, &selection, earliest, latest, BH_START, nil, error)
             }
         }
         try ticket.wait(signals)
@@ -162,7 +156,7 @@ final class Session {
 
     /// Those that are open.
     func challenges() throws(CommandError) -> [ChallengeRecord] {
-        let ticket = try Ticket { bh_session_challenges_start(handle, $0, $1) }
+        let ticket = try Ticket { bh_session_challenges(handle, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().challenges()
     }
@@ -170,14 +164,14 @@ final class Session {
     func respond(_ challenge: UInt64, _ response: Response) throws(CommandError) {
         let arena = CStringArena()
         var answer = response.response(arena)
-        let ticket = try Ticket { bh_session_respond_start(handle, challenge, &answer, $0, $1) }
+        let ticket = try Ticket { bh_session_respond(handle, challenge, &answer, BH_START, $0) }
         try ticket.wait(signals)
     }
 
     func claim(_ task: UInt64, destination: String, ifExists: Int) throws(CommandError) {
         let arena = CStringArena()
-        let ticket = try Ticket { out, error in
-            bh_task_claim_start(handle, task, arena.string(destination), Int32(ifExists), out, error)
+        let ticket = try Ticket { error in
+            bh_task_claim(handle, task, arena.string(destination), Int32(ifExists), BH_START, error)
         }
         try ticket.wait(signals)
     }

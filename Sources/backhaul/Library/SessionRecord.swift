@@ -24,7 +24,7 @@ struct SessionRecord {
         liveTasks = session.live_tasks
         events = session.events
         attention = session.attention
-        invalidating = session.invalidating != 0
+        invalidating = session.is_invalidated
         consumer = session.consumer
         created = session.created_ms
         openChallenges = session.open_challenges
@@ -64,7 +64,7 @@ struct SessionRecord {
         switch Int(launchState) {
         case BH_LAUNCH_DUE: parts.append("program starts " + Text.time(until: nextLaunch))
         case BH_LAUNCH_RUNNING: parts.append("program runs")
-        case BH_LAUNCH_LEFT_ALONE: parts.append("program failed too often: `backhaul launches`")
+        case BH_LAUNCH_GAVE_UP: parts.append("program failed too often: `backhaul launches`")
         default: break
         }
         if invalidating { parts.append("ends") }

@@ -36,7 +36,7 @@ struct TaskRecord {
     /// What it states for itself; nil: nothing.
     let constraints: ConstraintsRecord?
 
-    init(_ task: bh_task) {
+    init(_ task: bh_task_info) {
         id = task.id
         round = task.round
         state = task.state

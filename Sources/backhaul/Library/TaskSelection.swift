@@ -11,6 +11,6 @@ struct TaskSelection {
     func selection(_ arena: CStringArena) -> bh_task_selection {
         bh_task_selection(
             struct_size: MemoryLayout<bh_task_selection>.size, ids: arena.array(ids), id_count: ids.count,
-            states: states.reduce(0) { $0 | 1 << UInt32($1) }, group: arena.optionalString(group))
+            group: arena.optionalString(group), states: states.reduce(0) { $0 | 1 << UInt32($1) }, reserved: 0)
     }
 }

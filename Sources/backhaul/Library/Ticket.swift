@@ -11,11 +11,16 @@ struct Ticket: ~Copyable {
     private let pointer: OpaquePointer
 
     init(
-        _ start: (UnsafeMutablePointer<OpaquePointer?>, UnsafeMutablePointer<bh_error>) -> bh_status
+        _ start: (UnsafeMutablePointer<bh_error>) -> bh_status
     ) throws(CommandError) {
         var ticket: OpaquePointer?
         do {
-            try check { error in start(&ticket, error) }
+            try check { error in
+                let status = start(error)
+                guard Int(status) == BH_STARTED else { return status }
+                ticket = error.pointee.ticket
+                return bh_status(BH_OK)
+            }
         } catch {
             throw .failure(error)
         }
@@ -67,14 +72,6 @@ struct Ticket: ~Copyable {
         do { try check { error in bh_ticket_count(pointer, &count, error) } } catch { throw .failure(error) }
         return count
     }
-
-    /// Filled also when the verb failed.
-    func enqueued(capacity: Int) -> [bh_enqueued] {
-        var results = [bh_enqueued](repeating: bh_enqueued(), count: capacity)
-        var applied = 0
-        _ = bh_ticket_enqueued(pointer, &results, capacity, &applied, nil)
-        return results
-    }
 }
 
 /// What a listing or poll handed out.
@@ -84,7 +81,7 @@ struct Batch: ~Copyable {
     init(_ pointer: OpaquePointer?) { self.pointer = pointer }
     deinit { bh_batch_release(pointer) }
 
-    var hasMore: Bool { bh_batch_more(pointer) != 0 }
+    var hasMore: Bool { bh_batch_more(pointer) }
 
     func events() -> [EventRecord] { items(bh_batch_event_at).map { EventRecord($0) } }
     func tasks() -> [TaskRecord] { items(bh_batch_task_at).map { TaskRecord($0) } }
@@ -97,13 +94,13 @@ struct Batch: ~Copyable {
     func holds() -> [HoldRecord] { items(bh_batch_hold_at).map { HoldRecord($0) } }
     func networks() -> [NetworkRecord] { items(bh_batch_network_at).map { NetworkRecord($0) } }
     func activities() -> [ActivityRecord] { items(bh_batch_activity_at).map { ActivityRecord($0) } }
-    func existingTasks() -> [bh_existing_task] { items(bh_batch_existing_task_at) }
+    func enqueued() -> [HandedOver] { items(bh_batch_enqueued_at).map { HandedOver($0) } }
     func limits() -> bh_limits? { bh_batch_limits_at(pointer, 0)?.pointee }
     func launches() -> [LaunchRecord] { items(bh_batch_launch_info_at).map { LaunchRecord($0) } }
     func sessionsOfLaunch() -> [String] {
         guard let launch = bh_batch_launch_at(pointer, 0)?.pointee, launch.sessions != nil else { return [] }
-        return UnsafeBufferPointer(start: launch.sessions, count: launch.session_count).map {
-            SessionRecord($0).identifier
+        return UnsafeBufferPointer(start: launch.sessions, count: launch.session_count).compactMap {
+            $0.map { SessionRecord($0.pointee).identifier }
         }
     }
 

@@ -20,6 +20,7 @@ struct Part {
 
     func part(_ arena: CStringArena) -> bh_part {
         var part = bh_part()
+        part.struct_size = MemoryLayout<bh_part>.size
         part.name = arena.string(name)
         switch content {
         case .file(let path): part.file = arena.string(path)

@@ -87,7 +87,7 @@ struct ConstraintOptions {
         if let quietHours { constraints.quietHours = quietHours.isEmpty ? nil : quietHours }
     }
 
-    func change(_ fields: inout some ConstraintFields, _ arena: CStringArena) {
+    func change(_ fields: inout bh_constraints, _ arena: CStringArena) {
         var constraints = ConstraintsRecord(fields)
         change(&constraints)
         constraints.fill(&fields, arena)

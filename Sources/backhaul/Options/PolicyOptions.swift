@@ -10,7 +10,7 @@ struct PolicyOptions {
         OptionDescription("retry-jitter", nil, "PERCENT", "how much of each delay is random (50)"),
         OptionDescription(
             "retry-errors", nil, "LIST",
-            "what is tried again: name, connection, lost, timeout, tls, status, bad_response; or nothing"),
+            "what is tried again: name, connection, lost, timeout, tls, status, bad_response; or none"),
         OptionDescription("retry-status", nil, "LIST", "which statuses are tried again (408,425,429,500,502-504)"),
         OptionDescription("retry-unsafe", nil, nil, "repeat POST and PATCH even if the server may have acted on them"),
         OptionDescription("accept-status", nil, "LIST", "which statuses are no failures (200-299)"),
@@ -72,42 +72,42 @@ struct PolicyOptions {
     func policy(_ arena: CStringArena) -> bh_policy {
         var policy = bh_policy()
         policy.struct_size = MemoryLayout<bh_policy>.size
-        policy.maximum_attempts = attempts ?? 0
-        policy.first_retry_delay_ms = firstDelay ?? 0
-        policy.longest_retry_delay_ms = longestDelay ?? 0
-        policy.retry_jitter_percent = jitter ?? 0
-        policy.retry_errors = retryErrors ?? 0
-        policy.retries_unsafe_methods = retriesUnsafe ? Int32(BH_YES) : 0
-        policy.retry_statuses = arena.optionalString(retryStatuses)
-        policy.accepted_statuses = arena.optionalString(acceptedStatuses)
-        policy.request_timeout_ms = requestTimeout ?? 0
-        policy.resource_timeout_ms = resourceTimeout ?? 0
-        policy.http_version = version ?? 0
-        policy.redirects = redirects ?? 0
-        policy.maximum_redirects = redirectCount ?? 0
-        policy.maximum_size = largest ?? 0
+        policy.retry.maximum_attempts = attempts ?? 0
+        policy.retry.first_delay_ms = firstDelay ?? 0
+        policy.retry.longest_delay_ms = longestDelay ?? 0
+        policy.retry.jitter_percent = jitter ?? 0
+        policy.retry.errors = retryErrors ?? 0
+        policy.retry.unsafe_methods = retriesUnsafe ? Int32(BH_YES) : 0
+        policy.retry.statuses = arena.optionalString(retryStatuses)
+        policy.rules.accepted_statuses = arena.optionalString(acceptedStatuses)
+        policy.rules.request_timeout_ms = requestTimeout ?? 0
+        policy.rules.resource_timeout_ms = resourceTimeout ?? 0
+        policy.rules.http_version = version ?? 0
+        policy.rules.redirects = redirects ?? 0
+        policy.rules.maximum_redirects = redirectCount ?? 0
+        policy.rules.maximum_size = largest ?? 0
         policy.bytes_per_second = rate ?? 0
-        constraints.change(&policy, arena)
+        constraints.change(&policy.constraints, arena)
         return policy
     }
 
     /// Leaves what was not given as it is.
     func change(_ session: inout bh_session_configuration, _ arena: CStringArena) {
-        if let attempts { session.maximum_attempts = attempts }
-        if let firstDelay { session.first_retry_delay_ms = firstDelay }
-        if let longestDelay { session.longest_retry_delay_ms = longestDelay }
-        if let jitter { session.retry_jitter_percent = jitter }
-        if let retryErrors { session.retry_errors = retryErrors }
-        if retriesUnsafe { session.retries_unsafe_methods = Int32(BH_YES) }
-        if let retryStatuses { session.retry_statuses = arena.string(unlessEmpty: retryStatuses) }
-        if let acceptedStatuses { session.accepted_statuses = arena.string(unlessEmpty: acceptedStatuses) }
-        if let requestTimeout { session.request_timeout_ms = requestTimeout }
-        if let resourceTimeout { session.resource_timeout_ms = resourceTimeout }
-        if let version { session.http_version = version }
-        if let redirects { session.redirects = redirects }
-        if let redirectCount { session.maximum_redirects = redirectCount }
-        if let largest { session.maximum_size = largest }
+        if let attempts { session.retry.maximum_attempts = attempts }
+        if let firstDelay { session.retry.first_delay_ms = firstDelay }
+        if let longestDelay { session.retry.longest_delay_ms = longestDelay }
+        if let jitter { session.retry.jitter_percent = jitter }
+        if let retryErrors { session.retry.errors = retryErrors }
+        if retriesUnsafe { session.retry.unsafe_methods = Int32(BH_YES) }
+        if let retryStatuses { session.retry.statuses = arena.string(unlessEmpty: retryStatuses) }
+        if let acceptedStatuses { session.rules.accepted_statuses = arena.string(unlessEmpty: acceptedStatuses) }
+        if let requestTimeout { session.rules.request_timeout_ms = requestTimeout }
+        if let resourceTimeout { session.rules.resource_timeout_ms = resourceTimeout }
+        if let version { session.rules.http_version = version }
+        if let redirects { session.rules.redirects = redirects }
+        if let redirectCount { session.rules.maximum_redirects = redirectCount }
+        if let largest { session.rules.maximum_size = largest }
         if let rate { session.bytes_per_second = rate }
-        constraints.change(&session, arena)
+        constraints.change(&session.constraints, arena)
     }
 }

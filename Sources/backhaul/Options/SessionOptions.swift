@@ -105,35 +105,35 @@ struct SessionOptions {
 
     /// - Parameter isNew: The session's, not a change of one: it asks for credentials unless it is told not to.
     func change(_ session: inout bh_session_configuration, _ arena: CStringArena, isNew: Bool) {
-        if let certificates { session.ca_file = arena.string(unlessEmpty: certificates) }
-        if let maximumAttempts { session.maximum_attempts = maximumAttempts }
+        if let certificates { session.tls.ca_file = arena.string(unlessEmpty: certificates) }
+        if let maximumAttempts { session.retry.maximum_attempts = maximumAttempts }
         if asksForCredentials != nil || isNew {
             session.asks_for_credentials = Int32(asksForCredentials == false ? BH_NO : BH_YES)
         }
         if let proxy {
-            session.proxy = arena.string(unlessEmpty: proxy)
+            session.proxy.url = arena.string(unlessEmpty: proxy)
             // Another proxy is not told what the former was.
-            session.proxy_user = nil
-            session.proxy_password = nil
+            session.proxy.user = nil
+            session.proxy.password = nil
         }
         if let proxyUser {
-            session.proxy_user = arena.string(unlessEmpty: proxyUser)
-            session.proxy_password = proxyUser.isEmpty ? nil : arena.optionalString(proxyPassword)
+            session.proxy.user = arena.string(unlessEmpty: proxyUser)
+            session.proxy.password = proxyUser.isEmpty ? nil : arena.optionalString(proxyPassword)
         }
-        if let exceptions { session.no_proxy = arena.string(unlessEmpty: exceptions) }
+        if let exceptions { session.proxy.bypass = arena.string(unlessEmpty: exceptions) }
         if let clientCertificate {
-            session.client_certificate = arena.string(unlessEmpty: clientCertificate)
-            session.client_key = nil
+            session.tls.client_certificate = arena.string(unlessEmpty: clientCertificate)
+            session.tls.client_key = nil
         }
-        if let clientKey { session.client_key = arena.string(unlessEmpty: clientKey) }
-        if let pins { session.pinned_public_keys = arena.string(unlessEmpty: pins) }
-        if let minimumTLS { session.minimum_tls = Int32(minimumTLS) }
+        if let clientKey { session.tls.client_key = arena.string(unlessEmpty: clientKey) }
+        if let pins { session.tls.pinned_public_keys = arena.string(unlessEmpty: pins) }
+        if let minimumTLS { session.tls.minimum_version = Int32(minimumTLS) }
         if let cookies { session.cookies = cookies }
         if let connections { session.connections_per_origin = connections }
         if let runningTasks { session.maximum_running_tasks = runningTasks }
         if let historyLimit { session.history_limit = historyLimit }
-        if let dailyBudget { session.daily_budget = dailyBudget }
-        if let monthlyBudget { session.monthly_budget = monthlyBudget }
+        if let dailyBudget { session.budget.daily = dailyBudget }
+        if let monthlyBudget { session.budget.monthly = monthlyBudget }
         if let slowAfter { session.slow_after_ms = slowAfter }
         if let slowPause { session.slow_pause_ms = slowPause }
         if let discretionaryIfLaunched { session.discretionary_if_launched = discretionaryIfLaunched }

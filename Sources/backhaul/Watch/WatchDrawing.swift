@@ -46,7 +46,7 @@ extension Watch {
             let waiting = try session.tasks(
                 TaskSelection(ids: ids, states: [BH_TASK_WAITING, BH_TASK_SUSPENDED]), maximum: 32).tasks
             // Those that something is wrong with; others only where nothing else is to be seen.
-            let troubled = waiting.filter { Int($0.reason) != BH_REASON_TURN && Int($0.reason) != BH_REASON_SUSPENDED }
+            let troubled = waiting.filter { Int($0.reason) != BH_REASON_SLOT && Int($0.reason) != BH_REASON_SUSPENDED }
             shown += (shown.isEmpty && troubled.isEmpty ? Array(waiting.prefix(3)) : troubled)
                 .prefix(visible - shown.count)
         }

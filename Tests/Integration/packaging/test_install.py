@@ -12,7 +12,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 EXAMPLE = PROJECT / "examples" / "c" / "photos.c"
 FILES = {
     "bin/backhaul", "include/backhaul.h", "include/backhaul/module.modulemap", "lib/libbackhaul.so",
-    "lib/libbackhaul.so.0", "lib/pkgconfig/backhaul.pc", "libexec/backhaul/backhauld",
+    "lib/libbackhaul.so.1", "lib/pkgconfig/backhaul.pc", "libexec/backhaul/backhauld",
 }
 VERSION = "import backhaul; print(backhaul.version())"
 #: What the test environment says of the built library, and an installed one has to do without.

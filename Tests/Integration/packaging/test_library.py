@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[3]
-LIBRARY = PROJECT / "build" / "lib" / "libbackhaul.so.0"
+LIBRARY = PROJECT / "build" / "lib" / "libbackhaul.so.1"
 HEADER = PROJECT / "include" / "backhaul.h"
 
 # Every machine that can use the library has these; Swift's runtime is linked in.
@@ -24,13 +24,13 @@ def output(*command, **options):
 def test_exactly_the_functions_of_the_header_are_exported():
     symbols = output("nm", "-D", "--defined-only", LIBRARY).splitlines()
     exported = {line.split()[-1].partition("@")[0] for line in symbols}
-    declared = set(re.findall(r"^[a-z][^/;{]*?\b(bh_\w+)\(", HEADER.read_text(encoding="utf-8"), flags=re.M))
+    declared = set(re.findall(r"^BH_API [^;{]*?\b(bh_\w+)\(", HEADER.read_text(encoding="utf-8"), flags=re.M))
     assert exported == declared
 
 
 def test_it_has_its_soname_and_stays_loaded_once_it_is():
     dynamic = output("readelf", "--dynamic", LIBRARY)
-    assert re.search(r"\(SONAME\).*\[libbackhaul\.so\.0\]", dynamic)
+    assert re.search(r"\(SONAME\).*\[libbackhaul\.so\.1\]", dynamic)
     assert re.search(r"\(FLAGS_1\).*NODELETE", dynamic)
 
 

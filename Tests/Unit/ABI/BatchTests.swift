@@ -86,7 +86,7 @@ struct BatchTests {
         // Its structs point into it.
         defer { withExtendedLifetime(batch) {} }
         let item = try #require(batch.task(at: 0)).pointee
-        #expect(item.struct_size == MemoryLayout<bh_task>.size)
+        #expect(item.struct_size == MemoryLayout<bh_task_info>.size)
         #expect(item.id == 4 && item.round == 1 && item.state == BH_TASK_WAITING && item.reason == BH_REASON_RETRY)
         #expect(item.next_attempt_ms == 99 && item.priority == -7)
         #expect(item.status == BH_CONNECTION_LOST && item.http_status == 200 && item.attempts == 3)
@@ -102,7 +102,7 @@ struct BatchTests {
         stated.minimumBytesPerSecond = 9
         stated.quietHours = QuietHours("22:00-06:30")
         var task = TaskInfo(
-            id: TaskID(rawValue: 4), round: 1, state: .waiting, reason: .turn, reasonText: nil,
+            id: TaskID(rawValue: 4), round: 1, state: .waiting, reason: .slot, reasonText: nil,
             nextAttemptMilliseconds: 0, url: "http://example.org/", destinationPath: nil, idempotencyKey: nil,
             userData: nil, priority: 0, failure: nil, httpStatus: 0, attempts: 0, offset: 0, size: nil,
             bytesPerSecond: 0, enqueuedMilliseconds: 12)
@@ -111,12 +111,10 @@ struct BatchTests {
         let batch = try Batch(.tasks([task, plain], more: false))
         // Its structs point into it.
         defer { withExtendedLifetime(batch) {} }
-        let policy = try #require(batch.task(at: 0)?.pointee.constraints).pointee
-        #expect(policy.struct_size == MemoryLayout<bh_policy>.size)
-        #expect(policy.preset == BH_PRESET_OVERNIGHT && policy.requires_external_power == BH_NO)
-        #expect(policy.requires_unmetered == BH_DEFAULT && policy.minimum_bytes_per_second == 9)
-        #expect(text(policy.quiet_hours) == "22:00-06:30")
-        #expect(policy.maximum_attempts == 0 && policy.retry_statuses == nil && policy.bytes_per_second == 0)
+        let constraints = try #require(batch.task(at: 0)?.pointee.constraints).pointee
+        #expect(constraints.preset == BH_PRESET_OVERNIGHT && constraints.requires_external_power == BH_NO)
+        #expect(constraints.requires_unmetered == BH_DEFAULT && constraints.minimum_bytes_per_second == 9)
+        #expect(text(constraints.quiet_hours) == "22:00-06:30")
         #expect(batch.task(at: 1)?.pointee.constraints == nil)
     }
 
@@ -159,12 +157,12 @@ struct BatchTests {
         // Its structs point into it.
         defer { withExtendedLifetime(batch) {} }
         let first = try #require(batch.session(at: 0)).pointee
-        #expect(text(first.identifier) == "quiet" && first.attention == 0 && first.invalidating == 0)
+        #expect(text(first.identifier) == "quiet" && first.attention == 0 && !first.is_invalidated)
         let second = try #require(batch.session(at: 1)).pointee
         #expect(second.struct_size == MemoryLayout<bh_session_info>.size)
         #expect(text(second.identifier) == "b\u{FC}sy" && second.round == 5 && second.live_tasks == 6)
         #expect(second.events == 7 && Int(second.attention) == BH_ATTENTION_EVENTS | BH_ATTENTION_FINISHED)
-        #expect(second.invalidating == 1 && second.consumer == 8 && second.created_ms == 9)
+        #expect(second.is_invalidated && second.consumer == 8 && second.created_ms == 9)
     }
 
     @Test("holds a configuration with its defaults filled in")
@@ -176,8 +174,8 @@ struct BatchTests {
         defer { withExtendedLifetime(batch) {} }
         let configuration = try #require(batch.configuration(at: 0)).pointee
         #expect(text(configuration.identifier) == "gallery" && configuration.connections_per_origin == 6)
-        #expect(configuration.maximum_attempts == 0 && configuration.resource_timeout_ms == 604_800_000)
-        #expect(configuration.ca_file == nil && Int(configuration.tolerances) == BH_TOLERATE_EARLY_RESPONSE)
+        #expect(configuration.retry.maximum_attempts == 0 && configuration.rules.resource_timeout_ms == 604_800_000)
+        #expect(configuration.tls.ca_file == nil && Int(configuration.tolerances) == BH_TOLERATE_EARLY_RESPONSE)
     }
 
     @Test("has nothing of another kind and nothing beyond its end", arguments: [-1, 1, .max, .min])

@@ -56,35 +56,41 @@ struct ConfigurationField: CustomTestStringConvertible, Sendable {
     ]
 
     private static let retries = [
-        ConfigurationField("maximum_attempts", \.maximum_attempts, 6) { $0.maximumAttempts = 6 },
-        ConfigurationField("first_retry_delay_ms", \.first_retry_delay_ms, 7) { $0.firstRetryDelayMilliseconds = 7 },
-        ConfigurationField("longest_retry_delay_ms", \.longest_retry_delay_ms, 8_000) {
+        ConfigurationField("retry.maximum_attempts", \.retry.maximum_attempts, 6) { $0.maximumAttempts = 6 },
+        ConfigurationField("retry.first_delay_ms", \.retry.first_delay_ms, 7) { $0.firstRetryDelayMilliseconds = 7 },
+        ConfigurationField("retry.longest_delay_ms", \.retry.longest_delay_ms, 8_000) {
             $0.longestRetryDelayMilliseconds = 8_000
         },
-        ConfigurationField("request_timeout_ms", \.request_timeout_ms, 9) { $0.requestTimeoutMilliseconds = 9 },
-        ConfigurationField("resource_timeout_ms", \.resource_timeout_ms, 10) { $0.resourceTimeoutMilliseconds = 10 },
-        ConfigurationField("retry_jitter_percent", \.retry_jitter_percent, 11) { $0.retryJitterPercent = 11 },
-        ConfigurationField("retry_errors", \.retry_errors, UInt32(BH_RETRY_LOST | BH_RETRY_BAD_RESPONSE)) {
+        ConfigurationField("rules.request_timeout_ms", \.rules.request_timeout_ms, 9) {
+            $0.requestTimeoutMilliseconds = 9
+        },
+        ConfigurationField("rules.resource_timeout_ms", \.rules.resource_timeout_ms, 10) {
+            $0.resourceTimeoutMilliseconds = 10
+        },
+        ConfigurationField("retry.jitter_percent", \.retry.jitter_percent, 11) { $0.retryJitterPercent = 11 },
+        ConfigurationField("retry.errors", \.retry.errors, UInt32(BH_RETRY_LOST | BH_RETRY_BAD_RESPONSE)) {
             $0.retryErrors = [.lost, .badResponse]
         },
-        ConfigurationField("retries_unsafe_methods", \.retries_unsafe_methods, Int32(BH_YES)) {
+        ConfigurationField("retry.unsafe_methods", \.retry.unsafe_methods, Int32(BH_YES)) {
             $0.retriesUnsafeMethods = true
         },
-        ConfigurationField("retry_statuses", \.retry_statuses, "500-501,503") {
+        ConfigurationField("retry.statuses", \.retry.statuses, "500-501,503") {
             if let statuses = StatusList("500-501,503") { $0.retryStatuses = statuses }
         },
     ]
 
     private static let requests = [
-        ConfigurationField("accepted_statuses", \.accepted_statuses, "200,404") {
+        ConfigurationField("rules.accepted_statuses", \.rules.accepted_statuses, "200,404") {
             if let statuses = StatusList("200,404") { $0.acceptedStatuses = statuses }
         },
-        ConfigurationField("http_version", \.http_version, Int32(BH_HTTP_2_PRIOR_KNOWLEDGE)) {
+        ConfigurationField("rules.http_version", \.rules.http_version, Int32(BH_HTTP_2_PRIOR_KNOWLEDGE)) {
             $0.httpVersion = .http2PriorKnowledge
         },
-        ConfigurationField("redirects", \.redirects, Int32(BH_REDIRECTS_SAME_ORIGIN)) { $0.redirects = .sameOrigin },
-        ConfigurationField("maximum_redirects", \.maximum_redirects, 12) { $0.maximumRedirects = 12 },
-        ConfigurationField("maximum_size", \.maximum_size, 13) { $0.maximumSize = 13 },
+        ConfigurationField("rules.redirects", \.rules.redirects, Int32(BH_REDIRECTS_SAME_ORIGIN)) {
+            $0.redirects = .sameOrigin
+        },
+        ConfigurationField("rules.maximum_redirects", \.rules.maximum_redirects, 12) { $0.maximumRedirects = 12 },
+        ConfigurationField("rules.maximum_size", \.rules.maximum_size, 13) { $0.maximumSize = 13 },
         ConfigurationField(
             "headers", "header_count",
             give: { given, memory in
@@ -99,76 +105,88 @@ struct ConfigurationField: CustomTestStringConvertible, Sendable {
         ) {
             $0.tolerances = [.missingCloseNotify, .earlyResponse]
         },
-        ConfigurationField("daily_budget", \.daily_budget, 15) { $0.budget.daily = 15 },
-        ConfigurationField("monthly_budget", \.monthly_budget, .max) { $0.budget.monthly = 0 },
+        ConfigurationField("budget.daily", \.budget.daily, 15) { $0.budget.daily = 15 },
+        ConfigurationField("budget.monthly", \.budget.monthly, .max) { $0.budget.monthly = 0 },
     ]
 
     private static let connections = [
-        ConfigurationField("proxy", \.proxy, "socks5h://proxy.example:1080") {
+        ConfigurationField("proxy.url", \.proxy.url, "socks5h://proxy.example:1080") {
             $0.proxy.url = "socks5h://proxy.example:1080"
         },
-        ConfigurationField("proxy_user", \.proxy_user, "ann") { $0.proxy.user = "ann" },
+        ConfigurationField("proxy.user", \.proxy.user, "ann") { $0.proxy.user = "ann" },
         ConfigurationField(
-            "proxy_password",
+            "proxy.password",
             give: { given, memory in
                 // Refused without a user.
-                given.proxy_user = memory.text("ann")
-                given.proxy_password = memory.text("secret")
+                given.proxy.user = memory.text("ann")
+                given.proxy.password = memory.text("secret")
             },
             expect: {
                 $0.proxy.user = "ann"
                 $0.proxy.password = "secret"
             }),
-        ConfigurationField("no_proxy", \.no_proxy, "localhost,.example") { $0.proxy.exceptions = "localhost,.example" },
-        ConfigurationField("ca_file", \.ca_file, "/etc/ca.pem") { $0.caFile = "/etc/ca.pem" },
-        ConfigurationField("minimum_tls", \.minimum_tls, Int32(BH_TLS_1_3)) { $0.tls.minimum = .tls13 },
-        ConfigurationField("client_certificate", \.client_certificate, "/etc/client.pem") {
+        ConfigurationField("proxy.bypass", \.proxy.bypass, "localhost,.example") {
+            $0.proxy.exceptions = "localhost,.example"
+        },
+        ConfigurationField("tls.ca_file", \.tls.ca_file, "/etc/ca.pem") { $0.caFile = "/etc/ca.pem" },
+        ConfigurationField("tls.minimum_version", \.tls.minimum_version, Int32(BH_TLS_1_3)) { $0.tls.minimum = .tls13 },
+        ConfigurationField("tls.client_certificate", \.tls.client_certificate, "/etc/client.pem") {
             $0.tls.clientCertificate = "/etc/client.pem"
         },
         ConfigurationField(
-            "client_key",
+            "tls.client_key",
             give: { given, memory in
                 // Refused without a certificate.
-                given.client_certificate = memory.text("/etc/client.pem")
-                given.client_key = memory.text("/etc/key.pem")
+                given.tls.client_certificate = memory.text("/etc/client.pem")
+                given.tls.client_key = memory.text("/etc/key.pem")
             },
             expect: {
                 $0.tls.clientCertificate = "/etc/client.pem"
                 $0.tls.clientKey = "/etc/key.pem"
             }),
-        ConfigurationField("pinned_public_keys", \.pinned_public_keys, pin) { $0.tls.pinnedPublicKeys = pin },
+        ConfigurationField("tls.pinned_public_keys", \.tls.pinned_public_keys, pin) { $0.tls.pinnedPublicKeys = pin },
     ]
 
     private static let constraints = [
-        ConfigurationField("preset", \.preset, Int32(BH_PRESET_OVERNIGHT)) { $0.constraints.preset = .overnight },
-        ConfigurationField("requires_external_power", \.requires_external_power, Int32(BH_YES)) {
+        ConfigurationField("constraints.preset", \.constraints.preset, Int32(BH_PRESET_OVERNIGHT)) {
+            $0.constraints.preset = .overnight
+        },
+        ConfigurationField(
+            "constraints.requires_external_power", \.constraints.requires_external_power, Int32(BH_YES)
+        ) {
             $0.constraints.requiresExternalPower = true
         },
-        ConfigurationField("requires_unmetered", \.requires_unmetered, Int32(BH_NO)) {
+        ConfigurationField("constraints.requires_unmetered", \.constraints.requires_unmetered, Int32(BH_NO)) {
             $0.constraints.requiresUnmetered = false
         },
-        ConfigurationField("networks", \.networks, UInt32(BH_NETWORK_WIFI | BH_NETWORK_TUNNEL)) {
+        ConfigurationField(
+            "constraints.networks", \.constraints.networks, UInt32(BH_NETWORK_WIFI | BH_NETWORK_TUNNEL)
+        ) {
             $0.constraints.networks = [.wifi, .tunnel]
         },
-        ConfigurationField("minimum_battery_percent", \.minimum_battery_percent, 16) {
+        ConfigurationField("constraints.minimum_battery_percent", \.constraints.minimum_battery_percent, 16) {
             $0.constraints.minimumBatteryPercent = 16
         },
-        ConfigurationField("maximum_thermal_state", \.maximum_thermal_state, Int32(BH_THERMAL_FAIR)) {
+        ConfigurationField(
+            "constraints.maximum_thermal_state", \.constraints.maximum_thermal_state, Int32(BH_THERMAL_FAIR)
+        ) {
             $0.constraints.maximumThermalState = .fair
         },
-        ConfigurationField("maximum_cpu_pressure_percent", \.maximum_cpu_pressure_percent, 17) {
+        ConfigurationField("constraints.maximum_cpu_pressure_percent", \.constraints.maximum_cpu_pressure_percent, 17) {
             $0.constraints.maximumCPUPressurePercent = 17
         },
-        ConfigurationField("maximum_io_pressure_percent", \.maximum_io_pressure_percent, 18) {
+        ConfigurationField("constraints.maximum_io_pressure_percent", \.constraints.maximum_io_pressure_percent, 18) {
             $0.constraints.maximumIOPressurePercent = 18
         },
-        ConfigurationField("maximum_memory_pressure_percent", \.maximum_memory_pressure_percent, 19) {
+        ConfigurationField(
+            "constraints.maximum_memory_pressure_percent", \.constraints.maximum_memory_pressure_percent, 19
+        ) {
             $0.constraints.maximumMemoryPressurePercent = 19
         },
-        ConfigurationField("minimum_bytes_per_second", \.minimum_bytes_per_second, 20) {
+        ConfigurationField("constraints.minimum_bytes_per_second", \.constraints.minimum_bytes_per_second, 20) {
             $0.constraints.minimumBytesPerSecond = 20
         },
-        ConfigurationField("quiet_hours", \.quiet_hours, "22:00-06:30") {
+        ConfigurationField("constraints.quiet_hours", \.constraints.quiet_hours, "22:00-06:30") {
             $0.constraints.quietHours = QuietHours("22:00-06:30")
         },
         ConfigurationField("slow_after_ms", \.slow_after_ms, 21_000) { $0.slowAfterMilliseconds = 21_000 },

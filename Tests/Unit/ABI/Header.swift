@@ -4,6 +4,8 @@ import Foundation
 struct Header {
     /// Struct name and field names.
     let structs: [(name: String, fields: [String])]
+    /// "bh_policy.retry" and the struct that this field is.
+    let embedded: [String: String]
     /// Names of all enumerators and of all macros that are numbers.
     let constants: [String]
 
@@ -17,10 +19,26 @@ struct Header {
             let fields = match.2.matches(of: #/(\w+)(\[\w+\])?;/#).map { String($0.1) }
             return (String(match.1), fields)
         }
+        let names = structs.map(\.name)
+        embedded = Dictionary(uniqueKeysWithValues: text.matches(of: #/(?s)typedef struct (bh_\w+) \{(.*?)\} \w+;/#)
+            .flatMap { match in
+                match.2.matches(of: #/(?m)^ +(bh_\w+) (\w+);/#).filter { names.contains(String($0.1)) }.map {
+                    ("\(match.1).\($0.2)", String($0.1))
+                }
+            })
         let statuses = text.matches(of: #/X\((\w+), \d+,/#).map { "BH_\($0.1)" }
+        let items = text.matches(of: #/X\((\w+), \w+, bh_\w+, \d+\)/#).map { "BH_ITEM_\($0.1)" }
         let enumerators = text.matches(of: #/(?m)(BH_\w+) = -?\w/#).map { String($0.1) }
-        let macros = text.matches(of: #/(?m)^#define (BH_\w+) +[^ {\\]/#).map { String($0.1) }
-        constants = statuses + enumerators + macros.filter { !$0.hasSuffix("_INIT") }
+        let macros = text.matches(of: #/(?m)^#define (BH_\w+) +[(\-]*(?:\d|BH_VERSION)/#).map { String($0.1) }
+        constants = statuses + items + enumerators + macros
+    }
+
+    /// The fields of a struct, and in place of an embedded one its fields: "retry.first_delay_ms".
+    func leaves(of name: String) -> [String] {
+        let fields = structs.first { $0.name == name }?.fields ?? []
+        return fields.flatMap { field in
+            embedded["\(name).\(field)"].map { part in leaves(of: part).map { "\(field).\($0)" } } ?? [field]
+        }
     }
 
     /// The same document as bh_abi_json, made by a C compiler from the header alone.

@@ -29,7 +29,7 @@ final class RequestArgumentTests {
         request.struct_size = MemoryLayout<bh_request>.size
         request.url = text("https://example.org/1")
         change(&request)
-        return try RequestArgument.read(&request, count: 1, stride: MemoryLayout<bh_request>.size)[0]
+        return try RequestArgument.read(&request, count: 1)[0]
     }
 
     @Test("is taken with each of its fields")

@@ -16,14 +16,14 @@ let minute: Int64 = 60_000
 let hour: Int64 = 60 * minute
 
 /// Every reason but none.
-let allReasons = BH_REASON_TURN...BH_REASON_PORTAL
+let allReasons = BH_REASON_SLOT...BH_REASON_PORTAL
 
 func task(
     _ reason: Int, state: Int = BH_TASK_WAITING, text: String? = nil, next: Int64 = 0, latest: Int64 = 0,
     id: UInt64 = 12, error: String? = nil, offset: UInt64 = 0, stated: ConstraintsRecord? = nil
 ) -> TaskRecord {
     let arena = CStringArena()
-    var task = bh_task()
+    var task = bh_task_info()
     task.id = id
     task.state = Int32(state)
     task.reason = Int32(reason)
@@ -36,7 +36,7 @@ func task(
     task.ended_ms = state >= BH_TASK_SUCCEEDED ? evening - hour : 0
     task.offset = offset
     task.size = UInt64.max
-    task.constraints = stated.flatMap { arena.array([$0.policy(arena)]) }
+    task.constraints = stated.flatMap { arena.array([$0.constraints(arena)]) }
     return TaskRecord(task)
 }
 
@@ -64,7 +64,7 @@ func challenge(_ id: UInt64, origin: String, schemes: Int, realm: String?) -> Ch
 }
 
 func wait(_ reason: Int, from: Int64, to: Int64?) -> WaitRecord {
-    var wait = bh_wait()
+    var wait = bh_wait_record()
     wait.reason = Int32(reason)
     wait.began_ms = from
     wait.ended_ms = to ?? 0
@@ -77,7 +77,7 @@ func condition(
     let arena = CStringArena()
     var condition = bh_condition()
     condition.kind = Int32(kind)
-    condition.is_known = isKnown ? 1 : 0
+    condition.is_known = isKnown
     condition.value = value
     condition.name = arena.optionalString(name)
     condition.text = arena.string(text)

@@ -22,7 +22,7 @@ struct WaitingGroupTests {
     func grouped() throws {
         let groups = gathered(
             (1...1000).map { task(BH_REASON_POWER, text: "on battery", id: $0, stated: external) }
-                + [task(BH_REASON_TURN, text: "other transfers run before it", id: 1001)])
+                + [task(BH_REASON_SLOT, text: "other transfers run before it", id: 1001)])
         #expect(groups.count == 2)
         let lines = lines(try #require(groups.first), began: evening - hour)
         #expect(lines[0] == "1000 transfers wait for external power since 20:10.")

@@ -147,7 +147,7 @@ struct DaemonTests {
         let first = try startDaemon(version: "9.0.1/77")
         let failure = #expect(throws: Failure.self) { _ = try store.openWithDaemon() }
         #expect(failure?.status == .engineIncompatible && failure?.detail == Int64(first))
-        #expect(failure?.message.contains("9.0.1") == true && failure?.message.contains("0.4.0") == true)
+        #expect(failure?.message.contains("9.0.1") == true && failure?.message.contains("1.0.0") == true)
         #expect(store.holder == first && ProcessIdentity.of(processID: first) != nil)
     }
 

@@ -64,7 +64,7 @@ struct RescheduleTests {
         let id = try enqueue(store, session, earliest: 90_000)
         let change = try reschedule(store, session, Rescheduling(earliest: .to(nil)), at: 30_000)
         #expect(change.tasks == [id] && change.count == 1 && change.lanes.count == 1)
-        #expect(try task(store, session).reason == .turn)
+        #expect(try task(store, session).reason == .slot)
         #expect(try task(store, session).earliestStartMilliseconds == nil)
         #expect(try waits(store, session, id, now: 40_000) == ["earliestStart 20000-30000"])
         #expect(try startable(store, at: 30_000) == [id])
@@ -167,7 +167,7 @@ struct RescheduleTests {
             try reschedule(store, session, Rescheduling(earliest: .to(60_000)))
         }
         #expect(failure?.message.contains("task \(second.rawValue) ") == true, "\(failure?.message ?? "")")
-        #expect(try store.tasks(of: session).allSatisfy { $0.reason == .turn && $0.earliestStartMilliseconds == nil })
+        #expect(try store.tasks(of: session).allSatisfy { $0.reason == .slot && $0.earliestStartMilliseconds == nil })
         try reschedule(store, session, Rescheduling(earliest: .to(60_000), latest: .to(nil)))
         #expect(try store.tasks(of: session).allSatisfy { $0.latestStartMilliseconds == nil })
     }

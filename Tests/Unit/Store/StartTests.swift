@@ -28,7 +28,7 @@ struct StartTests {
             return (early, try transaction.delays.releaseDue(bootMilliseconds: 15_000))
         }
         #expect(lanes.0.isEmpty && lanes.1 == made.lanes)
-        #expect(try reason(store, session) == .turn)
+        #expect(try reason(store, session) == .slot)
     }
 
     @Test("one whose earliest start has come waits for its turn at once")
@@ -36,7 +36,7 @@ struct StartTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         #expect(try store.enqueue(session, earliest: 20_000).nextDue == nil)
-        #expect(try reason(store, session) == .turn)
+        #expect(try reason(store, session) == .slot)
     }
 
     @Test("a start at the end of time traps nothing")
@@ -82,7 +82,7 @@ struct StartTests {
                 .resume, to: TaskSelection(), of: session, running: [], now: 26_000, bootMilliseconds: 16_000)
         }
         #expect(late.nextDue == nil)
-        #expect(try reason(store, session) == .turn)
+        #expect(try reason(store, session) == .slot)
     }
 
     @Test("when the calendar jumps, an earliest start stays at its time on the wall")

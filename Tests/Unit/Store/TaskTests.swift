@@ -125,7 +125,7 @@ struct TaskTests {
                 of: session, TaskSelection(), after: .zero, maximum: 9, running: [], bootMilliseconds: 600, now: 10_000
             ).tasks
         }
-        #expect(info.map(\.reason) == [.retry, .diskFull, .turn])
+        #expect(info.map(\.reason) == [.retry, .diskFull, .slot])
         #expect(info.map(\.nextAttemptMilliseconds) == [10_000, 10_100, 0])
         #expect(info.allSatisfy { $0.reasonText != nil })
         #expect(info[0].failure == Failure(.connectionLost, "it broke", domain: .curl, detail: 56))

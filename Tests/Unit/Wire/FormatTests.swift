@@ -9,7 +9,7 @@ import Testing
         let hello = Hello(client: ClientID(high: 1, low: 0x0203), application: "org.a", process: 7)
         #expect(
             try Wire.encode(.hello(hello))
-                == [46, 0, 0, 0] + [1] + Array("bhul".utf8) + [5, 0] + [0, 4, 0, 0] + [1, 0, 0, 0, 0, 0, 0, 0]
+                == [46, 0, 0, 0] + [1] + Array("bhul".utf8) + [5, 0] + [0, 0, 1, 0] + [1, 0, 0, 0, 0, 0, 0, 0]
                 + [3, 2, 0, 0, 0, 0, 0, 0] + [5, 0, 0, 0] + Array("org.a".utf8) + [7, 0, 0, 0] + [0] + [0]
                 + [0, 0, 0, 0])
     }

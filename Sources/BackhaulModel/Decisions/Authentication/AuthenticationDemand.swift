@@ -93,9 +93,11 @@ extension ProtectionSpace {
 extension ProtectionSpace {
     /// Of tasks that get no credential.
     public var failure: Failure {
-        guard kind != .refresh else { return Failure(.authenticationRequired, "\(sentence); none was given") }
+        guard kind != .refresh else {
+            return Failure(.authenticationRequired, "\(sentence); none that serves was given")
+        }
         return Failure(
-            .authenticationRequired, "\(sentence), and none was given", domain: .http,
+            .authenticationRequired, "\(sentence), and none that it accepts was given", domain: .http,
             detail: kind == .server ? 401 : 407)
     }
 

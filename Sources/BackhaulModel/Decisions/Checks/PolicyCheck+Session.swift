@@ -26,8 +26,8 @@ extension RequestCheck {
             $0 == nil ? "session" : "request"
         }
         throw contradiction(
-            "first_retry_delay_ms of the \(owners[0]), \(first),",
-            "the smaller longest_retry_delay_ms of the \(owners[1]), \(longest)")
+            "retry.first_delay_ms of the \(owners[0]), \(first),",
+            "the smaller retry.longest_delay_ms of the \(owners[1]), \(longest)")
     }
 
     private static func checkStatuses(_ policy: TaskPolicy, _ session: SessionConfiguration) throws(Failure) {
@@ -46,7 +46,7 @@ extension RequestCheck {
     ) throws(Failure) {
         guard let both = (100...599).first(where: { accepted.contains($0) && retried.contains($0) }) else { return }
         throw contradiction(
-            "retry_statuses of the \(retryOwner)", "accepted_statuses of the \(acceptOwner), which has \(both), too")
+            "retry.statuses of the \(retryOwner)", "accepted_statuses of the \(acceptOwner), which has \(both), too")
     }
 
     private static func contradiction(_ one: String, _ other: String) -> Failure {

@@ -7,15 +7,15 @@ enum PolicyCheck {
     static func check(_ policy: TaskPolicy) throws(Failure) {
         if let attempts = policy.maximumAttempts { try FieldCheck.range(attempts, 1...UInt32.max, "maximum_attempts") }
         if let delay = policy.firstRetryDelayMilliseconds {
-            try FieldCheck.range(delay, 1...day, "first_retry_delay_ms")
+            try FieldCheck.range(delay, 1...day, "retry.first_delay_ms")
         }
         if let delay = policy.longestRetryDelayMilliseconds {
-            try FieldCheck.range(delay, 1...day, "longest_retry_delay_ms")
+            try FieldCheck.range(delay, 1...day, "retry.longest_delay_ms")
         }
         if let first = policy.firstRetryDelayMilliseconds, let longest = policy.longestRetryDelayMilliseconds {
             try checkDelays(first, longest)
         }
-        if let percent = policy.retryJitterPercent { try FieldCheck.range(percent, 1...100, "retry_jitter_percent") }
+        if let percent = policy.retryJitterPercent { try FieldCheck.range(percent, 1...100, "retry.jitter_percent") }
         if let errors = policy.retryErrors { try check(errors, attempts: policy.maximumAttempts) }
         if let timeout = policy.requestTimeoutMilliseconds {
             try FieldCheck.range(timeout, 1...day, "request_timeout_ms")
@@ -53,20 +53,20 @@ enum PolicyCheck {
 
     private static func checkDelays(_ first: UInt32, _ longest: UInt32) throws(Failure) {
         guard first <= longest else {
-            throw invalid("first_retry_delay_ms is \(first), more than longest_retry_delay_ms, \(longest)")
+            throw invalid("retry.first_delay_ms is \(first), more than retry.longest_delay_ms, \(longest)")
         }
     }
 
     private static func check(_ errors: RetryErrors, attempts: UInt32?) throws(Failure) {
         let unknown = errors.subtracting(.all)
         guard unknown.isEmpty else {
-            throw invalid("retry_errors has the unknown bits 0x\(String(unknown.rawValue, radix: 16))")
+            throw invalid("retry.errors has the unknown bits 0x\(String(unknown.rawValue, radix: 16))")
         }
         guard !errors.contains(.nothing) || errors == .nothing else {
-            throw invalid("retry_errors has BH_RETRY_NOTHING beside other bits; give it alone")
+            throw invalid("retry.errors has BH_RETRY_NONE beside other bits; give it alone")
         }
         if errors == .nothing, let attempts, attempts > 1 {
-            throw invalid("retry_errors is BH_RETRY_NOTHING, but maximum_attempts is \(attempts); give one of them")
+            throw invalid("retry.errors is BH_RETRY_NONE, but maximum_attempts is \(attempts); give one of them")
         }
     }
 
@@ -85,7 +85,7 @@ enum PolicyCheck {
 
     private static func check(_ accepted: StatusList, _ retried: StatusList) throws(Failure) {
         if let both = (100...599).first(where: { accepted.contains($0) && retried.contains($0) }) {
-            throw invalid("accepted_statuses and retry_statuses both have \(both); an answer cannot be both")
+            throw invalid("accepted_statuses and retry.statuses both have \(both); a response cannot be both")
         }
     }
 

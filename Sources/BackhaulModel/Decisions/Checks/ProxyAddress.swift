@@ -6,19 +6,19 @@ enum ProxyAddress {
     static func check(_ text: String) throws(Failure) {
         let bytes = Array(text.utf8)
         guard let scheme = schemes.first(where: { text.utf8.starts(with: "\($0)://".utf8) }) else {
-            throw invalid("proxy starts with none of \(schemes.map { $0 + "://" }.joined(separator: ", "))")
+            throw invalid("proxy.url starts with none of \(schemes.map { $0 + "://" }.joined(separator: ", "))")
         }
         var rest = bytes[(scheme.utf8.count + 3)...]
         if rest.last == UInt8(ascii: "/") { rest.removeLast() }
         guard !rest.contains(UInt8(ascii: "@")) else {
-            throw invalid("proxy has a user name; give it as proxy_user, which no listing shows")
+            throw invalid("proxy.url has a user name; give it as proxy.user, which no listing shows")
         }
         if let colon = rest.lastIndex(of: UInt8(ascii: ":")), rest[colon...].contains(UInt8(ascii: "]")) == false {
             let port = String(decoding: rest[(colon + 1)...], as: UTF8.self)
-            guard let number = UInt16(port), number > 0 else { throw invalid("proxy has a port that is none") }
+            guard let number = UInt16(port), number > 0 else { throw invalid("proxy.url has a port that is none") }
         }
         guard !rest.isEmpty, rest.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !"/?#\\".utf8.contains($0) }) else {
-            throw invalid("proxy is not a scheme, a server and perhaps a port: \"http://proxy.example:3128\"")
+            throw invalid("proxy.url is not a scheme, a server and perhaps a port: \"http://proxy.example:3128\"")
         }
     }
 

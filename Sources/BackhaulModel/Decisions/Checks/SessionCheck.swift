@@ -54,15 +54,15 @@ public enum SessionCheck {
             guard let text else { continue }
             guard text.utf8.count <= Limits.credentialSize, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
                 throw invalid(
-                    "proxy, proxy_user, proxy_password or no_proxy has a control character or more than "
+                    "proxy.url, proxy.user, proxy.password or proxy.bypass has a control character or more than "
                         + "\(Limits.credentialSize) bytes")
             }
         }
         guard proxy.user != nil || proxy.password == nil else {
-            throw invalid("proxy_password is given without proxy_user; give both or none")
+            throw invalid("proxy.password is given without proxy.user; give both or none")
         }
         if proxy.url == "none", proxy.user != nil {
-            throw invalid("proxy is none, but proxy_user is given; leave out one of them")
+            throw invalid("proxy.url is none, but proxy.user is given; leave out one of them")
         }
         if proxy.url == "none" || proxy.url == nil { return }
         try ProxyAddress.check(proxy.url ?? "")

@@ -120,7 +120,7 @@ public enum LaunchDecision {
         case .none, .ended: break
         }
         guard facts.isNeeded else { return (.none, nil) }
-        if facts.backoff.launches >= facts.policy.maximumLaunches { return (.leftAlone, nil) }
+        if facts.backoff.launches >= facts.policy.maximumLaunches { return (.gaveUp, nil) }
         if facts.isCovered { return facts.coverEndsAt.map { (.due, $0) } ?? (.none, nil) }
         return (.due, max(facts.now, facts.backoff.dueAt ?? facts.now))
     }

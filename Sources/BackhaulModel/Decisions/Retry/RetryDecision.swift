@@ -97,7 +97,7 @@ extension FailedAttempt {
 }
 
 extension TransferPolicy {
-    /// Whether `retry_errors` and `retry_statuses` have the failure. For those that no bit is for, such as one of the
+    /// Whether `retry.errors` and `retry.statuses` have the failure. For those that no bit is for, such as one of the
     /// disk, whoever met it has found that it may pass.
     public func retries(_ failure: Failure) -> Bool {
         switch failure.status {
@@ -126,7 +126,7 @@ extension TransferPolicy {
         mayRepeat(attempt.method) || attempt.surelyNotProcessed || attempt.failure.tellsNotProcessed
     }
 
-    /// `first_retry_delay_ms`, doubled with each try in a row up to `longest_retry_delay_ms`. `retry_jitter_percent` of
+    /// `retry.first_delay_ms`, doubled with each try in a row up to `retry.longest_delay_ms`. `retry.jitter_percent` of
     /// it are random, so that many tasks that failed together do not come back together.
     func delay(fruitless: UInt32, retryAfterSeconds: Int64?, jitter: Double) -> Int64 {
         let doublings = min(max(1, fruitless) - 1, 31)

@@ -109,7 +109,7 @@ struct LaunchControllerTests {
         world.process.end()
         try world.pass(milliseconds: 7_200_000)
         #expect(world.started == 3)
-        #expect(world.info.state == .leftAlone)
+        #expect(world.info.state == .gaveUp)
         #expect(!world.launches.isBusy)
     }
 

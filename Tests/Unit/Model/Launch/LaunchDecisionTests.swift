@@ -33,7 +33,7 @@ struct LaunchDecisionTests {
     @Test("after as many launches in vain as are allowed the application is left alone, however long ago", arguments: [
         (7, LaunchDecision.Step.launch), (8, .leaveAlone), (9, .leaveAlone),
     ] as [(UInt32, LaunchDecision.Step)])
-    func leftAlone(launches: UInt32, expected: LaunchDecision.Step) {
+    func gaveUp(launches: UInt32, expected: LaunchDecision.Step) {
         #expect(next(.waiting { $0.backoff = LaunchBackoff(launches: launches, dueAt: nil) }) == expected)
     }
 
@@ -124,7 +124,7 @@ struct LaunchDecisionTests {
             let (state, nextAt) = LaunchDecision.state(facts)
             switch next(facts) {
             case .launch: #expect(state == .due && nextAt == facts.now)
-            case .leaveAlone: #expect(state == .leftAlone && nextAt == nil)
+            case .leaveAlone: #expect(state == .gaveUp && nextAt == nil)
             case .askToEnd, .kill, .extendAttachTime: #expect(state == .running)
             case .wait(let time) where facts.run == .none: #expect(state == .due && nextAt == time)
             case .rest, .wait, .over, .failed: break

@@ -47,16 +47,16 @@ struct SessionCheckTests {
         Row("1,025 tasks", names: "maximum_running_tasks") { $0.maximumRunningTasks = 1_025 },
         Row("one attempt", names: nil) { $0.maximumAttempts = 1 },
         Row("no attempt", names: "maximum_attempts") { $0.maximumAttempts = 0 },
-        Row("no first delay", names: "first_retry_delay_ms") { $0.firstRetryDelayMilliseconds = 0 },
-        Row("a first delay above a day", names: "first_retry_delay_ms") { $0.firstRetryDelayMilliseconds = .max },
+        Row("no first delay", names: "retry.first_delay_ms") { $0.firstRetryDelayMilliseconds = 0 },
+        Row("a first delay above a day", names: "retry.first_delay_ms") { $0.firstRetryDelayMilliseconds = .max },
         Row("delays of a day", names: nil) {
             $0.firstRetryDelayMilliseconds = 86_400_000
             $0.longestRetryDelayMilliseconds = 86_400_000
         },
-        Row("a longest delay above a day", names: "longest_retry_delay_ms") {
+        Row("a longest delay above a day", names: "retry.longest_delay_ms") {
             $0.longestRetryDelayMilliseconds = 86_400_001
         },
-        Row("a first delay above the longest", names: "first_retry_delay_ms") {
+        Row("a first delay above the longest", names: "retry.first_delay_ms") {
             $0.firstRetryDelayMilliseconds = 2_000
             $0.longestRetryDelayMilliseconds = 1_999
         },

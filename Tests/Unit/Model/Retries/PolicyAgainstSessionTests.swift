@@ -23,25 +23,25 @@ struct PolicyRow: CustomTestStringConvertible {
 struct PolicyAgainstSessionTests {
     @Test("Contradictions are refused, with both fields named", arguments: [
         PolicyRow("nothing of its own") { _ in },
-        PolicyRow("a first delay above the longest", names: "first_retry_delay_ms", "longest_retry_delay_ms") {
+        PolicyRow("a first delay above the longest", names: "retry.first_delay_ms", "retry.longest_delay_ms") {
             $0.policy.firstRetryDelayMilliseconds = 600_001
         },
         PolicyRow("a first delay as the session's longest") { $0.policy.firstRetryDelayMilliseconds = 600_000 },
-        PolicyRow("a longest delay below the first", names: "first_retry_delay_ms", "longest_retry_delay_ms") {
+        PolicyRow("a longest delay below the first", names: "retry.first_delay_ms", "retry.longest_delay_ms") {
             $0.policy.longestRetryDelayMilliseconds = 999
         },
         PolicyRow("both delays of its own") {
             $0.policy.firstRetryDelayMilliseconds = 700_000
             $0.policy.longestRetryDelayMilliseconds = 700_000
         },
-        PolicyRow("retrying what the session accepts", names: "retry_statuses", "accepted_statuses") {
+        PolicyRow("retrying what the session accepts", names: "retry.statuses", "accepted_statuses") {
             $0.policy.retryStatuses = StatusList("204,503")
         },
         PolicyRow("retrying what the session does not accept") { $0.policy.retryStatuses = StatusList("404") },
         PolicyRow("accepting what the session retries by default") {
             $0.policy.acceptedStatuses = StatusList("200-299,503")
         },
-        PolicyRow("accepting what the session wants retried", names: "retry_statuses", "accepted_statuses") {
+        PolicyRow("accepting what the session wants retried", names: "retry.statuses", "accepted_statuses") {
             $0.retryStatuses = StatusList("404") ?? $0.retryStatuses
         } request: { $0.policy.acceptedStatuses = StatusList("404") },
         PolicyRow("a limit of redirects where there are none", names: "maximum_redirects", "redirects") {
