@@ -13,7 +13,7 @@
 
 #define AT_ONCE 32
 
-static bh_error error = BH_ERROR_INIT;
+static bh_error error = BH_INIT(bh_error);
 
 static void check(bh_status status, const char *what) {
     if (status == BH_OK) return;
@@ -44,13 +44,12 @@ static void enqueue(bh_session *session, char *text) {
             requests = realloc(requests, room * sizeof *requests);
             if (!requests) abort();
         }
-        requests[count] = (bh_request)BH_REQUEST_INIT;
+        requests[count] = (bh_request)BH_INIT(bh_request);
         requests[count].url = url;
         requests[count].destination = strtok(NULL, "\t\n");
         count++;
     }
-    check(bh_session_enqueue(session, requests, count, sizeof *requests, BH_WAIT_DEFAULT, NULL, NULL, &error),
-          "enqueue");
+    check(bh_session_enqueue(session, requests, count, BH_WAIT_DEFAULT, NULL, &error), "enqueue");
     free(requests);
 }
 
@@ -80,8 +79,8 @@ static int wait_and_acknowledge(bh_session *session) {
 int main(int argc, char **argv) {
     bh_application *application = NULL;
     bh_session *session = NULL;
-    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
-    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    bh_application_options options = BH_INIT(bh_application_options);
+    bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     if (argc < 4 || argc > 5) {
         fprintf(stderr, "usage: bench_host daemon|embedded STORE LIST [CA_FILE]\n");
         return 2;
@@ -93,7 +92,7 @@ int main(int argc, char **argv) {
     configuration.identifier = "bench";
     configuration.connections_per_origin = AT_ONCE;
     configuration.maximum_running_tasks = AT_ONCE;
-    configuration.ca_file = argv[4];
+    configuration.tls.ca_file = argv[4];
     check(bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_WAIT_DEFAULT, &session, NULL, &error),
           "create");
     char *text = whole_file(argv[3]);

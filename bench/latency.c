@@ -31,7 +31,7 @@
 
 enum { FILE_SIZE = 16 << 10, WARM_UP = 10 };
 
-static bh_error error = BH_ERROR_INIT;
+static bh_error error = BH_INIT(bh_error);
 static _Atomic int64_t last_byte_sent;
 static char body[FILE_SIZE];
 
@@ -116,8 +116,8 @@ static void finish_round(bh_session *session, int64_t *first_read) {
 static void measure_events(const char *store, const char *folder, int count) {
     bh_application *application = NULL;
     bh_session *session = NULL;
-    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
-    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    bh_application_options options = BH_INIT(bh_application_options);
+    bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     int64_t *woken = calloc((size_t)count, sizeof *woken), *read = calloc((size_t)count, sizeof *read);
     char url[64];
     if (!woken || !read) abort();
@@ -132,11 +132,11 @@ static void measure_events(const char *store, const char *folder, int count) {
     check(bh_session_event_fd(session, &polled.fd, &error), "descriptor");
     for (int i = -WARM_UP; i < count; i++) {
         char destination[4096];
-        bh_request request = BH_REQUEST_INIT;
+        bh_request request = BH_INIT(bh_request);
         snprintf(destination, sizeof destination, "%s/%d", folder, i);
         request.url = url;
         request.destination = destination;
-        check(bh_session_enqueue(session, &request, 1, sizeof request, BH_WAIT_DEFAULT, NULL, NULL, &error), "enqueue");
+        check(bh_session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, NULL, &error), "enqueue");
         if (poll(&polled, 1, 10000) != 1) fail("no event came");
         int64_t wake_up = now(), first_read = 0, sent = last_byte_sent;
         finish_round(session, &first_read);

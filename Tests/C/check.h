@@ -11,6 +11,10 @@
 /* Where this test may make a store; does not exist yet. */
 static const char *store;
 
+/* Value of an output parameter that a call must not set. */
+static char untouched;
+#define UNTOUCHED ((void *)&untouched)
+
 #define FAIL(...)                                                                                                      \
     do {                                                                                                               \
         fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);                                                                \
@@ -53,9 +57,9 @@ struct test {
     }
 
 static inline bh_application *open_application(void) {
-    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
+    bh_application_options options = BH_INIT(bh_application_options);
     bh_application *application = NULL;
-    bh_error error = BH_ERROR_INIT;
+    bh_error error = BH_INIT(bh_error);
     options.identifier = "org.example.tests";
     options.store = store;
     options.hosting = BH_HOSTING_EMBEDDED;
@@ -65,10 +69,10 @@ static inline bh_application *open_application(void) {
     return application;
 }
 
-static inline bh_session *create_session(bh_application *application, const char *identifier, int32_t role) {
-    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+static inline bh_session *create_session(bh_application *application, const char *identifier, bh_role role) {
+    bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_session *session = NULL;
-    bh_error error = BH_ERROR_INIT;
+    bh_error error = BH_INIT(bh_error);
     configuration.identifier = identifier;
     if (bh_session_create(application, &configuration, role, 20000, &session, NULL, &error) != BH_OK)
         FAIL("cannot create %s: %s: %s", identifier, bh_status_name(error.status), error.message);
@@ -78,10 +82,29 @@ static inline bh_session *create_session(bh_application *application, const char
 
 /* Never sent to: the task is made suspended, and the port is one that nothing listens on. */
 static inline bh_request idle_request(void) {
-    bh_request request = BH_REQUEST_INIT;
+    bh_request request = BH_INIT(bh_request);
     request.url = "http://127.0.0.1:9/file";
     request.flags = BH_REQUEST_STARTS_SUSPENDED;
     return request;
+}
+
+static inline bh_enqueued enqueue_one(bh_session *session, const bh_request *request) {
+    bh_batch *results = NULL;
+    bh_error error = BH_INIT(bh_error);
+    if (bh_session_enqueue(session, request, 1, 20000, &results, &error) != BH_OK)
+        FAIL("cannot enqueue: %s: %s", bh_status_name(error.status), error.message);
+    CHECK(bh_batch_count(results) == 1);
+    bh_enqueued result = *bh_batch_enqueued_at(results, 0);
+    bh_batch_release(results);
+    CHECK(result.struct_size == sizeof result && result.request == 0 && result.task_id != 0);
+    return result;
+}
+
+/* Of a call that was started. */
+static inline bh_ticket *ticket_of(bh_status status, const bh_error *error) {
+    if (status != BH_STARTED) FAIL("%s instead of BH_STARTED: %s", bh_status_name(status), error->message);
+    CHECK(error->status == BH_STARTED && error->ticket != NULL && error->ticket != UNTOUCHED);
+    return error->ticket;
 }
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-static bh_error error = BH_ERROR_INIT;
+static bh_error error = BH_INIT(bh_error);
 
 #define CHECK_REFUSED(word, call)                                                                                      \
     do {                                                                                                               \

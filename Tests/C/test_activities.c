@@ -3,29 +3,29 @@
 
 static void a_network_comes_back_as_it_was_said_until_nothing_is_said(void) {
     bh_application *application = open_application();
-    bh_network network = BH_NETWORK_INIT;
+    bh_network network = BH_INIT(bh_network);
     bh_batch *batch = NULL;
     const bh_network *found = NULL;
     network.name = "Hotspot";
     network.metered = BH_NO;
     network.month_starts_on = 28;
-    network.daily_budget = UINT64_C(1) << 40;
-    network.monthly_budget = BH_BUDGET_NOTHING;
+    network.budget.daily = UINT64_C(1) << 40;
+    network.budget.monthly = BH_BUDGET_NOTHING;
     for (int is_said = 1; is_said >= 0; is_said--) {
-        CHECK_STATUS(BH_OK, bh_application_set_network(application, &network, 20000, &error));
-        CHECK_STATUS(BH_OK, bh_application_networks(application, 20000, &batch, &error));
+        CHECK_STATUS(BH_OK, bh_store_set_network(application, &network, 20000, &error));
+        CHECK_STATUS(BH_OK, bh_store_networks(application, 20000, &batch, &error));
         found = NULL;
         for (size_t i = 0; i < bh_batch_count(batch); i++)
             if (strcmp(bh_batch_network_at(batch, i)->name, "Hotspot") == 0) found = bh_batch_network_at(batch, i);
         CHECK((found != NULL) == is_said);
         if (found) {
             CHECK(found->metered == BH_NO && found->month_starts_on == 28);
-            CHECK(found->daily_budget == UINT64_C(1) << 40 && found->monthly_budget == BH_BUDGET_NOTHING);
-            CHECK(found->is_current == 0 && found->kind == 0 && found->used_this_month == 0);
+            CHECK(found->budget.daily == UINT64_C(1) << 40 && found->budget.monthly == BH_BUDGET_NOTHING);
+            CHECK(!found->is_current && found->kind == 0 && found->used_this_month == 0);
             CHECK(found->day_ends_ms > 0 && found->month_ends_ms >= found->day_ends_ms);
         }
         bh_batch_release(batch);
-        network = (bh_network)BH_NETWORK_INIT;
+        network = (bh_network)BH_INIT(bh_network);
         network.name = "Hotspot";
     }
     bh_application_close(application);
@@ -34,8 +34,8 @@ static void a_network_comes_back_as_it_was_said_until_nothing_is_said(void) {
 static void activities_are_listed_changed_and_removed(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
-    bh_request request = BH_REQUEST_INIT;
-    bh_activity activity = BH_ACTIVITY_INIT;
+    bh_request request = BH_INIT(bh_request);
+    bh_activity activity = BH_INIT(bh_activity);
     bh_batch *batch = NULL;
     request.url = "http://127.0.0.1:9/feed";
     activity.identifier = "sync";
@@ -46,7 +46,7 @@ static void activities_are_listed_changed_and_removed(void) {
     activity.first_ms = 4000000000000;
     activity.request = &request;
     CHECK_STATUS(BH_OK, bh_session_set_activity(session, &activity, 20000, &error));
-    activity = (bh_activity)BH_ACTIVITY_INIT;
+    activity = (bh_activity)BH_INIT(bh_activity);
     activity.identifier = "feed";
     activity.interval_ms = 86400000;
     CHECK_STATUS(BH_OK, bh_session_set_activity(session, &activity, 20000, &error));
@@ -73,7 +73,7 @@ static void activities_are_listed_changed_and_removed(void) {
 static void an_activity_without_a_request_is_an_event(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
-    bh_activity activity = BH_ACTIVITY_INIT;
+    bh_activity activity = BH_INIT(bh_activity);
     bh_batch *batch = NULL;
     activity.identifier = "feed";
     activity.interval_ms = 1000;
@@ -87,7 +87,7 @@ static void an_activity_without_a_request_is_an_event(void) {
     CHECK_TEXT("feed", event->activity);
     CHECK_STATUS(BH_OK, bh_session_acknowledge(session, &event->id, 1, 20000, NULL, &error));
     bh_batch_release(batch);
-    CHECK_STATUS(BH_OK, bh_application_holds(application, 20000, &batch, &error));
+    CHECK_STATUS(BH_OK, bh_store_holds(application, 20000, &batch, &error));
     CHECK(bh_batch_count(batch) == 0);
     bh_batch_release(batch);
     bh_application_close(application);

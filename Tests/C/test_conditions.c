@@ -5,24 +5,24 @@
 #include <stddef.h>
 
 static bh_session_configuration everything(void) {
-    bh_session_configuration given = BH_SESSION_CONFIGURATION_INIT;
+    bh_session_configuration given = BH_INIT(bh_session_configuration);
     given.identifier = "gallery";
-    given.preset = BH_PRESET_OVERNIGHT;
-    given.requires_external_power = BH_NO;
-    given.requires_unmetered = BH_YES;
-    given.networks = BH_NETWORK_ETHERNET | BH_NETWORK_OTHER;
-    given.minimum_battery_percent = 100;
-    given.maximum_thermal_state = BH_THERMAL_NOMINAL;
-    given.maximum_cpu_pressure_percent = 1;
-    given.maximum_io_pressure_percent = 50;
-    given.maximum_memory_pressure_percent = 100;
-    given.minimum_bytes_per_second = UINT64_C(1) << 40;
-    given.quiet_hours = "mon-fri 08:00-18:00, sat 10:00-14:00";
+    given.constraints.preset = BH_PRESET_OVERNIGHT;
+    given.constraints.requires_external_power = BH_NO;
+    given.constraints.requires_unmetered = BH_YES;
+    given.constraints.networks = BH_NETWORK_ETHERNET | BH_NETWORK_OTHER;
+    given.constraints.minimum_battery_percent = 100;
+    given.constraints.maximum_thermal_state = BH_THERMAL_NOMINAL;
+    given.constraints.maximum_cpu_pressure_percent = 1;
+    given.constraints.maximum_io_pressure_percent = 50;
+    given.constraints.maximum_memory_pressure_percent = 100;
+    given.constraints.minimum_bytes_per_second = UINT64_C(1) << 40;
+    given.constraints.quiet_hours = "mon-fri 08:00-18:00, sat 10:00-14:00";
     given.slow_after_ms = 1000;
     given.slow_pause_ms = 2000;
     given.discretionary_if_launched = BH_YES;
-    given.daily_budget = UINT64_C(1) << 41;
-    given.monthly_budget = BH_BUDGET_NOTHING;
+    given.budget.daily = UINT64_C(1) << 41;
+    given.budget.monthly = BH_BUDGET_NOTHING;
     return given;
 }
 
@@ -32,32 +32,20 @@ static void what_a_session_waits_for_comes_back_as_it_was_given(void) {
     bh_session *session = NULL;
     bh_batch *batch = NULL;
     const bh_session_configuration *got = come_back(application, &given, &session, &batch);
-    CHECK(got->preset == BH_PRESET_OVERNIGHT && got->requires_external_power == BH_NO);
-    CHECK(got->requires_unmetered == BH_YES && got->networks == (BH_NETWORK_ETHERNET | BH_NETWORK_OTHER));
-    CHECK(got->minimum_battery_percent == 100 && got->maximum_thermal_state == BH_THERMAL_NOMINAL);
-    CHECK(got->maximum_cpu_pressure_percent == 1 && got->maximum_io_pressure_percent == 50);
-    CHECK(got->maximum_memory_pressure_percent == 100);
-    CHECK(got->minimum_bytes_per_second == UINT64_C(1) << 40);
-    CHECK_TEXT("mon-fri 08:00-18:00, sat 10:00-14:00", got->quiet_hours);
+    const bh_constraints *constraints = &got->constraints;
+    CHECK(constraints->preset == BH_PRESET_OVERNIGHT && constraints->requires_external_power == BH_NO);
+    CHECK(constraints->requires_unmetered == BH_YES);
+    CHECK(constraints->networks == (BH_NETWORK_ETHERNET | BH_NETWORK_OTHER));
+    CHECK(constraints->minimum_battery_percent == 100);
+    CHECK(constraints->maximum_thermal_state == BH_THERMAL_NOMINAL);
+    CHECK(constraints->maximum_cpu_pressure_percent == 1 && constraints->maximum_io_pressure_percent == 50);
+    CHECK(constraints->maximum_memory_pressure_percent == 100);
+    CHECK(constraints->minimum_bytes_per_second == UINT64_C(1) << 40);
+    CHECK_TEXT("mon-fri 08:00-18:00, sat 10:00-14:00", constraints->quiet_hours);
     CHECK(got->slow_after_ms == 1000 && got->slow_pause_ms == 2000 && got->discretionary_if_launched == BH_YES);
-    CHECK(got->daily_budget == UINT64_C(1) << 41 && got->monthly_budget == BH_BUDGET_NOTHING);
+    CHECK(got->budget.daily == UINT64_C(1) << 41 && got->budget.monthly == BH_BUDGET_NOTHING);
     CHECK(got->tolerances == 0);
-    CHECK_STATUS(BH_OK, bh_session_update(session, got, 20000, &error));
-    bh_batch_release(batch);
-    bh_application_close(application);
-}
-
-static void a_host_of_an_older_header_asks_for_nothing(void) {
-    bh_application *application = open_application();
-    bh_session_configuration given = everything();
-    bh_session *session = NULL;
-    bh_batch *batch = NULL;
-    /* sizeof in header 0.3.0, where `preset` was padding. */
-    given.struct_size = offsetof(bh_session_configuration, requires_external_power);
-    const bh_session_configuration *got = come_back(application, &given, &session, &batch);
-    CHECK(got->preset == BH_PRESET_DEFAULT && got->requires_external_power == BH_DEFAULT);
-    CHECK(got->networks == 0 && got->quiet_hours == NULL && got->minimum_bytes_per_second == 0);
-    CHECK(got->daily_budget == 0 && got->monthly_budget == 0);
+    CHECK_STATUS(BH_OK, bh_session_set_configuration(session, got, 20000, &error));
     bh_batch_release(batch);
     bh_application_close(application);
 }
@@ -76,29 +64,29 @@ static void what_cannot_be_waited_for_is_refused_by_its_name(void) {
         given = everything();                                                                                          \
         given.assignment;                                                                                              \
         CHECK_REFUSED(word, bh_session_create(application, &given, BH_ROLE_PRODUCE, 20000, &session, NULL, &error));   \
-        policy = (bh_policy)BH_POLICY_INIT;                                                                            \
+        policy = (bh_policy)BH_INIT(bh_policy);                                                                        \
         policy.assignment;                                                                                             \
-        CHECK_REFUSED(word, bh_session_enqueue(producer, &request, 1, sizeof request, 20000, NULL, NULL, &error));     \
+        CHECK_REFUSED(word, bh_session_enqueue(producer, &request, 1, 20000, NULL, &error));                           \
         CHECK(error.index == 0);                                                                                       \
     } while (0)
-    CHECK_BAD("preset", preset = 3);
-    CHECK_BAD("preset", preset = -1);
-    CHECK_BAD("requires_external_power", requires_external_power = 3);
-    CHECK_BAD("requires_unmetered", requires_unmetered = -1);
-    CHECK_BAD("networks", networks = 64);
-    CHECK_BAD("minimum_battery_percent", minimum_battery_percent = 101);
-    CHECK_BAD("minimum_battery_percent", minimum_battery_percent = UINT32_MAX);
-    CHECK_BAD("maximum_thermal_state", maximum_thermal_state = BH_THERMAL_CRITICAL);
-    CHECK_BAD("maximum_thermal_state", maximum_thermal_state = 5);
-    CHECK_BAD("maximum_cpu_pressure_percent", maximum_cpu_pressure_percent = 101);
-    CHECK_BAD("maximum_io_pressure_percent", maximum_io_pressure_percent = 101);
-    CHECK_BAD("maximum_memory_pressure_percent", maximum_memory_pressure_percent = 101);
-    CHECK_BAD("quiet_hours", quiet_hours = "");
-    CHECK_BAD("quiet_hours", quiet_hours = "22:00");
-    CHECK_BAD("quiet_hours", quiet_hours = "24:00-06:00");
-    CHECK_BAD("quiet_hours", quiet_hours = "06:00-06:00");
-    CHECK_BAD("quiet_hours", quiet_hours = "someday 06:00-07:00");
-    CHECK_BAD("quiet_hours", quiet_hours = "00:00-12:00, 12:00-24:00");
+    CHECK_BAD("preset", constraints.preset = 3);
+    CHECK_BAD("preset", constraints.preset = -1);
+    CHECK_BAD("requires_external_power", constraints.requires_external_power = 3);
+    CHECK_BAD("requires_unmetered", constraints.requires_unmetered = -1);
+    CHECK_BAD("networks", constraints.networks = 64);
+    CHECK_BAD("minimum_battery_percent", constraints.minimum_battery_percent = 101);
+    CHECK_BAD("minimum_battery_percent", constraints.minimum_battery_percent = UINT32_MAX);
+    CHECK_BAD("maximum_thermal_state", constraints.maximum_thermal_state = BH_THERMAL_CRITICAL);
+    CHECK_BAD("maximum_thermal_state", constraints.maximum_thermal_state = 5);
+    CHECK_BAD("maximum_cpu_pressure_percent", constraints.maximum_cpu_pressure_percent = 101);
+    CHECK_BAD("maximum_io_pressure_percent", constraints.maximum_io_pressure_percent = 101);
+    CHECK_BAD("maximum_memory_pressure_percent", constraints.maximum_memory_pressure_percent = 101);
+    CHECK_BAD("quiet_hours", constraints.quiet_hours = "");
+    CHECK_BAD("quiet_hours", constraints.quiet_hours = "22:00");
+    CHECK_BAD("quiet_hours", constraints.quiet_hours = "24:00-06:00");
+    CHECK_BAD("quiet_hours", constraints.quiet_hours = "06:00-06:00");
+    CHECK_BAD("quiet_hours", constraints.quiet_hours = "someday 06:00-07:00");
+    CHECK_BAD("quiet_hours", constraints.quiet_hours = "00:00-12:00, 12:00-24:00");
 #undef CHECK_BAD
     CHECK(session == NULL);
     bh_application_close(application);
@@ -108,20 +96,19 @@ static void starts_and_sizes_come_back_and_must_make_sense(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = idle_request();
-    bh_enqueued result;
     bh_batch *tasks = NULL;
     request.earliest_start_ms = 4000000000000;
     request.latest_start_ms = 4000000000000;
     request.expected_bytes_received = UINT64_MAX;
     request.expected_bytes_sent = 1;
-    CHECK_STATUS(BH_OK, bh_session_enqueue(session, &request, 1, sizeof request, 20000, &result, NULL, &error));
-    CHECK_STATUS(BH_OK, bh_task_info(session, result.task_id, 20000, &tasks, &error));
-    const bh_task *task = bh_batch_task_at(tasks, 0);
+    bh_enqueued result = enqueue_one(session, &request);
+    CHECK_STATUS(BH_OK, bh_session_task(session, result.task_id, 20000, &tasks, &error));
+    const bh_task_info *task = bh_batch_task_at(tasks, 0);
     CHECK(task->earliest_start_ms == 4000000000000 && task->latest_start_ms == 4000000000000);
     CHECK(task->expected_bytes_received == UINT64_MAX && task->expected_bytes_sent == 1);
     bh_batch_release(tasks);
 #define CHECK_BAD(word)                                                                                                \
-    CHECK_REFUSED(word, bh_session_enqueue(session, &request, 1, sizeof request, 20000, NULL, NULL, &error))
+    CHECK_REFUSED(word, bh_session_enqueue(session, &request, 1, 20000, NULL, &error))
     request.latest_start_ms = 3999999999999;
     CHECK_BAD("earliest_start_ms");
     request.latest_start_ms = -1;
@@ -141,15 +128,15 @@ static void starts_and_sizes_come_back_and_must_make_sense(void) {
 
 static void a_network_that_cannot_be_is_refused_by_the_name_of_its_field(void) {
     bh_application *application = open_application();
-    bh_network network = BH_NETWORK_INIT;
-    bh_ticket *ticket = NULL;
+    bh_network network = BH_INIT(bh_network);
     char name[257];
     memset(name, 'a', 256);
     name[256] = 0;
 #define CHECK_BAD(word, given)                                                                                         \
     do {                                                                                                               \
-        CHECK_REFUSED(word, bh_application_set_network(application, given, 20000, &error));                            \
-        CHECK_REFUSED(word, bh_application_set_network_start(application, given, &ticket, &error));                    \
+        CHECK_REFUSED(word, bh_store_set_network(application, given, 20000, &error));                                  \
+        CHECK_REFUSED(word, bh_store_set_network(application, given, BH_START, &error));                               \
+        CHECK(error.ticket == NULL);                                                                                   \
     } while (0)
     CHECK_BAD("network is NULL", NULL);
     CHECK_BAD("name is NULL", &network);
@@ -171,7 +158,6 @@ static void a_network_that_cannot_be_is_refused_by_the_name_of_its_field(void) {
     network.struct_size = offsetof(bh_network, kind);
     CHECK_BAD("struct_size", &network);
 #undef CHECK_BAD
-    CHECK(ticket == NULL);
     bh_application_close(application);
 }
 
@@ -180,20 +166,20 @@ static void an_activity_that_cannot_be_is_refused_by_the_name_of_its_field(void)
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_activity activity;
     bh_request request;
-    bh_ticket *ticket = NULL;
     CHECK_REFUSED("activity is NULL", bh_session_set_activity(session, NULL, 20000, &error));
     CHECK_REFUSED("identifier is NULL", bh_session_remove_activity(session, NULL, 20000, &error));
-    CHECK_REFUSED("identifier is NULL", bh_session_remove_activity_start(session, NULL, &ticket, &error));
+    CHECK_REFUSED("identifier is NULL", bh_session_remove_activity(session, NULL, BH_START, &error));
 #define CHECK_BAD(word, ...)                                                                                           \
     do {                                                                                                               \
-        activity = (bh_activity)BH_ACTIVITY_INIT;                                                                      \
+        activity = (bh_activity)BH_INIT(bh_activity);                                                                  \
         activity.identifier = "feed";                                                                                  \
         activity.interval_ms = 3600000;                                                                                \
-        request = (bh_request)BH_REQUEST_INIT;                                                                         \
+        request = (bh_request)BH_INIT(bh_request);                                                                     \
         request.url = "http://127.0.0.1:9/feed";                                                                       \
         __VA_ARGS__;                                                                                                   \
         CHECK_REFUSED(word, bh_session_set_activity(session, &activity, 20000, &error));                               \
-        CHECK_REFUSED(word, bh_session_set_activity_start(session, &activity, &ticket, &error));                       \
+        CHECK_REFUSED(word, bh_session_set_activity(session, &activity, BH_START, &error));                            \
+        CHECK(error.ticket == NULL);                                                                                   \
     } while (0)
     CHECK_BAD("identifier is NULL", activity.identifier = NULL);
     CHECK_BAD("identifier", activity.identifier = "");
@@ -213,11 +199,10 @@ static void an_activity_that_cannot_be_is_refused_by_the_name_of_its_field(void)
     CHECK_BAD("BH_IF_EXISTS_REPLACE", activity.request = &request; request.destination = "/tmp/backhaul-nothing");
     CHECK_BAD("body", activity.request = &request; request.body_file = "/etc/passwd");
 #undef CHECK_BAD
-    CHECK(ticket == NULL);
     bh_application_close(application);
 }
 
-MAIN(TEST(what_a_session_waits_for_comes_back_as_it_was_given), TEST(a_host_of_an_older_header_asks_for_nothing),
+MAIN(TEST(what_a_session_waits_for_comes_back_as_it_was_given),
      TEST(what_cannot_be_waited_for_is_refused_by_its_name), TEST(starts_and_sizes_come_back_and_must_make_sense),
      TEST(a_network_that_cannot_be_is_refused_by_the_name_of_its_field),
      TEST(an_activity_that_cannot_be_is_refused_by_the_name_of_its_field))

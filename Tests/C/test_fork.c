@@ -32,7 +32,8 @@ struct handles {
 static struct handles open_all(void) {
     struct handles all = {open_application(), NULL, NULL, NULL};
     all.session = create_session(all.application, "gallery", BH_ROLE_CONSUME);
-    CHECK_STATUS(BH_OK, bh_session_tasks_start(all.session, NULL, 0, 1, &all.ticket, NULL));
+    bh_error error = BH_INIT(bh_error);
+    all.ticket = ticket_of(bh_session_tasks(all.session, NULL, 0, 1, BH_START, NULL, &error), &error);
     CHECK_STATUS(BH_OK, bh_session_get_configuration(all.session, 5000, &all.batch, NULL));
     return all;
 }
@@ -108,9 +109,9 @@ static atomic_bool stopping;
 static void *make_and_drop_handles(void *argument) {
     struct handles *all = argument;
     while (!stopping) {
-        bh_ticket *ticket = NULL;
+        bh_error error = BH_INIT(bh_error);
         bh_batch *batch = NULL;
-        CHECK_STATUS(BH_OK, bh_session_get_configuration_start(all->session, &ticket, NULL));
+        bh_ticket *ticket = ticket_of(bh_session_get_configuration(all->session, BH_START, NULL, &error), &error);
         CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, NULL));
         CHECK_STATUS(BH_OK, bh_ticket_batch(ticket, &batch, NULL));
         bh_ticket_release(ticket);

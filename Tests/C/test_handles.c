@@ -1,6 +1,8 @@
 /* Handles that are none: NULL, random, closed, of another kind. */
 #include "calls.h"
 
+static bh_error error = BH_INIT(bh_error);
+
 static void null_is_no_handle(void) { expect_all(ALL_KINDS, NULL, BH_INVALID_HANDLE); }
 
 static void what_was_never_a_handle_is_none(void) {
@@ -11,7 +13,7 @@ static void what_was_never_a_handle_is_none(void) {
         expect_all(ALL_KINDS, (void *)values[i], BH_INVALID_HANDLE);
     expect_all(ALL_KINDS, &application, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS, (char *)application + 1, BH_INVALID_HANDLE);
-    CHECK_STATUS(BH_OK, call_bh_application_sessions(application, NULL));
+    CHECK_STATUS(BH_OK, call_bh_application_sessions(application, 5000, NULL));
     bh_application_close(application);
 }
 
@@ -28,7 +30,7 @@ static void a_handle_of_another_kind_is_refused(void) {
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_ticket *ticket = NULL;
     bh_batch *batch = NULL;
-    CHECK_STATUS(BH_OK, bh_session_tasks_start(session, NULL, 0, 1, &ticket, NULL));
+    ticket = ticket_of(bh_session_tasks(session, NULL, 0, 1, BH_START, NULL, &error), &error);
     CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 1, 5000, &batch, NULL));
     expect_all(ALL_KINDS & ~(1u << APPLICATION), application, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS & ~(1u << SESSION), session, BH_INVALID_HANDLE);
@@ -48,7 +50,7 @@ static void a_closed_handle_is_refused_for_ever(void) {
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_ticket *ticket = NULL;
     bh_batch *batch = NULL;
-    CHECK_STATUS(BH_OK, bh_session_tasks_start(session, NULL, 0, 1, &ticket, NULL));
+    ticket = ticket_of(bh_session_tasks(session, NULL, 0, 1, BH_START, NULL, &error), &error);
     CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 1, 5000, &batch, NULL));
     bh_batch_release(batch);
     bh_ticket_release(ticket);
@@ -74,7 +76,7 @@ static void closing_an_application_ends_its_sessions_and_tickets_but_no_batches(
     bh_session *others = create_session(other, "archive", BH_ROLE_CONSUME);
     bh_ticket *ticket = NULL;
     bh_batch *batch = NULL;
-    CHECK_STATUS(BH_OK, bh_session_tasks_start(session, NULL, 0, 1, &ticket, NULL));
+    ticket = ticket_of(bh_session_tasks(session, NULL, 0, 1, BH_START, NULL, &error), &error);
     CHECK_STATUS(BH_OK, bh_session_get_configuration(session, 5000, &batch, NULL));
     bh_application_close(application);
     expect_all(1u << SESSION, session, BH_INVALID_HANDLE);
@@ -90,7 +92,7 @@ static void handles_may_be_closed_in_any_order_and_more_than_once(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_ticket *ticket = NULL;
-    CHECK_STATUS(BH_OK, bh_session_tasks_start(session, NULL, 0, 1, &ticket, NULL));
+    ticket = ticket_of(bh_session_tasks(session, NULL, 0, 1, BH_START, NULL, &error), &error);
     bh_session_close(session);
     bh_session_close(session);
     bh_application_close(application);
@@ -101,30 +103,37 @@ static void handles_may_be_closed_in_any_order_and_more_than_once(void) {
 }
 
 static void a_call_without_an_error_struct_is_fine(void) {
-    for (size_t i = 0; i < CALL_COUNT; i++) CHECK(calls[i].make(NULL, NULL) == BH_INVALID_HANDLE);
+    for (size_t i = 0; i < CALL_COUNT; i++) CHECK(calls[i].make(NULL, 5000, NULL) == BH_INVALID_HANDLE);
 }
 
 static void an_error_struct_of_a_wrong_size_is_left_alone(void) {
     static const size_t sizes[] = {0, 1, sizeof(bh_error) - 1, SIZE_MAX, (size_t)1 << 40};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        bh_error error, before;
-        memset(&error, 0x55, sizeof error);
-        error.struct_size = sizes[i];
-        before = error;
-        CHECK_STATUS(BH_INVALID_HANDLE, bh_ticket_wait(NULL, 0, &error));
-        CHECK(memcmp(&error, &before, sizeof error) == 0);
+        bh_error given, before;
+        memset(&given, 0x55, sizeof given);
+        given.struct_size = sizes[i];
+        before = given;
+        CHECK_STATUS(BH_INVALID_HANDLE, bh_ticket_wait(NULL, 0, &given));
+        CHECK(memcmp(&given, &before, sizeof given) == 0);
     }
 }
 
-static void success_leaves_the_error_struct_alone(void) {
+static void a_success_clears_status_and_ticket_of_a_reused_error_and_leaves_the_rest(void) {
     bh_application *application = open_application();
-    bh_error error, before;
+    bh_error used, expected;
     bh_batch *batch = NULL;
-    memset(&error, 0x55, sizeof error);
-    error.struct_size = sizeof error;
-    before = error;
-    CHECK_STATUS(BH_OK, bh_application_sessions(application, 5000, &batch, &error));
-    CHECK(memcmp(&error, &before, sizeof error) == 0);
+    memset(&used, 0x55, sizeof used);
+    used.struct_size = sizeof used;
+    expected = used;
+    expected.status = BH_OK;
+    expected.ticket = NULL;
+    CHECK_STATUS(BH_OK, bh_application_sessions(application, 5000, &batch, &used));
+    CHECK(memcmp(&used, &expected, sizeof used) == 0);
+    used = expected;
+    used.status = BH_TIMEOUT;
+    used.ticket = UNTOUCHED;
+    CHECK_STATUS(BH_OK, bh_store_set_limits(application, &(bh_limits)BH_INIT(bh_limits), 5000, &used));
+    CHECK(memcmp(&used, &expected, sizeof used) == 0);
     bh_batch_release(batch);
     bh_application_close(application);
 }
@@ -133,4 +142,5 @@ MAIN(TEST(null_is_no_handle), TEST(what_was_never_a_handle_is_none), TEST(random
      TEST(a_handle_of_another_kind_is_refused), TEST(a_closed_handle_is_refused_for_ever),
      TEST(closing_an_application_ends_its_sessions_and_tickets_but_no_batches),
      TEST(handles_may_be_closed_in_any_order_and_more_than_once), TEST(a_call_without_an_error_struct_is_fine),
-     TEST(an_error_struct_of_a_wrong_size_is_left_alone), TEST(success_leaves_the_error_struct_alone))
+     TEST(an_error_struct_of_a_wrong_size_is_left_alone),
+     TEST(a_success_clears_status_and_ticket_of_a_reused_error_and_leaves_the_rest))

@@ -7,7 +7,7 @@ static char long_text[70000];
 
 static void a_launch_command_is_a_program_with_arguments(void) {
     bh_application *application = open_application();
-    bh_launch_command good = BH_LAUNCH_COMMAND_INIT, changed;
+    bh_launch_command good = BH_INIT(bh_launch_command), changed;
     const char *const texts[] = {"--launched", NULL};
     const char *const bare[] = {"NAME"}, *const nameless[] = {"=value"}, *const ours[] = {"BACKHAUL_LAUNCH=1-2"};
     const char *large[] = {long_text};
@@ -45,7 +45,7 @@ static void a_launch_command_is_a_program_with_arguments(void) {
 static void a_response_is_a_refusal_a_credential_or_headers(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "s", BH_ROLE_CONSUME);
-    bh_response good = BH_RESPONSE_INIT, changed;
+    bh_challenge_response good = BH_INIT(bh_challenge_response), changed;
     bh_header length = {"Content-Length", "7"}, broken = {"Authorization", "Bearer a\r\nX: y"};
     good.kind = BH_RESPOND_CREDENTIAL;
     good.user = "me";
@@ -88,11 +88,11 @@ static void progress_is_read_every_tenth_of_a_second_to_every_minute(void) {
 static void a_host_that_nobody_launched_has_no_launch(void) {
     bh_application *application = open_application();
     bh_batch *launch = NULL, *launches = NULL, *engine = NULL;
-    CHECK_STATUS(BH_OK, bh_launch_current(application, 5000, &launch, &error));
+    CHECK_STATUS(BH_OK, bh_application_current_launch(application, 5000, &launch, &error));
     CHECK(bh_batch_count(launch) == 0 && bh_batch_launch_at(launch, 0) == NULL);
-    CHECK_STATUS(BH_OK, bh_application_launches(application, 5000, &launches, &error));
+    CHECK_STATUS(BH_OK, bh_store_launches(application, 5000, &launches, &error));
     CHECK(bh_batch_count(launches) == 0);
-    CHECK_STATUS(BH_OK, bh_application_engine(application, 5000, &engine, &error));
+    CHECK_STATUS(BH_OK, bh_store_engine(application, 5000, &engine, &error));
     CHECK(bh_batch_count(engine) == 1);
     const bh_engine_info *info = bh_batch_engine_at(engine, 0);
     CHECK(info->version == bh_version() && info->hosting == BH_HOSTING_EMBEDDED && info->connections == 1);
@@ -105,7 +105,7 @@ static void a_host_that_nobody_launched_has_no_launch(void) {
 
 static void a_registered_launch_command_is_listed_with_its_defaults_until_it_is_removed(void) {
     bh_application *application = open_application();
-    bh_launch_command command = BH_LAUNCH_COMMAND_INIT;
+    bh_launch_command command = BH_INIT(bh_launch_command);
     const char *const arguments[] = {"--launched", ""}, *const environment[] = {"COLOUR=blue", "EMPTY="};
     bh_batch *launches = NULL;
     command.program = "/usr/bin/true";
@@ -115,7 +115,7 @@ static void a_registered_launch_command_is_listed_with_its_defaults_until_it_is_
     command.environment_count = 2;
     command.working_directory = "/";
     CHECK_STATUS(BH_OK, bh_application_set_launch(application, &command, 5000, &error));
-    CHECK_STATUS(BH_OK, bh_application_launches(application, 5000, &launches, &error));
+    CHECK_STATUS(BH_OK, bh_store_launches(application, 5000, &launches, &error));
     CHECK(bh_batch_count(launches) == 1);
     const bh_launch_info *info = bh_batch_launch_info_at(launches, 0);
     CHECK(strcmp(info->application, "org.example.tests") == 0 && strcmp(info->program, "/usr/bin/true") == 0);
@@ -126,7 +126,7 @@ static void a_registered_launch_command_is_listed_with_its_defaults_until_it_is_
     CHECK(info->error_message == NULL && info->next_launch_ms == 0 && info->started_ms == 0);
     bh_batch_release(launches);
     CHECK_STATUS(BH_OK, bh_application_set_launch(application, NULL, 5000, &error));
-    CHECK_STATUS(BH_OK, bh_application_launches(application, 5000, &launches, &error));
+    CHECK_STATUS(BH_OK, bh_store_launches(application, 5000, &launches, &error));
     CHECK(bh_batch_count(launches) == 0);
     bh_batch_release(launches);
     bh_application_close(application);

@@ -19,7 +19,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
 @pytest.fixture(scope="session")
 def library():
     """The built library, by $BACKHAUL_LIBRARY or where `make` puts it."""
-    path = Path(os.environ.get("BACKHAUL_LIBRARY", PROJECT / "build" / "lib" / "libbackhaul.so.0"))
+    path = Path(os.environ.get("BACKHAUL_LIBRARY", PROJECT / "build" / "lib" / "libbackhaul.so.1"))
     if not path.exists():
         pytest.fail(f"{path} is not there; build it with `make`")
     return path.resolve()
@@ -65,8 +65,13 @@ def test_c(source, name, compile_program, tmp_path):
 
 def test_every_function_with_a_handle_is_among_the_calls():
     header = re.sub(r"/\*.*?\*/", "", HEADER.read_text(encoding="utf-8"), flags=re.S)
-    taking = set(re.findall(r"\b(bh_\w+)\((?:const )?bh_(?:application|session|ticket|batch) \*", header))
+    declared = re.findall(r"^BH_API ([^;]*);", header, flags=re.M)
+    handle = r"\b(bh_\w+)\((?:const )?bh_(?:application|session|ticket|batch) \*"
+    taking = {name for declaration in declared for name in re.findall(handle, declaration)}
     calls = "".join(part.read_text(encoding="utf-8") for part in HERE.glob("calls*.h"))
-    called = set(re.findall(r"ENTRY\((bh_\w+),", calls))
+    called = dict(re.findall(r"ENTRY\((bh_\w+), \w+, (\w+)\)", calls))
     assert len(taking) > 50
-    assert called == taking
+    assert set(called) == taking
+    waiting = {name for name in taking for declaration in declared
+               if re.search(rf"\b{name}\(.*\bint32_t timeout_ms\b", declaration, flags=re.S)}
+    assert {name for name, kind in called.items() if kind in ("WAITS", "STARTS")} == waiting

@@ -17,14 +17,13 @@ static void *share_a_session(void *argument) {
     bh_session *session = argument;
     for (int i = 0; i < ROUNDS; i++) {
         bh_request request = idle_request();
-        bh_enqueued result;
         bh_batch *batch = NULL;
         uint64_t affected = 0;
-        CHECK_STATUS(BH_OK, bh_session_enqueue(session, &request, 1, sizeof request, 20000, &result, NULL, NULL));
-        CHECK_STATUS(BH_OK, bh_task_info(session, result.task_id, 20000, &batch, NULL));
+        bh_enqueued result = enqueue_one(session, &request);
+        CHECK_STATUS(BH_OK, bh_session_task(session, result.task_id, 20000, &batch, NULL));
         CHECK(bh_batch_task_at(batch, 0)->id == result.task_id);
         bh_batch_release(batch);
-        bh_task_selection selection = BH_TASK_SELECTION_INIT;
+        bh_task_selection selection = BH_INIT(bh_task_selection);
         selection.ids = &result.task_id;
         selection.id_count = 1;
         CHECK_STATUS(BH_OK, bh_tasks_set_priority(session, &selection, 5, 20000, &affected, NULL));
@@ -55,7 +54,7 @@ static void one_batch_is_read_by_many_threads(void) {
     bh_request requests[100];
     bh_batch *batch = NULL;
     for (int i = 0; i < 100; i++) requests[i] = idle_request();
-    CHECK_STATUS(BH_OK, bh_session_enqueue(session, requests, 100, sizeof requests[0], 20000, NULL, NULL, NULL));
+    CHECK_STATUS(BH_OK, bh_session_enqueue(session, requests, 100, 20000, NULL, NULL));
     CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 100, 20000, &batch, NULL));
     run(read_a_batch, batch);
     bh_batch_release(batch);
@@ -71,19 +70,19 @@ static void *use_what_may_be_closed(void *argument) {
     while (!over) {
         bh_batch *batch = NULL;
         bh_session *session = NULL;
-        bh_ticket *ticket = NULL;
+        bh_error error = BH_INIT(bh_error);
         bh_status status = bh_application_sessions(current, 20000, &batch, NULL);
         CHECK(status == BH_OK || status == BH_INVALID_HANDLE);
         bh_batch_release(batch);
         status = bh_session_attach(current, "gallery", BH_ROLE_OBSERVE, 20000, &session, NULL);
         CHECK(status == BH_OK || status == BH_INVALID_HANDLE);
-        status = bh_session_tasks_start(attached, NULL, 0, 10, &ticket, NULL);
-        CHECK(status == BH_OK || status == BH_INVALID_HANDLE);
-        if (status == BH_OK) {
-            status = bh_ticket_wait(ticket, 20000, NULL);
+        status = bh_session_tasks(attached, NULL, 0, 10, BH_START, NULL, &error);
+        CHECK(status == BH_STARTED || status == BH_INVALID_HANDLE);
+        if (status == BH_STARTED) {
+            status = bh_ticket_wait(error.ticket, 20000, NULL);
             CHECK(status == BH_OK || status == BH_INVALID_HANDLE);
         }
-        bh_ticket_release(ticket);
+        bh_ticket_release(error.ticket);
         bh_session_close(session);
     }
     return NULL;

@@ -1,4 +1,4 @@
-/* Verbs that were started, and verbs whose wait ended before they did. */
+/* Operations that were started, and operations whose wait ended before they did. */
 #include "check.h"
 
 #include <poll.h>
@@ -8,25 +8,25 @@
 #include <time.h>
 #include <unistd.h>
 
-static bh_error error = BH_ERROR_INIT;
+static bh_error error = BH_INIT(bh_error);
 
 static int is_readable(int descriptor, int timeout_ms) {
     struct pollfd entry = {descriptor, POLLIN, 0};
     return poll(&entry, 1, timeout_ms) == 1;
 }
 
-static void answered_tickets_are_told_through_the_descriptor(void) {
+static void ended_tickets_make_the_descriptor_readable(void) {
     enum { COUNT = 50 };
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_ticket *started[COUNT], *ticket = NULL;
-    int descriptor = -1, told = 0;
+    int descriptor = -1, returned = 0;
     CHECK_STATUS(BH_OK, bh_application_event_fd(application, &descriptor, &error));
     CHECK_STATUS(BH_OK, bh_application_next_ticket(application, &ticket, &error));
     CHECK(ticket == NULL);
     for (int i = 0; i < COUNT; i++)
-        CHECK_STATUS(BH_OK, bh_session_tasks_start(session, NULL, 0, 1, &started[i], &error));
-    while (told < COUNT) {
+        started[i] = ticket_of(bh_session_tasks(session, NULL, 0, 1, BH_START, NULL, &error), &error);
+    while (returned < COUNT) {
         CHECK(is_readable(descriptor, 20000));
         CHECK_STATUS(BH_OK, bh_application_next_ticket(application, &ticket, &error));
         if (!ticket) continue;
@@ -37,7 +37,7 @@ static void answered_tickets_are_told_through_the_descriptor(void) {
         started[known] = NULL;
         CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 0, &error));
         bh_ticket_release(ticket);
-        told++;
+        returned++;
     }
     CHECK_STATUS(BH_OK, bh_application_next_ticket(application, &ticket, &error));
     CHECK(ticket == NULL);
@@ -45,14 +45,28 @@ static void answered_tickets_are_told_through_the_descriptor(void) {
     bh_application_close(application);
 }
 
-static void a_released_ticket_is_never_told(void) {
+static void a_ticket_is_returned_as_soon_as_a_wait_has_returned_its_outcome(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
-    bh_ticket *ticket = NULL, *next = NULL;
+    bh_ticket *next = NULL;
+    for (int i = 0; i < 100; i++) {
+        bh_ticket *ticket = ticket_of(bh_session_complete(session, BH_START, &error), &error);
+        CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
+        CHECK_STATUS(BH_OK, bh_application_next_ticket(application, &next, &error));
+        CHECK(next == ticket);
+        bh_ticket_release(ticket);
+    }
+    bh_application_close(application);
+}
+
+static void a_released_ticket_is_never_returned(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_ticket *next = NULL;
     int descriptor = -1;
     CHECK_STATUS(BH_OK, bh_application_event_fd(application, &descriptor, &error));
     for (int i = 0; i < 100; i++) {
-        CHECK_STATUS(BH_OK, bh_session_complete_start(session, &ticket, &error));
+        bh_ticket *ticket = ticket_of(bh_session_complete(session, BH_START, &error), &error);
         CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
         bh_ticket_release(ticket);
     }
@@ -62,19 +76,20 @@ static void a_released_ticket_is_never_told(void) {
     bh_application_close(application);
 }
 
+#define START_CREATE()                                                                                                 \
+    bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_START, NULL, NULL, &error)
+
 static void a_session_is_taken_from_its_ticket_once(void) {
     bh_application *application = open_application();
-    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_session *session = NULL, *again = NULL;
-    bh_ticket *ticket = NULL;
     bh_batch *batch = NULL;
     uint64_t count = 0;
-    int32_t disposition = 0;
+    bh_session_disposition disposition = 0;
     configuration.identifier = "gallery";
-    CHECK_STATUS(BH_OK, bh_session_create_start(application, &configuration, BH_ROLE_CONSUME, &ticket, &error));
+    bh_ticket *ticket = ticket_of(START_CREATE(), &error);
     CHECK_STATUS(BH_WRONG_STATE, bh_ticket_batch(ticket, &batch, &error));
     CHECK_STATUS(BH_WRONG_STATE, bh_ticket_count(ticket, &count, &error));
-    CHECK_STATUS(BH_WRONG_STATE, bh_ticket_enqueued(ticket, NULL, 0, NULL, &error));
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 0, &error));
     CHECK_STATUS(BH_INVALID_ARGUMENT, bh_ticket_session(ticket, NULL, NULL, &error));
@@ -88,20 +103,20 @@ static void a_session_is_taken_from_its_ticket_once(void) {
     bh_application_close(application);
 }
 
-static void a_session_that_nobody_took_is_closed_with_its_ticket(void) {
+static void a_session_that_was_not_taken_is_closed_with_its_ticket(void) {
     bh_application *application = open_application();
-    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_ticket *ticket = NULL;
     configuration.identifier = "gallery";
     for (int i = 0; i < 3; i++) {
-        CHECK_STATUS(BH_OK, bh_session_create_start(application, &configuration, BH_ROLE_CONSUME, &ticket, &error));
+        ticket = ticket_of(START_CREATE(), &error);
         CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
         bh_ticket_release(ticket);
     }
     /* One consumer at a time: this one would be refused. */
     bh_session_close(create_session(application, "gallery", BH_ROLE_CONSUME));
-    /* Released before its answer, it is closed when that has come. */
-    CHECK_STATUS(BH_OK, bh_session_create_start(application, &configuration, BH_ROLE_CONSUME, &ticket, &error));
+    /* Released before the reply: the session is closed when the reply comes. */
+    ticket = ticket_of(START_CREATE(), &error);
     bh_ticket_release(ticket);
     bh_session *session = NULL;
     bh_status status = BH_IN_USE;
@@ -114,9 +129,8 @@ static void a_session_that_nobody_took_is_closed_with_its_ticket(void) {
 static void a_batch_is_taken_from_its_ticket_once(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
-    bh_ticket *ticket = NULL;
     bh_batch *batch = NULL, *again = NULL;
-    CHECK_STATUS(BH_OK, bh_session_get_configuration_start(session, &ticket, &error));
+    bh_ticket *ticket = ticket_of(bh_session_get_configuration(session, BH_START, NULL, &error), &error);
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
     CHECK_STATUS(BH_OK, bh_ticket_batch(ticket, &batch, &error));
     CHECK_STATUS(BH_WRONG_STATE, bh_ticket_batch(ticket, &again, &error));
@@ -127,11 +141,11 @@ static void a_batch_is_taken_from_its_ticket_once(void) {
     bh_application_close(application);
 }
 
-static void a_verb_that_failed_says_so_from_each_of_its_tickets_functions(void) {
+static void an_operation_that_failed_says_so_from_each_of_its_tickets_functions(void) {
     bh_application *application = open_application();
-    bh_ticket *ticket = NULL;
     bh_session *session = NULL;
-    CHECK_STATUS(BH_OK, bh_session_attach_start(application, "nowhere", BH_ROLE_CONSUME, &ticket, &error));
+    bh_ticket *ticket =
+        ticket_of(bh_session_attach(application, "nowhere", BH_ROLE_CONSUME, BH_START, NULL, &error), &error);
     CHECK_STATUS(BH_NOT_FOUND, bh_ticket_wait(ticket, 20000, &error));
     CHECK(error.status == BH_NOT_FOUND && strlen(error.message) > 10);
     CHECK_STATUS(BH_NOT_FOUND, bh_ticket_session(ticket, &session, NULL, &error));
@@ -139,51 +153,51 @@ static void a_verb_that_failed_says_so_from_each_of_its_tickets_functions(void) 
     bh_ticket_release(ticket);
     bh_session *other = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_batch *batch = NULL;
-    CHECK_STATUS(BH_OK, bh_task_info_start(other, 12345, &ticket, &error));
+    ticket = ticket_of(bh_session_task(other, 12345, BH_START, NULL, &error), &error);
     CHECK_STATUS(BH_NOT_FOUND, bh_ticket_wait(ticket, 20000, &error));
     CHECK_STATUS(BH_NOT_FOUND, bh_ticket_batch(ticket, &batch, &error));
     CHECK(batch == NULL);
     bh_application_close(application);
 }
 
-static void the_results_of_an_enqueue_fit_the_room_that_the_host_has(void) {
+static bh_ticket *start_enqueue(bh_session *session, const bh_request *requests, size_t count) {
+    return ticket_of(bh_session_enqueue(session, requests, count, BH_START, NULL, &error), &error);
+}
+
+static void the_results_of_a_started_enqueue_are_taken_from_its_ticket_once(void) {
     enum { COUNT = 5 };
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request requests[COUNT];
-    bh_enqueued results[COUNT + 1];
-    bh_ticket *ticket = NULL;
-    size_t applied = 99;
+    bh_batch *results = NULL, *again = NULL;
     for (int i = 0; i < COUNT; i++) requests[i] = idle_request();
-    CHECK_STATUS(BH_OK, bh_session_enqueue_start(session, requests, COUNT, sizeof requests[0], &ticket, &error));
+    bh_ticket *ticket = start_enqueue(session, requests, COUNT);
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
-    memset(results, 0x55, sizeof results);
-    CHECK_STATUS(BH_OK, bh_ticket_enqueued(ticket, results, 2, &applied, &error));
-    CHECK(applied == COUNT && results[1].task_id != 0 && results[2].task_id == 0x5555555555555555u);
-    CHECK_STATUS(BH_OK, bh_ticket_enqueued(ticket, results, COUNT + 1, NULL, &error));
-    for (int i = 0; i < COUNT; i++) CHECK(results[i].disposition == BH_ENQUEUE_NEW && results[i].status == BH_OK);
-    CHECK(results[COUNT].task_id == 0x5555555555555555u);
-    CHECK_STATUS(BH_OK, bh_ticket_enqueued(ticket, NULL, SIZE_MAX, &applied, &error));
-    CHECK_STATUS(BH_OK, bh_ticket_enqueued(ticket, NULL, 0, NULL, NULL));
+    CHECK_STATUS(BH_OK, bh_ticket_batch(ticket, &results, &error));
+    CHECK_STATUS(BH_WRONG_STATE, bh_ticket_batch(ticket, &again, &error));
+    CHECK(again == NULL);
     bh_ticket_release(ticket);
+    CHECK(bh_batch_count(results) == COUNT && !bh_batch_more(results));
+    for (size_t i = 0; i < COUNT; i++) {
+        const bh_enqueued *result = bh_batch_enqueued_at(results, i);
+        CHECK(result->request == i && result->task_id != 0 && result->disposition == BH_ENQUEUE_NEW);
+        CHECK(result->event_id == 0);
+    }
+    bh_batch_release(results);
     bh_application_close(application);
 }
 
-/* How the task of the request's key stands, asked for by handing the request over again. */
-static bh_existing_task found_again(bh_session *session, const bh_request *request) {
-    bh_ticket *ticket = NULL;
-    bh_batch *batch = NULL;
-    CHECK_STATUS(BH_OK, bh_session_enqueue_start(session, request, 1, sizeof *request, &ticket, &error));
+/* The result of the request, which is enqueued again. */
+static bh_enqueued enqueue_again(bh_session *session, const bh_request *request) {
+    bh_batch *results = NULL;
+    bh_ticket *ticket = start_enqueue(session, request, 1);
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
-    CHECK_STATUS(BH_OK, bh_ticket_batch(ticket, &batch, &error));
-    CHECK_STATUS(BH_WRONG_STATE, bh_ticket_batch(ticket, &batch, &error));
+    CHECK_STATUS(BH_OK, bh_ticket_batch(ticket, &results, &error));
     bh_ticket_release(ticket);
-    bh_existing_task found = {0};
-    const bh_existing_task *item = bh_batch_existing_task_at(batch, 0);
-    CHECK(bh_batch_count(batch) <= 1 && (item != NULL) == (bh_batch_count(batch) == 1));
-    if (item) found = *item;
-    bh_batch_release(batch);
-    return found;
+    CHECK(bh_batch_count(results) == 1);
+    bh_enqueued result = *bh_batch_enqueued_at(results, 0);
+    bh_batch_release(results);
+    return result;
 }
 
 static void a_ticket_of_an_enqueue_tells_a_living_task_from_one_that_has_ended(void) {
@@ -192,53 +206,77 @@ static void a_ticket_of_an_enqueue_tells_a_living_task_from_one_that_has_ended(v
     bh_request request = idle_request();
     bh_batch *batch = NULL;
     request.idempotency_key = "once";
-    CHECK(found_again(session, &request).struct_size == 0);
-    bh_existing_task found = found_again(session, &request);
-    CHECK(found.struct_size == sizeof found && found.request == 0 && found.task_id != 0);
-    CHECK(found.state == BH_TASK_SUSPENDED && found.event_id == 0);
+    bh_enqueued first = enqueue_again(session, &request);
+    CHECK(first.disposition == BH_ENQUEUE_NEW);
+    bh_enqueued found = enqueue_again(session, &request);
+    CHECK(found.struct_size == sizeof found && found.request == 0 && found.task_id == first.task_id);
+    CHECK(found.disposition == BH_ENQUEUE_EXISTING);
+    CHECK(found.task_state == BH_TASK_SUSPENDED && found.event_id == 0);
     CHECK_STATUS(BH_OK, bh_tasks_cancel(session, NULL, 20000, NULL, &error));
     CHECK_STATUS(BH_OK, bh_session_poll(session, 0, 1, 20000, &batch, &error));
     uint64_t end = bh_batch_event_at(batch, 0)->id;
     bh_batch_release(batch);
-    found = found_again(session, &request);
-    CHECK(found.state == BH_TASK_CANCELLED && found.event_id == end);
+    found = enqueue_again(session, &request);
+    CHECK(found.disposition == BH_ENQUEUE_EXISTING && found.task_id == first.task_id);
+    CHECK(found.task_state == BH_TASK_CANCELLED && found.event_id == end);
     CHECK_STATUS(BH_OK, bh_session_acknowledge(session, &end, 1, 20000, NULL, &error));
-    CHECK(found_again(session, &request).struct_size == 0);
+    found = enqueue_again(session, &request);
+    CHECK(found.disposition == BH_ENQUEUE_NEW && found.task_id != first.task_id);
     bh_application_close(application);
 }
 
-static void only_the_requests_whose_keys_found_a_task_are_told_with_their_numbers(void) {
+static void only_the_requests_whose_keys_found_a_task_are_existing(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request requests[3] = {idle_request(), idle_request(), idle_request()};
-    bh_enqueued results[3];
-    bh_ticket *ticket = NULL;
-    bh_batch *batch = NULL;
+    bh_batch *results[2] = {NULL, NULL};
     requests[1].idempotency_key = "once";
-    for (int i = 0; i < 2; i++) {
-        CHECK_STATUS(BH_OK, bh_session_enqueue_start(session, requests, 3, sizeof requests[0], &ticket, &error));
-        CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
-        CHECK_STATUS(BH_OK, bh_ticket_batch(ticket, &batch, &error));
-        CHECK_STATUS(BH_OK, bh_ticket_enqueued(ticket, results, 3, NULL, &error));
-        CHECK(bh_batch_count(batch) == (size_t)i);
-        if (i == 1) {
-            CHECK(bh_batch_existing_task_at(batch, 0)->request == 1);
-            CHECK(bh_batch_existing_task_at(batch, 0)->task_id == results[1].task_id);
-        }
-        bh_batch_release(batch);
-        bh_ticket_release(ticket);
+    for (int i = 0; i < 2; i++)
+        CHECK_STATUS(BH_OK, bh_session_enqueue(session, requests, 3, 20000, &results[i], &error));
+    for (size_t i = 0; i < 3; i++) {
+        const bh_enqueued *first = bh_batch_enqueued_at(results[0], i), *second = bh_batch_enqueued_at(results[1], i);
+        CHECK(first->request == i && second->request == i && first->disposition == BH_ENQUEUE_NEW);
+        CHECK(second->disposition == (i == 1 ? BH_ENQUEUE_EXISTING : BH_ENQUEUE_NEW));
+        CHECK((first->task_id == second->task_id) == (i == 1));
     }
+    bh_batch_release(results[0]);
+    bh_batch_release(results[1]);
     bh_application_close(application);
+}
+
+static void a_ticket_keeps_a_pointer_of_the_host(void) {
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_ticket *next = NULL;
+    int mine = 0, other = 0, descriptor = -1;
+    bh_ticket *ticket = ticket_of(bh_session_complete(session, BH_START, &error), &error);
+    bh_ticket *second = ticket_of(bh_session_complete(session, BH_START, &error), &error);
+    CHECK(bh_ticket_data(ticket) == NULL);
+    bh_ticket_set_data(ticket, &mine);
+    bh_ticket_set_data(second, &other);
+    CHECK(bh_ticket_data(ticket) == &mine && bh_ticket_data(second) == &other);
+    CHECK_STATUS(BH_OK, bh_application_event_fd(application, &descriptor, &error));
+    for (int i = 0; i < 2; i++) {
+        CHECK(is_readable(descriptor, 20000));
+        CHECK_STATUS(BH_OK, bh_application_next_ticket(application, &next, &error));
+        CHECK(next == ticket || next == second);
+        CHECK(bh_ticket_data(next) == (next == ticket ? &mine : &other));
+    }
+    bh_ticket_set_data(ticket, NULL);
+    CHECK(bh_ticket_data(ticket) == NULL && bh_ticket_data(second) == &other);
+    bh_ticket_release(second);
+    CHECK(bh_ticket_data(second) == NULL);
+    bh_application_close(application);
+    CHECK(bh_ticket_data(ticket) == NULL);
 }
 
 static void started_controls_count(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request request = idle_request();
-    bh_ticket *ticket = NULL;
     uint64_t count = 99;
-    CHECK_STATUS(BH_OK, bh_session_enqueue(session, &request, 1, sizeof request, 20000, NULL, NULL, &error));
-    CHECK_STATUS(BH_OK, bh_tasks_cancel_start(session, NULL, &ticket, &error));
+    enqueue_one(session, &request);
+    bh_ticket *ticket = ticket_of(bh_tasks_cancel(session, NULL, BH_START, NULL, &error), &error);
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
     CHECK_STATUS(BH_INVALID_ARGUMENT, bh_ticket_count(ticket, NULL, &error));
     CHECK_STATUS(BH_OK, bh_ticket_count(ticket, &count, &error));
@@ -247,7 +285,7 @@ static void started_controls_count(void) {
     bh_application_close(application);
 }
 
-/* An engine in another process, which can be stopped: verbs are not answered until it goes on. */
+/* An engine in another process, which can be stopped: it replies to nothing until it continues. */
 static pid_t start_engine(void) {
     int ready[2];
     char byte;
@@ -279,37 +317,36 @@ static void end(pid_t engine) {
     CHECK(waitpid(engine, NULL, 0) == engine);
 }
 
-static void a_verb_that_is_not_answered_in_time_leaves_its_ticket(void) {
+static void an_operation_that_does_not_end_in_time_leaves_its_ticket(void) {
     pid_t engine = start_engine();
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request request = idle_request();
-    bh_enqueued result;
-    size_t applied = 99;
+    bh_batch *results = NULL;
     stop(engine);
-    bh_status status = bh_session_enqueue(session, &request, 1, sizeof request, 100, &result, &applied, &error);
+    bh_status status = bh_session_enqueue(session, &request, 1, 100, &results, &error);
     CHECK(status == BH_ENGINE_UNRESPONSIVE || status == BH_TIMEOUT);
-    CHECK(error.status == status && error.ticket != NULL);
+    CHECK(error.status == status && error.ticket != NULL && results == NULL);
     CHECK(error.domain == BH_DOMAIN_PROCESS && error.detail == engine);
-    CHECK(applied == 0 && result.disposition == BH_ENQUEUE_NOT_APPLIED && result.status == BH_TIMEOUT);
     bh_ticket *ticket = error.ticket;
     CHECK_STATUS(status, bh_ticket_wait(ticket, 50, &error));
     CHECK(error.ticket == NULL);
-    CHECK_STATUS(status, bh_ticket_enqueued(ticket, &result, 1, &applied, &error));
-    /* Without an error struct there is nowhere to put a ticket; nothing is lost but the answer. */
+    CHECK_STATUS(status, bh_ticket_batch(ticket, &results, &error));
+    /* Without an error struct there is no place for a ticket; only the outcome is lost. */
     CHECK(bh_session_complete(session, 50, NULL) == status);
     kill(engine, SIGCONT);
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
-    CHECK_STATUS(BH_OK, bh_ticket_enqueued(ticket, &result, 1, &applied, &error));
-    CHECK(applied == 1 && result.disposition == BH_ENQUEUE_NEW);
+    CHECK_STATUS(BH_OK, bh_ticket_batch(ticket, &results, &error));
+    CHECK(bh_batch_count(results) == 1 && bh_batch_enqueued_at(results, 0)->disposition == BH_ENQUEUE_NEW);
+    bh_batch_release(results);
     bh_ticket_release(ticket);
     bh_application_close(application);
     end(engine);
 }
 
-static void an_engine_that_is_stopped_before_it_answers_at_all_is_named_with_a_ticket_and_without(void) {
+static void an_engine_that_is_stopped_before_its_first_reply_is_named_with_a_ticket_and_without(void) {
     pid_t engine = start_engine();
-    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
+    bh_application_options options = BH_INIT(bh_application_options);
     bh_application *application = NULL;
     bh_batch *batch = NULL;
     options.identifier = "org.example.tests";
@@ -330,19 +367,19 @@ static void an_engine_that_is_stopped_before_it_answers_at_all_is_named_with_a_t
     end(engine);
 }
 
-static void a_verb_outlives_the_engine_that_did_not_answer_it(void) {
+static void an_operation_outlives_the_engine_that_did_not_answer_it(void) {
     pid_t engine = start_engine();
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
-    bh_ticket *ticket = NULL;
     bh_request request = idle_request();
-    bh_enqueued result;
+    bh_batch *results = NULL;
     stop(engine);
-    CHECK_STATUS(BH_OK, bh_session_enqueue_start(session, &request, 1, sizeof request, &ticket, &error));
+    bh_ticket *ticket = start_enqueue(session, &request, 1);
     end(engine);
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
-    CHECK_STATUS(BH_OK, bh_ticket_enqueued(ticket, &result, 1, NULL, &error));
-    CHECK(result.disposition == BH_ENQUEUE_NEW);
+    CHECK_STATUS(BH_OK, bh_ticket_batch(ticket, &results, &error));
+    CHECK(bh_batch_count(results) == 1 && bh_batch_enqueued_at(results, 0)->disposition == BH_ENQUEUE_NEW);
+    bh_batch_release(results);
     bh_application_close(application);
 }
 
@@ -352,12 +389,11 @@ static void closing_does_not_wait_for_an_engine_that_is_stopped(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request *requests = malloc(COUNT * sizeof *requests);
-    bh_ticket *ticket = NULL;
     struct timespec before, after;
     for (int i = 0; i < COUNT; i++) requests[i] = idle_request();
     stop(engine);
     /* More than a socket holds. */
-    CHECK_STATUS(BH_OK, bh_session_enqueue_start(session, requests, COUNT, sizeof *requests, &ticket, &error));
+    bh_ticket *ticket = start_enqueue(session, requests, COUNT);
     CHECK(bh_ticket_wait(ticket, 200, NULL) != BH_OK);
     clock_gettime(CLOCK_MONOTONIC, &before);
     bh_application_close(application);
@@ -368,14 +404,15 @@ static void closing_does_not_wait_for_an_engine_that_is_stopped(void) {
     end(engine);
 }
 
-MAIN(TEST(answered_tickets_are_told_through_the_descriptor), TEST(a_released_ticket_is_never_told),
-     TEST(a_session_is_taken_from_its_ticket_once), TEST(a_session_that_nobody_took_is_closed_with_its_ticket),
+MAIN(TEST(ended_tickets_make_the_descriptor_readable),
+     TEST(a_ticket_is_returned_as_soon_as_a_wait_has_returned_its_outcome), TEST(a_released_ticket_is_never_returned),
+     TEST(a_session_is_taken_from_its_ticket_once), TEST(a_session_that_was_not_taken_is_closed_with_its_ticket),
      TEST(a_batch_is_taken_from_its_ticket_once),
-     TEST(a_verb_that_failed_says_so_from_each_of_its_tickets_functions),
-     TEST(the_results_of_an_enqueue_fit_the_room_that_the_host_has), TEST(started_controls_count),
+     TEST(an_operation_that_failed_says_so_from_each_of_its_tickets_functions),
+     TEST(the_results_of_a_started_enqueue_are_taken_from_its_ticket_once), TEST(started_controls_count),
      TEST(a_ticket_of_an_enqueue_tells_a_living_task_from_one_that_has_ended),
-     TEST(only_the_requests_whose_keys_found_a_task_are_told_with_their_numbers),
-     TEST(a_verb_that_is_not_answered_in_time_leaves_its_ticket),
-     TEST(an_engine_that_is_stopped_before_it_answers_at_all_is_named_with_a_ticket_and_without),
-     TEST(a_verb_outlives_the_engine_that_did_not_answer_it),
+     TEST(only_the_requests_whose_keys_found_a_task_are_existing), TEST(a_ticket_keeps_a_pointer_of_the_host),
+     TEST(an_operation_that_does_not_end_in_time_leaves_its_ticket),
+     TEST(an_engine_that_is_stopped_before_its_first_reply_is_named_with_a_ticket_and_without),
+     TEST(an_operation_outlives_the_engine_that_did_not_answer_it),
      TEST(closing_does_not_wait_for_an_engine_that_is_stopped))

@@ -8,29 +8,29 @@ static const char checksum[] = "sha-256:0123456789abcdef0123456789abcdef01234567
 
 static bh_session_configuration everything(void) {
     static const bh_header headers[] = {{"Accept", "image/png"}, {"X-Token", "secret"}};
-    bh_session_configuration given = BH_SESSION_CONFIGURATION_INIT;
+    bh_session_configuration given = BH_INIT(bh_session_configuration);
     given.identifier = "gallery";
-    given.retry_jitter_percent = 7;
-    given.retry_errors = BH_RETRY_NAME | BH_RETRY_BAD_RESPONSE;
-    given.retries_unsafe_methods = BH_YES;
-    given.retry_statuses = "503,520-529";
-    given.accepted_statuses = "200,404";
-    given.http_version = BH_HTTP_1_1;
-    given.redirects = BH_REDIRECTS_SAME_ORIGIN;
-    given.maximum_redirects = 3;
-    given.maximum_size = 4;
+    given.retry.jitter_percent = 7;
+    given.retry.errors = BH_RETRY_NAME | BH_RETRY_BAD_RESPONSE;
+    given.retry.unsafe_methods = BH_YES;
+    given.retry.statuses = "503,520-529";
+    given.rules.accepted_statuses = "200,404";
+    given.rules.http_version = BH_HTTP_1_1;
+    given.rules.redirects = BH_REDIRECTS_SAME_ORIGIN;
+    given.rules.maximum_redirects = 3;
+    given.rules.maximum_size = 4;
     given.headers = headers;
     given.header_count = 2;
     given.bytes_per_second = 5;
-    given.proxy = "http://127.0.0.1:3128";
-    given.proxy_user = "me";
-    given.proxy_password = "opensesame";
-    given.no_proxy = "localhost";
+    given.proxy.url = "http://127.0.0.1:3128";
+    given.proxy.user = "me";
+    given.proxy.password = "opensesame";
+    given.proxy.bypass = "localhost";
     given.cookies = BH_COOKIES_PERSISTENT;
-    given.minimum_tls = BH_TLS_1_3;
-    given.client_certificate = "/c.pem";
-    given.client_key = "/k.pem";
-    given.pinned_public_keys = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    given.tls.minimum_version = BH_TLS_1_3;
+    given.tls.client_certificate = "/c.pem";
+    given.tls.client_key = "/k.pem";
+    given.tls.pinned_public_keys = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     given.history_limit = BH_HISTORY_NONE;
     given.tolerances = BH_TOLERATE_MISSING_CLOSE_NOTIFY | BH_TOLERATE_EARLY_RESPONSE;
     return given;
@@ -43,39 +43,53 @@ static void a_configuration_comes_back_as_it_was_given(void) {
     bh_batch *batch = NULL;
     const bh_session_configuration *got = come_back(application, &given, &session, &batch);
     CHECK(got != NULL && got->struct_size == sizeof *got);
-    CHECK(got->retry_jitter_percent == 7 && got->retry_errors == (BH_RETRY_NAME | BH_RETRY_BAD_RESPONSE));
-    CHECK(got->retries_unsafe_methods == BH_YES && got->http_version == BH_HTTP_1_1);
-    CHECK_TEXT("503,520-529", got->retry_statuses);
-    CHECK_TEXT("200,404", got->accepted_statuses);
-    CHECK(got->redirects == BH_REDIRECTS_SAME_ORIGIN && got->maximum_redirects == 3 && got->maximum_size == 4);
+    CHECK(got->retry.jitter_percent == 7 && got->retry.errors == (BH_RETRY_NAME | BH_RETRY_BAD_RESPONSE));
+    CHECK(got->retry.unsafe_methods == BH_YES && got->rules.http_version == BH_HTTP_1_1);
+    CHECK_TEXT("503,520-529", got->retry.statuses);
+    CHECK_TEXT("200,404", got->rules.accepted_statuses);
+    CHECK(got->rules.redirects == BH_REDIRECTS_SAME_ORIGIN && got->rules.maximum_redirects == 3);
+    CHECK(got->rules.maximum_size == 4);
     CHECK(got->header_count == 2 && got->bytes_per_second == 5);
     CHECK_TEXT("X-Token", got->headers[1].name);
     CHECK_TEXT("secret", got->headers[1].value);
-    CHECK_TEXT("http://127.0.0.1:3128", got->proxy);
-    CHECK_TEXT("me", got->proxy_user);
-    CHECK_TEXT("opensesame", got->proxy_password);
-    CHECK_TEXT("localhost", got->no_proxy);
-    CHECK(got->cookies == BH_COOKIES_PERSISTENT && got->minimum_tls == BH_TLS_1_3);
-    CHECK_TEXT("/c.pem", got->client_certificate);
-    CHECK_TEXT("/k.pem", got->client_key);
-    CHECK_TEXT(given.pinned_public_keys, got->pinned_public_keys);
+    CHECK_TEXT("http://127.0.0.1:3128", got->proxy.url);
+    CHECK_TEXT("me", got->proxy.user);
+    CHECK_TEXT("opensesame", got->proxy.password);
+    CHECK_TEXT("localhost", got->proxy.bypass);
+    CHECK(got->cookies == BH_COOKIES_PERSISTENT && got->tls.minimum_version == BH_TLS_1_3);
+    CHECK_TEXT("/c.pem", got->tls.client_certificate);
+    CHECK_TEXT("/k.pem", got->tls.client_key);
+    CHECK_TEXT(given.tls.pinned_public_keys, got->tls.pinned_public_keys);
     CHECK(got->history_limit == BH_HISTORY_NONE);
     CHECK(got->tolerances == (BH_TOLERATE_MISSING_CLOSE_NOTIFY | BH_TOLERATE_EARLY_RESPONSE));
-    CHECK_STATUS(BH_OK, bh_session_update(session, got, 20000, &error));
+    CHECK_STATUS(BH_OK, bh_session_set_configuration(session, got, 20000, &error));
     bh_batch_release(batch);
     bh_application_close(application);
 }
 
-static void a_host_that_knows_fewer_fields_gets_the_defaults_of_the_others(void) {
+static void a_struct_that_is_shorter_than_that_of_header_1_0_is_refused(void) {
     bh_application *application = open_application();
     bh_session_configuration given = everything();
     bh_session *session = NULL;
+    given.struct_size = offsetof(bh_session_configuration, slow_pause_ms);
+    CHECK_REFUSED("struct_size",
+                  bh_session_create(application, &given, BH_ROLE_PRODUCE, 20000, &session, NULL, &error));
+    CHECK(session == NULL);
+    bh_application_close(application);
+}
+
+static void fields_that_are_0_come_back_with_their_defaults(void) {
+    bh_application *application = open_application();
+    bh_session_configuration given = BH_INIT(bh_session_configuration);
+    bh_session *session = NULL;
     bh_batch *batch = NULL;
-    given.struct_size = offsetof(bh_session_configuration, launch_if_stopped_ms);
+    given.identifier = "gallery";
     const bh_session_configuration *got = come_back(application, &given, &session, &batch);
-    CHECK(got->retry_jitter_percent == 50 && got->retries_unsafe_methods == BH_NO && got->header_count == 0);
-    CHECK_TEXT("200-299", got->accepted_statuses);
-    CHECK(got->proxy == NULL && got->cookies == BH_COOKIES_NONE && got->history_limit == 1000);
+    CHECK(got->retry.jitter_percent == 50 && got->retry.unsafe_methods == BH_NO && got->header_count == 0);
+    CHECK(got->rules.request_timeout_ms == 60000 && got->rules.maximum_redirects == 20);
+    CHECK_TEXT("200-299", got->rules.accepted_statuses);
+    CHECK(got->proxy.url == NULL && got->cookies == BH_COOKIES_NONE && got->history_limit == 1000);
+    CHECK(got->budget.daily == 0 && got->constraints.preset == BH_PRESET_DEFAULT && got->constraints.networks == 0);
     bh_batch_release(batch);
     bh_application_close(application);
 }
@@ -91,23 +105,23 @@ static void a_setting_that_cannot_be_is_refused_by_its_name(void) {
         CHECK_REFUSED(word, bh_session_create(application, &given, BH_ROLE_PRODUCE, 20000, &session, NULL, &error));   \
         if (strstr(error.message, "opensesame")) FAIL("the password is told: %s", error.message);                      \
     } while (0)
-    CHECK_BAD("retry_jitter_percent", given.retry_jitter_percent = 101);
-    CHECK_BAD("retry_errors", given.retry_errors = BH_RETRY_NOTHING | BH_RETRY_NAME);
-    CHECK_BAD("retries_unsafe_methods", given.retries_unsafe_methods = 3);
-    CHECK_BAD("retry_statuses", given.retry_statuses = "5xx");
-    CHECK_BAD("accepted_statuses", given.accepted_statuses = "200-");
-    CHECK_BAD("http_version", given.http_version = 4);
-    CHECK_BAD("redirects", given.redirects = 4);
-    CHECK_BAD("maximum_redirects", given.maximum_redirects = 101);
+    CHECK_BAD("retry.jitter_percent", given.retry.jitter_percent = 101);
+    CHECK_BAD("retry.errors", given.retry.errors = BH_RETRY_NONE | BH_RETRY_NAME);
+    CHECK_BAD("retry.unsafe_methods", given.retry.unsafe_methods = 3);
+    CHECK_BAD("retry.statuses", given.retry.statuses = "5xx");
+    CHECK_BAD("accepted_statuses", given.rules.accepted_statuses = "200-");
+    CHECK_BAD("http_version", given.rules.http_version = 4);
+    CHECK_BAD("redirects", given.rules.redirects = 4);
+    CHECK_BAD("maximum_redirects", given.rules.maximum_redirects = 101);
     CHECK_BAD("headers is NULL", given.headers = NULL);
-    CHECK_BAD("proxy", given.proxy = "ftp://127.0.0.1");
-    CHECK_BAD("proxy_user", given.proxy = "http://me:opensesame@127.0.0.1");
-    CHECK_BAD("proxy_user", given.proxy_user = NULL);
+    CHECK_BAD("proxy", given.proxy.url = "ftp://127.0.0.1");
+    CHECK_BAD("proxy.user", given.proxy.url = "http://me:opensesame@127.0.0.1");
+    CHECK_BAD("proxy.user", given.proxy.user = NULL);
     CHECK_BAD("cookies", given.cookies = 4);
-    CHECK_BAD("minimum_tls", given.minimum_tls = 11);
-    CHECK_BAD("client_certificate", given.client_certificate = "relative");
-    CHECK_BAD("client_certificate", given.client_certificate = NULL);
-    CHECK_BAD("pinned_public_keys", given.pinned_public_keys = "md5//AAAA");
+    CHECK_BAD("tls.minimum_version", given.tls.minimum_version = 11);
+    CHECK_BAD("client_certificate", given.tls.client_certificate = "relative");
+    CHECK_BAD("client_certificate", given.tls.client_certificate = NULL);
+    CHECK_BAD("pinned_public_keys", given.tls.pinned_public_keys = "md5//AAAA");
     CHECK_BAD("history_limit", given.history_limit = 100001);
     CHECK_BAD("tolerances has the unknown bits 0x4", given.tolerances = 4);
     CHECK(session == NULL);
@@ -118,14 +132,14 @@ static void a_setting_that_cannot_be_is_refused_by_its_name(void) {
 static void a_request_that_cannot_be_is_refused_by_the_name_of_its_field(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
-    bh_policy policy = BH_POLICY_INIT;
-    bh_part part = {0};
+    bh_policy policy = BH_INIT(bh_policy);
+    bh_part part = BH_INIT(bh_part);
     bh_request bad;
 #define CHECK_BAD(word, ...)                                                                                           \
     do {                                                                                                               \
         bad = idle_request();                                                                                          \
         __VA_ARGS__;                                                                                                   \
-        CHECK_REFUSED(word, bh_session_enqueue(session, &bad, 1, sizeof bad, 20000, NULL, NULL, &error));              \
+        CHECK_REFUSED(word, bh_session_enqueue(session, &bad, 1, 20000, NULL, &error));                                \
         CHECK(error.index == 0);                                                                                       \
     } while (0)
     CHECK_BAD("method", bad.method = "CONNECT");
@@ -147,7 +161,7 @@ static void a_request_that_cannot_be_is_refused_by_the_name_of_its_field(void) {
     bad = idle_request();
     bad.parts = &part;
     bad.part_count = 1;
-    CHECK(bh_session_enqueue(session, &bad, 1, sizeof bad, 20000, NULL, NULL, &error) != BH_OK);
+    CHECK(bh_session_enqueue(session, &bad, 1, 20000, NULL, &error) != BH_OK);
     CHECK_BAD("refresh", bad.refresh = 3);
     CHECK_BAD("expires_ms", bad.expires_ms = 1);
     CHECK_BAD("expires_ms", bad.refresh = BH_REFRESH_URL; bad.expires_ms = -1);
@@ -156,10 +170,10 @@ static void a_request_that_cannot_be_is_refused_by_the_name_of_its_field(void) {
     CHECK_BAD("checksum", bad.checksum = checksum; bad.body = "a"; bad.body_size = 1);
     policy.struct_size = 0;
     CHECK_BAD("policy", bad.policy = &policy);
-    policy = (bh_policy)BH_POLICY_INIT;
-    policy.first_retry_delay_ms = 2;
-    policy.longest_retry_delay_ms = 1;
-    CHECK_BAD("longest_retry_delay_ms", bad.policy = &policy);
+    policy = (bh_policy)BH_INIT(bh_policy);
+    policy.retry.first_delay_ms = 2;
+    policy.retry.longest_delay_ms = 1;
+    CHECK_BAD("retry.longest_delay_ms", bad.policy = &policy);
     bh_application_close(application);
 #undef CHECK_BAD
 }
@@ -168,13 +182,13 @@ static void a_request_that_says_everything_is_taken_and_listed(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request requests[2] = {idle_request(), idle_request()};
-    bh_policy policy = BH_POLICY_INIT;
-    bh_part part = {"field", NULL, "value", 5, NULL, "text/plain"};
-    bh_task_selection selection = BH_TASK_SELECTION_INIT;
+    bh_policy policy = BH_INIT(bh_policy);
+    bh_part part = {sizeof part, "field", NULL, "value", 5, NULL, "text/plain"};
+    bh_task_selection selection = BH_INIT(bh_task_selection);
     bh_batch *tasks = NULL;
     uint64_t count = 0;
-    policy.maximum_attempts = 3;
-    policy.accepted_statuses = "200";
+    policy.retry.maximum_attempts = 3;
+    policy.rules.accepted_statuses = "200";
     requests[0].group = requests[1].group = "photos";
     requests[0].policy = requests[1].policy = &policy;
     requests[0].checksum = checksum;
@@ -185,7 +199,7 @@ static void a_request_that_says_everything_is_taken_and_listed(void) {
     requests[1].method = "PATCH";
     requests[1].parts = &part;
     requests[1].part_count = 1;
-    CHECK_STATUS(BH_OK, bh_session_enqueue(session, requests, 2, sizeof *requests, 20000, NULL, NULL, &error));
+    CHECK_STATUS(BH_OK, bh_session_enqueue(session, requests, 2, 20000, NULL, &error));
     selection.group = "photos";
     CHECK_STATUS(BH_OK, bh_session_tasks(session, &selection, 0, 10, 20000, &tasks, &error));
     CHECK(bh_batch_count(tasks) == 2);
@@ -207,15 +221,15 @@ static void a_request_that_says_everything_is_taken_and_listed(void) {
 
 static void limits_come_back_as_they_were_given(void) {
     bh_application *application = open_application();
-    bh_limits limits = BH_LIMITS_INIT;
+    bh_limits limits = BH_INIT(bh_limits);
     bh_batch *batch = NULL;
-    CHECK_REFUSED("limits", bh_application_set_limits(application, NULL, 20000, &error));
+    CHECK_REFUSED("limits", bh_store_set_limits(application, NULL, 20000, &error));
     limits.maximum_connections = 1025;
-    CHECK_REFUSED("maximum_connections", bh_application_set_limits(application, &limits, 20000, &error));
+    CHECK_REFUSED("maximum_connections", bh_store_set_limits(application, &limits, 20000, &error));
     limits.maximum_connections = 2;
     limits.bytes_per_second = UINT64_MAX >> 1;
-    CHECK_STATUS(BH_OK, bh_application_set_limits(application, &limits, 20000, &error));
-    CHECK_STATUS(BH_OK, bh_application_get_limits(application, 20000, &batch, &error));
+    CHECK_STATUS(BH_OK, bh_store_set_limits(application, &limits, 20000, &error));
+    CHECK_STATUS(BH_OK, bh_store_limits(application, 20000, &batch, &error));
     const bh_limits *got = bh_batch_limits_at(batch, 0);
     CHECK(got != NULL && bh_batch_limits_at(batch, 1) == NULL);
     CHECK(got->maximum_connections == 2 && got->maximum_running_tasks == 256 && got->connections_per_origin == 0);
@@ -225,7 +239,8 @@ static void limits_come_back_as_they_were_given(void) {
 }
 
 MAIN(TEST(a_configuration_comes_back_as_it_was_given),
-     TEST(a_host_that_knows_fewer_fields_gets_the_defaults_of_the_others),
+     TEST(a_struct_that_is_shorter_than_that_of_header_1_0_is_refused),
+     TEST(fields_that_are_0_come_back_with_their_defaults),
      TEST(a_setting_that_cannot_be_is_refused_by_its_name),
      TEST(a_request_that_cannot_be_is_refused_by_the_name_of_its_field),
      TEST(a_request_that_says_everything_is_taken_and_listed), TEST(limits_come_back_as_they_were_given))

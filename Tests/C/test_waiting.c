@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-static bh_error error = BH_ERROR_INIT;
+static bh_error error = BH_INIT(bh_error);
 
 /* Makes a file of a /sys that stands in for the machine's, with the folders above it. */
 static void say(const char *root, const char *name, const char *text) {
@@ -23,13 +23,12 @@ static void there_is_one_condition_of_each_kind_with_its_source(void) {
     bh_application *application = open_application();
     bh_batch *batch = NULL;
     unsigned seen = 0;
-    CHECK_STATUS(BH_OK, bh_application_conditions(application, 20000, &batch, &error));
+    CHECK_STATUS(BH_OK, bh_store_conditions(application, 20000, &batch, &error));
     for (size_t i = 0; i < bh_batch_count(batch); i++) {
         const bh_condition *condition = bh_batch_condition_at(batch, i);
         CHECK(condition->struct_size == sizeof *condition);
         CHECK(!(seen & 1u << condition->kind));
         seen |= 1u << condition->kind;
-        CHECK(condition->is_known == 0 || condition->is_known == 1);
         CHECK(condition->text != NULL && *condition->text && condition->source != NULL && *condition->source);
     }
     CHECK(seen == ((1u << BH_CONDITION_THROUGHPUT) - 1) * 2);
@@ -41,20 +40,19 @@ static void there_is_one_condition_of_each_kind_with_its_source(void) {
 static void a_task_that_waits_says_why_and_since_when(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
-    bh_request request = BH_REQUEST_INIT;
-    bh_enqueued result;
+    bh_request request = BH_INIT(bh_request);
     bh_batch *batch = NULL;
     request.url = "http://127.0.0.1:9/file";
     request.earliest_start_ms = 4000000000000;
-    CHECK_STATUS(BH_OK, bh_session_enqueue(session, &request, 1, sizeof request, 20000, &result, NULL, &error));
-    CHECK_STATUS(BH_OK, bh_task_info(session, result.task_id, 20000, &batch, &error));
-    const bh_task *task = bh_batch_task_at(batch, 0);
+    bh_enqueued result = enqueue_one(session, &request);
+    CHECK_STATUS(BH_OK, bh_session_task(session, result.task_id, 20000, &batch, &error));
+    const bh_task_info *task = bh_batch_task_at(batch, 0);
     CHECK(task->state == BH_TASK_WAITING && task->reason == BH_REASON_EARLIEST_START);
     CHECK(task->next_attempt_ms == 4000000000000 && task->reason_text != NULL);
     bh_batch_release(batch);
     CHECK_STATUS(BH_OK, bh_task_waits(session, result.task_id, 20000, &batch, &error));
     CHECK(bh_batch_count(batch) == 1);
-    const bh_wait *wait = bh_batch_wait_at(batch, 0);
+    const bh_wait_record *wait = bh_batch_wait_at(batch, 0);
     CHECK(wait->struct_size == sizeof *wait && wait->reason == BH_REASON_EARLIEST_START);
     CHECK(wait->began_ms > 0 && wait->ended_ms == 0 && wait->reason_text != NULL && wait->reserved == 0);
     bh_batch_release(batch);
@@ -64,9 +62,9 @@ static void a_task_that_waits_says_why_and_since_when(void) {
 
 static void a_discretionary_task_is_held_on_battery_until_nothing_is_asked(void) {
     char root[400];
-    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
-    bh_policy policy = BH_POLICY_INIT;
-    bh_request request = BH_REQUEST_INIT;
+    bh_session_configuration configuration = BH_INIT(bh_session_configuration);
+    bh_policy policy = BH_INIT(bh_policy);
+    bh_request request = BH_INIT(bh_request);
     bh_session *session = NULL;
     bh_batch *batch = NULL;
     CHECK((size_t)snprintf(root, sizeof root, "%s-sys", store) < sizeof root);
@@ -80,15 +78,15 @@ static void a_discretionary_task_is_held_on_battery_until_nothing_is_asked(void)
 
     bh_application *application = open_application();
     configuration.identifier = "gallery";
-    configuration.preset = BH_PRESET_DISCRETIONARY;
+    configuration.constraints.preset = BH_PRESET_DISCRETIONARY;
     CHECK_STATUS(BH_OK, bh_session_create(application, &configuration, BH_ROLE_CONSUME, 20000, &session, NULL, &error));
-    policy.maximum_attempts = 1;
+    policy.retry.maximum_attempts = 1;
     request.url = "http://127.0.0.1:9/file";
     request.policy = &policy;
-    CHECK_STATUS(BH_OK, bh_session_enqueue(session, &request, 1, sizeof request, 20000, NULL, NULL, &error));
+    CHECK_STATUS(BH_OK, bh_session_enqueue(session, &request, 1, 20000, NULL, &error));
     /* A hold is no event; it is there once the conditions are read. */
     for (int i = 0;; i++) {
-        CHECK_STATUS(BH_OK, bh_application_holds(application, 20000, &batch, &error));
+        CHECK_STATUS(BH_OK, bh_store_holds(application, 20000, &batch, &error));
         if (bh_batch_count(batch) > 0) break;
         bh_batch_release(batch);
         CHECK(i < 2000);
@@ -100,8 +98,8 @@ static void a_discretionary_task_is_held_on_battery_until_nothing_is_asked(void)
     CHECK(hold->tasks == 1 && hold->began_ms > 0 && hold->reason_text != NULL && hold->reserved == 0);
     bh_batch_release(batch);
 
-    configuration.preset = BH_PRESET_DEFAULT;
-    CHECK_STATUS(BH_OK, bh_session_update(session, &configuration, 20000, &error));
+    configuration.constraints.preset = BH_PRESET_DEFAULT;
+    CHECK_STATUS(BH_OK, bh_session_set_configuration(session, &configuration, 20000, &error));
     CHECK_STATUS(BH_OK, bh_session_poll(session, 0, 1, 20000, &batch, &error));
     CHECK(bh_batch_count(batch) == 1 && bh_batch_event_at(batch, 0)->status == BH_CONNECTION_FAILED);
     uint64_t task = bh_batch_event_at(batch, 0)->task_id;

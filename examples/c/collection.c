@@ -1,11 +1,11 @@
 /*
- * A host that need not be there: it hands a list over, and is started again when all of it has arrived.
+ * A host that may be killed: it enqueues a list, and the daemon starts it again when all files have arrived.
  *
- *   collection STORE LOG LIST   hands over the list's files, one "URL<tab>destination" a line, and shows what arrives
- *   collection STORE LOG        the same without handing over; so the daemon starts it when no other is there
+ *   collection STORE LOG LIST   enqueues the list's files, one "URL<tab>destination" a line, and reports their ends
+ *   collection STORE LOG        only reports; the daemon starts it so when no host is connected
  *
- * Kill it at any moment: the transfers go on without it. What it sees goes to LOG, for a program that the daemon has
- * started has no terminal.
+ * The transfers go on when it is killed. It writes its reports to LOG, because a program that the daemon started has no
+ * terminal.
  */
 #define _DEFAULT_SOURCE
 #include <backhaul.h>
@@ -17,22 +17,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static bh_error error = BH_ERROR_INIT;
+static bh_error error = BH_INIT(bh_error);
 static int log_file;
 
 static void check(bh_status status, const char *what) {
     if (status == BH_OK) return;
     dprintf(log_file, "cannot %s: %s (%s)\n", what, error.message, bh_status_name(status));
-    exit(1); /* started by the daemon and not completed: it is started again, later */
+    exit(1); /* a launch without completing: the daemon starts it again later */
 }
 
-/* The daemon starts what is registered as it stands here: no shell, no search path. */
+/* The daemon starts the registered program without a shell and without a search path. */
 static bh_application *open_application(char *store, char *log) {
     static char program[PATH_MAX], absolute_log[PATH_MAX];
     const char *arguments[] = {store, absolute_log};
     bh_application *application = NULL;
-    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
-    bh_launch_command command = BH_LAUNCH_COMMAND_INIT;
+    bh_application_options options = BH_INIT(bh_application_options);
+    bh_launch_command command = BH_INIT(bh_launch_command);
     if (!realpath("/proc/self/exe", program) || !realpath(log, absolute_log)) {
         perror(log);
         exit(1);
@@ -47,10 +47,10 @@ static bh_application *open_application(char *store, char *log) {
     return application;
 }
 
-/* One call hands over all of it; the keys make a repetition harmless. */
+/* Enqueues the whole list in one call. With the keys it may be repeated after a crash. */
 static void enqueue_list(bh_session *session, const char *path) {
     bh_request *requests = NULL;
-    size_t count = 0, room = 0, applied = 0;
+    size_t count = 0, room = 0;
     char *line = NULL;
     FILE *list = fopen(path, "r");
     if (!list) {
@@ -62,17 +62,16 @@ static void enqueue_list(bh_session *session, const char *path) {
         if (!destination) continue;
         requests = realloc(requests, (count + 1) * sizeof *requests);
         if (!requests) abort();
-        requests[count] = (bh_request)BH_REQUEST_INIT;
+        requests[count] = (bh_request)BH_INIT(bh_request);
         requests[count].url = strdup(url);
         requests[count].destination = strdup(destination);
         requests[count].idempotency_key = requests[count].url;
         requests[count].if_exists = BH_IF_EXISTS_REPLACE;
-        requests[count].flags = BH_REQUEST_IF_CHANGED; /* an earlier start may have fetched it */
+        requests[count].flags = BH_REQUEST_IF_CHANGED; /* an earlier run may have fetched it */
         count++;
     }
-    check(bh_session_enqueue(session, requests, count, sizeof *requests, BH_WAIT_DEFAULT, NULL, &applied, &error),
-          "hand the list over");
-    dprintf(log_file, "handed over %zu files\n", applied);
+    check(bh_session_enqueue(session, requests, count, BH_WAIT_DEFAULT, NULL, &error), "hand the list over");
+    dprintf(log_file, "handed over %zu files\n", count);
     while (count--) {
         free((char *)requests[count].url);
         free((char *)requests[count].destination);
@@ -91,20 +90,20 @@ static int show(const bh_event *event) {
     return event->kind == BH_EVENT_SESSION_FINISHED;
 }
 
-/* Says who started this process, and for what. */
+/* Reports the launch that started this process, if one did. */
 static void tell_launch(bh_application *application) {
     bh_batch *batch = NULL;
-    check(bh_launch_current(application, BH_WAIT_DEFAULT, &batch, &error), "ask for the launch");
+    check(bh_application_current_launch(application, BH_WAIT_DEFAULT, &batch, &error), "ask for the launch");
     const bh_launch *launch = bh_batch_launch_at(batch, 0);
     for (size_t i = 0; launch && i < launch->session_count; i++)
         dprintf(log_file, "launched %" PRIu64 " as process %d for session %s, %" PRIu64 " events wait\n", launch->id,
-                (int)getpid(), launch->sessions[i].identifier, launch->sessions[i].events);
+                (int)getpid(), launch->sessions[i]->identifier, launch->sessions[i]->events);
     bh_batch_release(batch);
 }
 
 int main(int argc, char **argv) {
     bh_session *session = NULL;
-    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     int finished = 0;
     if (argc < 3 || argc > 4) {
         fprintf(stderr, "usage: collection STORE LOG [LIST]\n");
@@ -129,7 +128,7 @@ int main(int argc, char **argv) {
         if (count)
             check(bh_session_acknowledge_through(session, bh_batch_event_at(events, count - 1)->id, BH_WAIT_DEFAULT,
                                                  NULL, &error), "acknowledge");
-        else if (argc == 3) finished = 1; /* whatever waited was read */
+        else if (argc == 3) finished = 1; /* all events were read */
         bh_batch_release(events);
     }
     check(bh_session_complete(session, BH_WAIT_DEFAULT, &error), "complete the session");

@@ -1,11 +1,11 @@
 /*
- * Press download, leave, come back, the picture is there.
+ * An image downloader: the user starts a download and closes the program, and the picture arrives without it.
  *
- *   images get URL...   hands the pictures over and ends at once
- *   images              shows what is there and what is on its way, live, until all of it is there
- *   images launched     how Backhaul starts it when the pictures are there; nobody else needs to
+ *   images get URL...   enqueues the pictures and exits
+ *   images              shows complete pictures and running downloads until all are complete
+ *   images launched     how the engine launches it when the pictures are complete
  *
- * The pictures lie in ~/Pictures/Backhaul, with images.log beside them. See examples/README.md for the story.
+ * The pictures are in ~/Pictures/Backhaul, with images.log beside them. See examples/README.md.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>
@@ -25,11 +25,11 @@
 
 static char folder[3072];
 static int is_launched;
-static int32_t role;
+static bh_role role;
 static bh_application *application;
-static bh_error error = BH_ERROR_INIT;
+static bh_error error = BH_INIT(bh_error);
 
-/* ---- What people see: a line on the terminal, and in the log, which is all that a launched program has. ---- */
+/* ---- Output: the terminal and a log. A launched program has no terminal. ---- */
 
 static void say(const char *format, ...) {
     char line[4096], path[sizeof folder + sizeof LOG_NAME + 1];
@@ -71,12 +71,12 @@ static void find_folder(void) {
     }
 }
 
-/* Each start says anew what is to be launched: this very file. So a program that was moved is found after its next. */
+/* Each run registers its own file as the launch command, so a program that was moved is found after its next run. */
 static void open_application(void) {
     char program[4096];
     const char *const arguments[] = {"launched"};
-    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
-    bh_launch_command launch = BH_LAUNCH_COMMAND_INIT;
+    bh_application_options options = BH_INIT(bh_application_options);
+    bh_launch_command launch = BH_INIT(bh_launch_command);
     ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
     if (size < 0) give_up("find this program's file", strerror(errno));
     program[size] = '\0';
@@ -88,22 +88,22 @@ static void open_application(void) {
     check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open the application");
 }
 
-/* Made when it is first needed, found again ever after: the same way from the button and from a launch. */
+/* Creates the session at the first use, and attaches it in later runs. */
 static bh_session *session(void) {
     static bh_session *opened;
     if (!opened) {
-        bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+        bh_session_configuration configuration = BH_INIT(bh_session_configuration);
         configuration.identifier = "pictures";
         bh_status status = bh_session_create(application, &configuration, role, BH_WAIT_DEFAULT, &opened, NULL, &error);
-        if (status == BH_IN_USE && is_launched) exit(0); /* the user has opened the program, which will see to it all */
+        if (status == BH_IN_USE && is_launched) exit(0); /* the user has opened the program, which reads the events */
         check(status, "open the session");
     }
     return opened;
 }
 
-/* ---- The button ---- */
+/* ---- Enqueue ---- */
 
-/* The last segment of the URL's path; nothing in it can lead elsewhere, hide the file or confuse a terminal. */
+/* The last segment of the URL's path, as a visible name without directories and without control characters. */
 static void name_of(const char *url, char name[NAME_SIZE]) {
     const char *path = strstr(url, "://");
     path = path ? path + 3 : url;
@@ -120,18 +120,17 @@ static void name_of(const char *url, char name[NAME_SIZE]) {
     if (size == 0 || strcmp(name, LOG_NAME) == 0) strcpy(name, "picture");
 }
 
-/* When this returns the picture will come, whatever happens to this program. */
+/* When this returns, the task is durable: it survives the end of this program. */
 static int hand_over(const char *url) {
     char name[NAME_SIZE], destination[sizeof folder + NAME_SIZE + 1];
-    bh_request request = BH_REQUEST_INIT;
-    bh_enqueued result;
+    bh_request request = BH_INIT(bh_request);
+    bh_batch *results = NULL;
     name_of(url, name);
     snprintf(destination, sizeof destination, "%s/%s", folder, name);
     request.url = url;
     request.destination = destination;
-    request.idempotency_key = name; /* pressed twice, it is still one download */
-    bh_status status = bh_session_enqueue(session(), &request, 1, sizeof request, BH_WAIT_DEFAULT, &result, NULL,
-                                          &error);
+    request.idempotency_key = name; /* a second enqueue finds the same download */
+    bh_status status = bh_session_enqueue(session(), &request, 1, BH_WAIT_DEFAULT, &results, &error);
     if (status == BH_DESTINATION_EXISTS) {
         say("%s is there already", name);
         return 0;
@@ -140,11 +139,13 @@ static int hand_over(const char *url) {
         fprintf(stderr, "images: %s: %s\n", name, error.message);
         return 1;
     }
-    say(result.disposition == BH_ENQUEUE_NEW ? "handed over %s" : "%s was handed over before", name);
+    int is_new = bh_batch_enqueued_at(results, 0)->disposition == BH_ENQUEUE_NEW;
+    bh_batch_release(results);
+    say(is_new ? "handed over %s" : "%s was handed over before", name);
     return 0;
 }
 
-/* ---- Events: the only place that knows how a download ended ---- */
+/* ---- Events: how downloads ended ---- */
 
 static void use(const bh_event *event) {
     if (event->kind == BH_EVENT_SESSION_FINISHED)
@@ -155,8 +156,8 @@ static void use(const bh_event *event) {
         say("%s does not come: %s", event->idempotency_key, event->error_message);
 }
 
-/* Waits so long for the first event, uses all that there are, and acknowledges them after that: killed in between, this
- * program is told again. */
+/* Waits up to timeout_ms for the first event and handles all. It acknowledges them after that: when this program is
+ * killed in between, the events are delivered again. */
 static void handle_events(int32_t timeout_ms) {
     for (size_t count = 1; count > 0; timeout_ms = 0) {
         bh_batch *events = NULL;
@@ -170,12 +171,12 @@ static void handle_events(int32_t timeout_ms) {
     }
 }
 
-/* Nobody looks: use the events, say that nothing is outstanding, and be gone. A program with several sessions does this
- * for each that the launch names. */
+/* Without a user: handles the events, completes the session, and exits. A program with several sessions does this for
+ * each session of the launch. */
 static void be_launched(void) {
     bh_batch *launch = NULL;
-    check(bh_launch_current(application, BH_WAIT_DEFAULT, &launch, &error), "ask for the launch");
-    if (bh_batch_count(launch) > 0) { /* otherwise the user was faster, and it is over */
+    check(bh_application_current_launch(application, BH_WAIT_DEFAULT, &launch, &error), "ask for the launch");
+    if (bh_batch_count(launch) > 0) { /* else the user has opened the program meanwhile, and the launch is over */
         handle_events(0);
         check(bh_session_complete(session(), BH_WAIT_DEFAULT, &error), "complete");
         say("nothing is outstanding");
@@ -183,7 +184,7 @@ static void be_launched(void) {
     bh_batch_release(launch);
 }
 
-/* ---- The program as the user opens it ---- */
+/* ---- When the user opens the program ---- */
 
 static void show_pictures(void) {
     struct dirent **entries;
@@ -196,15 +197,15 @@ static void show_pictures(void) {
     if (count >= 0) free(entries);
 }
 
-/* Prints what is on its way and returns how many pictures that are. */
+/* Prints the unfinished downloads and returns their number. */
 static size_t show_tasks(void) {
     bh_batch *tasks = NULL;
-    bh_task_selection selection = BH_TASK_SELECTION_INIT;
-    selection.states = 1 << BH_TASK_WAITING | 1 << BH_TASK_RUNNING | 1 << BH_TASK_SUSPENDED;
+    bh_task_selection selection = BH_INIT(bh_task_selection);
+    selection.states = BH_STATE(BH_TASK_WAITING) | BH_STATE(BH_TASK_RUNNING) | BH_STATE(BH_TASK_SUSPENDED);
     check(bh_session_tasks(session(), &selection, 0, 1000, BH_WAIT_DEFAULT, &tasks, &error), "list what is on its way");
     size_t count = bh_batch_count(tasks);
     for (size_t i = 0; i < count; i++) {
-        const bh_task *task = bh_batch_task_at(tasks, i);
+        const bh_task_info *task = bh_batch_task_at(tasks, i);
         printf("on its way: %s", task->idempotency_key);
         if (task->size != BH_SIZE_UNKNOWN && task->size > 0)
             printf(" %.0f %%", 100.0 * (double)task->offset / (double)task->size);
@@ -215,10 +216,10 @@ static size_t show_tasks(void) {
 }
 
 static void show(void) {
-    handle_events(0); /* first what happened meanwhile */
+    handle_events(0); /* events since the last run */
     show_pictures();
     while (show_tasks() > 0) handle_events(500);
-    handle_events(0); /* of those that ended between the two */
+    handle_events(0); /* of downloads that ended between the two calls */
     check(bh_session_complete(session(), BH_WAIT_DEFAULT, &error), "complete");
 }
 
@@ -231,7 +232,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    /* The button needs no events. The opened program waits until a launched one that is just at work has ended. */
+    /* Enqueuing needs no events. A program that the user opens waits until a launched one has ended. */
     role = gets ? BH_ROLE_PRODUCE : is_launched ? BH_ROLE_CONSUME : BH_ROLE_CONSUME_WHEN_FREE;
     find_folder();
     open_application();

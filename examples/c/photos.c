@@ -1,11 +1,11 @@
 /*
- * A small host: it downloads the files of a list, whatever happens to it in the meantime.
+ * A small host with an embedded engine: it downloads the files of a list.
  *
- *   photos STORE LIST   hands over the list's files, one "URL<tab>destination" a line, and waits for them
- *   photos STORE        attaches to what was handed over before, and waits for the rest
+ *   photos STORE LIST   enqueues the list's files, one "URL<tab>destination" a line, and waits for them
+ *   photos STORE        attaches the session of an earlier run, and waits for the rest
  *
- * Kill it at any moment and start it again: nothing is lost, and nothing is downloaded twice. Given the list again when
- * all is there, it downloads what has changed.
+ * When it is killed and started again, no file is lost and none is downloaded twice. With the same list after all files
+ * have arrived, it downloads the files that have changed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bh_error error = BH_ERROR_INIT;
+static bh_error error = BH_INIT(bh_error);
 
 static void check(bh_status status, const char *what) {
     if (status == BH_OK) return;
@@ -22,10 +22,10 @@ static void check(bh_status status, const char *what) {
     exit(1);
 }
 
-/* One call hands over all of it. The keys make a repetition harmless, should the host die before it returns. */
+/* Enqueues the whole list in one call. With the keys it may be repeated after a crash. */
 static void enqueue_list(bh_session *session, const char *path) {
     bh_request *requests = NULL;
-    size_t count = 0, room = 0, applied = 0;
+    size_t count = 0, room = 0;
     char *line = NULL;
     FILE *list = fopen(path, "r");
     if (!list) {
@@ -38,7 +38,7 @@ static void enqueue_list(bh_session *session, const char *path) {
         snprintf(key, sizeof key, "photo-%zu", count);
         requests = realloc(requests, (count + 1) * sizeof *requests);
         if (!requests) abort();
-        requests[count] = (bh_request)BH_REQUEST_INIT;
+        requests[count] = (bh_request)BH_INIT(bh_request);
         requests[count].url = strdup(url);
         requests[count].destination = strdup(destination);
         requests[count].idempotency_key = strdup(key);
@@ -46,9 +46,8 @@ static void enqueue_list(bh_session *session, const char *path) {
         requests[count].flags = BH_REQUEST_IF_CHANGED;
         count++;
     }
-    check(bh_session_enqueue(session, requests, count, sizeof *requests, BH_WAIT_DEFAULT, NULL, &applied, &error),
-          "hand the list over");
-    printf("handed over %zu files\n", applied);
+    check(bh_session_enqueue(session, requests, count, BH_WAIT_DEFAULT, NULL, &error), "hand the list over");
+    printf("handed over %zu files\n", count);
     while (count--) {
         free((char *)requests[count].url);
         free((char *)requests[count].destination);
@@ -75,8 +74,8 @@ static int show(const bh_event *event) {
 int main(int argc, char **argv) {
     bh_application *application = NULL;
     bh_session *session = NULL;
-    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
-    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    bh_application_options options = BH_INIT(bh_application_options);
+    bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     int finished = 0;
     if (argc < 2 || argc > 3) {
         fprintf(stderr, "usage: photos STORE [LIST]\n");
@@ -85,7 +84,7 @@ int main(int argc, char **argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     options.identifier = "org.example.photos";
     options.store = argv[1];
-    options.hosting = BH_HOSTING_EMBEDDED; /* the engine is in this process: killed with it, started with it */
+    options.hosting = BH_HOSTING_EMBEDDED; /* the engine is in this process, and ends with it */
     check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open the store");
     if (argc == 3) {
         configuration.identifier = "gallery";
@@ -104,7 +103,7 @@ int main(int argc, char **argv) {
         if (count)
             check(bh_session_acknowledge_through(session, bh_batch_event_at(events, count - 1)->id, BH_WAIT_DEFAULT,
                                                  NULL, &error), "acknowledge");
-        else { /* an earlier start may have acknowledged the last event: then no task is left */
+        else { /* an earlier run may have acknowledged the last event: then no task is left */
             bh_batch *tasks = NULL;
             check(bh_session_tasks(session, NULL, 0, 1, BH_WAIT_DEFAULT, &tasks, &error), "list the tasks");
             finished = bh_batch_count(tasks) == 0;

@@ -14,7 +14,7 @@
 #define DOWNLOADS 6
 #define NOT_GOING 100
 
-static bh_error error = BH_ERROR_INIT;
+static bh_error error = BH_INIT(bh_error);
 
 static void check(bh_status status, const char *what) {
     if (status == BH_OK) return;
@@ -34,8 +34,8 @@ static int moving(bh_session *session) {
 int main(int argc, char **argv) {
     bh_application *application = NULL;
     bh_session *session = NULL;
-    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
-    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    bh_application_options options = BH_INIT(bh_application_options);
+    bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_request requests[DOWNLOADS];
     char destinations[DOWNLOADS][512];
     struct timespec moment = {0, 10 * 1000 * 1000};
@@ -45,17 +45,16 @@ int main(int argc, char **argv) {
     options.hosting = BH_HOSTING_EMBEDDED;
     check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open");
     configuration.identifier = "leaves";
-    configuration.ca_file = argv[4];
+    configuration.tls.ca_file = argv[4];
     check(bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_WAIT_DEFAULT, &session, NULL, &error),
           "create");
     for (int i = 0; i < DOWNLOADS; i++) {
         snprintf(destinations[i], sizeof destinations[i], "%s/%d", argv[2], i);
-        requests[i] = (bh_request)BH_REQUEST_INIT;
+        requests[i] = (bh_request)BH_INIT(bh_request);
         requests[i].url = argv[3];
         requests[i].destination = destinations[i];
     }
-    check(bh_session_enqueue(session, requests, DOWNLOADS, sizeof *requests, BH_WAIT_DEFAULT, NULL, NULL, &error),
-          "enqueue");
+    check(bh_session_enqueue(session, requests, DOWNLOADS, BH_WAIT_DEFAULT, NULL, &error), "enqueue");
     for (int i = 0; moving(session) < DOWNLOADS; i++) {
         if (i == 2000) return NOT_GOING;
         nanosleep(&moment, NULL);

@@ -32,11 +32,11 @@ def test_the_delay_doubles_to_its_limit_and_then_the_application_is_left_alone(s
         ended = time.monotonic()
     # The end is seen and the next one starts within some time of a busy machine.
     assert all(least <= pause for least, pause in zip((0.35, 0.75, 0.95), pauses)), pauses
-    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.LEFT_ALONE)
+    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
     assert the_launch(looker).launches == 4
     assert the_launch(looker).error_message == "the launched program ended without completing its sessions"
     session, = looker.all_sessions()
-    assert (session.launch_state, session.events) == (LaunchState.LEFT_ALONE, 2)
+    assert (session.launch_state, session.events) == (LaunchState.GAVE_UP, 2)
     assert stage.nobody_comes(1.5)
 
 
@@ -44,7 +44,7 @@ def test_a_host_that_connects_of_itself_ends_the_delay_and_being_left_alone(stag
     hand_over(hosts, stage.command(first_delay_ms=60_000, longest_delay_ms=60_000, maximum_launches=1))
     looker = hosts.start(observes=True)
     stage.next().kill()
-    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.LEFT_ALONE)
+    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
     user = hosts.start()
     assert (the_launch(looker).launches, the_launch(looker).state) == (0, LaunchState.NONE)
     user.kill()
@@ -60,7 +60,7 @@ def test_a_launched_host_that_only_completes_what_it_was_not_launched_for_was_la
         launched.session("another")
         launched.complete()
         launched.kill()
-    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.LEFT_ALONE)
+    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
     assert stage.nobody_comes(1.0)
 
 
@@ -94,7 +94,7 @@ def test_a_delay_shows_when_the_next_launch_is(stage, hosts):
 def test_a_program_that_cannot_be_run_counts_and_says_why(stage, hosts, program, reason):
     hand_over(hosts, stage.command(program=program, arguments=[], maximum_launches=2))
     looker = hosts.start(observes=True)
-    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.LEFT_ALONE)
+    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
     info = the_launch(looker)
     assert (info.launches, info.process_id) == (2, None)
     assert reason in info.error_message
@@ -103,14 +103,14 @@ def test_a_program_that_cannot_be_run_counts_and_says_why(stage, hosts, program,
 def test_a_directory_that_is_not_there_says_so(stage, hosts):
     hand_over(hosts, stage.command(working_directory="/nowhere", maximum_launches=1))
     looker = hosts.start(observes=True)
-    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.LEFT_ALONE)
+    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
     assert "in the directory /nowhere: No such file or directory" in the_launch(looker).error_message
 
 
 def test_a_command_can_be_mended_while_the_application_is_left_alone(stage, hosts):
     hand_over(hosts, stage.command(program="/nowhere/photos", maximum_launches=1))
     looker = hosts.start(observes=True)
-    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.LEFT_ALONE)
+    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
     host = hosts.start(launch=stage.command())
     host.kill()
     stage.next().open().finish_session("gallery")
@@ -119,7 +119,7 @@ def test_a_command_can_be_mended_while_the_application_is_left_alone(stage, host
 def test_a_program_that_crashes_at_once_counts(stage, hosts):
     hand_over(hosts, stage.command(program="/bin/false", arguments=[], first_delay_ms=50, maximum_launches=3))
     looker = hosts.start(observes=True)
-    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.LEFT_ALONE)
+    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
     assert the_launch(looker).launches == 3
     assert the_launch(looker).error_message == "the launched program ended before it attached a session"
 
@@ -229,8 +229,8 @@ def test_another_token_makes_an_ordinary_host(stage, hosts):
 
 def left_alone(looker):
     """Whether it is, once it is known what comes next."""
-    settled = (LaunchState.LEFT_ALONE, LaunchState.RUNNING)
-    return until(lambda: the_launch(looker).state, lambda state: state in settled) is LaunchState.LEFT_ALONE
+    settled = (LaunchState.GAVE_UP, LaunchState.RUNNING)
+    return until(lambda: the_launch(looker).state, lambda state: state in settled) is LaunchState.GAVE_UP
 
 
 def test_a_launched_host_that_answers_wrongly_again_and_again_is_launched_later_and_later(stage, hosts, misbehaving,
@@ -238,7 +238,7 @@ def test_a_launched_host_that_answers_wrongly_again_and_again_is_launched_later_
     asks = Behaviour(status=401, headers={"WWW-Authenticate": 'Basic realm="vault"'})
     url = misbehaving.serve("/secret", Content(10), otherwise=asks)
     host = hosts.start(launch=stage.command(first_delay_ms=300, longest_delay_ms=300, maximum_launches=2))
-    host.session("gallery", asks_for_credentials=True, first_retry_delay_ms=10, longest_retry_delay_ms=10)
+    host.session("gallery", asks_for_credentials=True, first_delay_ms=10, longest_delay_ms=10)
     host.download(url, downloads / "secret")
     until(lambda: host.all_sessions()[0].open_challenges, lambda count: count == 1)
     host.kill()
@@ -254,5 +254,5 @@ def test_a_launched_host_that_answers_wrongly_again_and_again_is_launched_later_
         launched.respond(challenge.id, user="me", password="wrong")
         launched.complete()
         launched.kill()
-    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.LEFT_ALONE)
+    until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
     assert stage.nobody_comes(1.0)

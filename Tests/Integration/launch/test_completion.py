@@ -235,7 +235,7 @@ def test_row_19_a_challenge_is_seen_and_left_open(stage, hosts, misbehaving, dow
     assert stage.nobody_comes(NOBODY), "its host is connected"
     host.kill()
     launched = stage.next().open()
-    assert launched.current_launch().reasons.name == "CHALLENGE"
+    assert launched.current_launch().attention.name == "CHALLENGE"
     launched.attach("gallery")
     launched.acknowledge(launched.wait_for(1))
     launched.complete()

@@ -17,7 +17,7 @@ def test_a_finished_round_launches_the_application_when_its_host_is_gone(stage, 
     launched = stage.next()
     launched.open()
     launch = launched.current_launch()
-    assert (launch.launches, launch.reasons) == (1, Attention.FINISHED)
+    assert (launch.launches, launch.attention) == (1, Attention.FINISHED)
     assert [session.identifier for session in launch.sessions] == ["gallery"]
     assert launch.sessions[0].launch_state is LaunchState.RUNNING
     events = launched.finish_session("gallery")

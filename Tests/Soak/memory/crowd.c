@@ -17,7 +17,7 @@
 #define AT_ONCE 500
 #define PATIENCE 300000
 
-static bh_error error = BH_ERROR_INIT;
+static bh_error error = BH_INIT(bh_error);
 
 static void check(bh_status status, const char *what) {
     if (status == BH_OK) return;
@@ -36,24 +36,23 @@ static void enqueue_uploads(bh_session *session, const char *url, const char *fi
     for (int done = 0; done < count; done += AT_ONCE) {
         int some = count - done < AT_ONCE ? count - done : AT_ONCE;
         for (int i = 0; i < some; i++) {
-            requests[i] = (bh_request)BH_REQUEST_INIT;
+            requests[i] = (bh_request)BH_INIT(bh_request);
             requests[i].url = url;
             requests[i].body_file = file;
             requests[i].body_source = BH_BODY_SNAPSHOT;
             requests[i].flags = BH_REQUEST_STARTS_SUSPENDED;
         }
-        check(bh_session_enqueue(session, requests, (size_t)some, sizeof *requests, PATIENCE, NULL, NULL, &error),
-              "enqueue uploads");
+        check(bh_session_enqueue(session, requests, (size_t)some, PATIENCE, NULL, &error), "enqueue uploads");
     }
 }
 
 static void enqueue_download(bh_session *session, const char *url, const char *folder) {
     char destination[4096];
-    bh_request request = BH_REQUEST_INIT;
+    bh_request request = BH_INIT(bh_request);
     snprintf(destination, sizeof destination, "%s/file", folder);
     request.url = url;
     request.destination = destination;
-    check(bh_session_enqueue(session, &request, 1, sizeof request, PATIENCE, NULL, NULL, &error), "enqueue a download");
+    check(bh_session_enqueue(session, &request, 1, PATIENCE, NULL, &error), "enqueue a download");
 }
 
 /* Reads events until the tasks have ended; returns how many of them succeeded. */
@@ -79,8 +78,8 @@ static int read_events(bh_session *session, int tasks) {
 }
 
 int main(int argc, char **argv) {
-    bh_application_options options = BH_APPLICATION_OPTIONS_INIT;
-    bh_session_configuration configuration = BH_SESSION_CONFIGURATION_INIT;
+    bh_application_options options = BH_INIT(bh_application_options);
+    bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_application *application = NULL;
     bh_session *session = NULL;
     if (argc != 7 && argc != 8) return 2;

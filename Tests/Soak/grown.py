@@ -1,0 +1,64 @@
+"""Hosts that were compiled with today's header run with a library whose structs have grown.
+
+Copies the project, appends a field to every struct that may grow, takes a reserved field of each embedded one, builds
+that library, and runs the C tests of the project, which are compiled against the header as it is, with it.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+#: What the C tests check of the library itself, which is another one here.
+NOT_OF_HOSTS = "not language and not example and not version"
+
+
+def grow(header):
+    """The header with one more field in each struct: behind the last one, or in place of the last reserved one."""
+    text, grown, taken = header.read_text(encoding="utf-8"), 0, 0
+
+    def one(match):
+        nonlocal grown, taken
+        body, name = match.group(1), match.group(2)
+        if "struct_size;" in body:
+            grown += 1
+            return f"{{{body}    uint64_t grown_field;\n}} {name};"
+        if "uint64_t reserved[2];" in body:
+            taken += 1
+            return f"{{{body.replace('uint64_t reserved[2];', 'uint64_t grown_field; uint64_t reserved[1];')}}} {name};"
+        return match.group(0)
+
+    header.write_text(re.sub(r"(?s)\{([^{}]*)\} (bh_\w+);", one, text), encoding="utf-8")
+    assert grown >= 20 and taken == 5, (grown, taken)
+
+
+def build(folder):
+    files = subprocess.run(["git", "ls-files"], cwd=PROJECT, check=True, capture_output=True, text=True).stdout
+    for name in files.splitlines():
+        if (PROJECT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(PROJECT / name, folder / name)
+    grow(folder / "include" / "backhaul.h")
+    # The code reads the two reserved numbers that are left by their names.
+    for path in (folder / "Sources" / "BackhaulABI").rglob("*.swift"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(r"(\w+)\.reserved\.0, \1\.reserved\.1", r"\1.reserved", text), encoding="utf-8")
+    subprocess.run(["make", "build/lib/libbackhaul.so.1"], cwd=folder, check=True)
+    return folder / "build" / "lib" / "libbackhaul.so.1"
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="backhaul-grown-") as folder:
+        library = build(Path(folder))
+        tests = [PROJECT / "scripts" / "in-venv", "python", "-m", "pytest", "-q", "-p", "no:cacheprovider",
+                 "-k", NOT_OF_HOSTS, "Tests/C"]
+        return subprocess.run(tests, cwd=PROJECT, env={**os.environ, "BACKHAUL_LIBRARY": str(library)},
+                              check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
