@@ -1,29 +1,28 @@
 internal import CBackhaul
 
-/// What the system offers now, and what waits for it.
+/// The state of the system, and the tasks that it holds.
 extension Application {
-    /// What the engine sees now, one of each kind, read for this call if nothing depends on it.
+    /// The present conditions, one of each kind, read for this call if no task depends on them.
     public func conditions() async throws -> [Condition] {
-        try await listing(bh_application_conditions_start) { $0.conditions() }
+        try await listing(bh_store_conditions) { $0.conditions() }
     }
 
-    /// What is held back now, in all sessions of the store.
-    public func holds() async throws -> [Hold] { try await listing(bh_application_holds_start) { $0.holds() } }
+    /// What is held in all sessions of the store.
+    public func holds() async throws -> [Hold] { try await listing(bh_store_holds) { $0.holds() } }
 
-    /// Networks of which something was said or on which something was moved this month, and the current one.
+    /// Networks with settings, networks used this month, and the current one.
     public func networks() async throws -> [Network] {
-        try await listing(bh_application_networks_start) { $0.networks() }
+        try await listing(bh_store_networks) { $0.networks() }
     }
 
-    /// Says whether a network is metered and how many bytes may be moved on it, durably and at once; one with nothing
-    /// but its name forgets what was said.
+    /// Stores the settings of a network; they apply at once. All defaults remove them.
     public func setNetwork(_ network: Network) async throws {
         let arena = Arena()
         var value = try network.value(arena)
-        try await driver.verb { application, ticket, error in
-            bh_application_set_network_start(application, &value, ticket, error)
-        } take: { answer throws(BackhaulError) in
-            try answer.done()
+        try await driver.verb { application, error in
+            bh_store_set_network(application, &value, BH_START, error)
+        } take: { outcome throws(BackhaulError) in
+            try outcome.done()
         }
     }
 }

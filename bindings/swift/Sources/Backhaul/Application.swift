@@ -1,15 +1,15 @@
 internal import CBackhaul
 
-/// The identity under which a program acts, open on a store. Sessions keep it open; it is closed by `close`, or with
-/// its last reference.
+/// An application on a store: the identity under which a host acts. Sessions keep it open; it is closed by `close`, or
+/// with its last reference.
 ///
 /// All methods may be called from any Swift task. None of them blocks the thread that it is called on.
 public final class Application: Sendable {
     /// Such as "org.example.photos".
     public let identifier: String
-    /// The store's path, as it was given; nil: the user's default store (`engine` tells its path).
+    /// The store's path, as it was given; nil: the user's default store (`engine` returns its path).
     public let store: String?
-    /// Sessions that begin to need attention: events wait in them. For one reader; the last 256 are kept for it.
+    /// Sessions that begin to need attention. For one reader; the last 256 are buffered for it.
     public let attention: AsyncStream<SessionInfo>
     let driver: Driver
 
@@ -22,7 +22,7 @@ public final class Application: Sendable {
 
     deinit { driver.stop() }
 
-    /// Opens the application and waits until an engine answers: one that runs, the daemon, or one in this process.
+    /// Opens the application, and waits until an engine replies: one that runs, the daemon, or one in this process.
     ///
     /// - Parameters:
     ///   - identifier: 1 to 255 bytes of letters, digits, '.', '-' and '_', starting with a letter or digit.
@@ -30,10 +30,10 @@ public final class Application: Sendable {
     ///     default store, which all programs of the user share, so that limits hold across them: $BACKHAUL_STORE,
     ///     else $XDG_STATE_HOME/backhaul, else ~/.local/state/backhaul.
     ///   - hosting: Where the engine runs when there is none; nil: `.daemon`.
-    ///   - daemon: Absolute path of backhauld; nil: looked for at $BACKHAUL_DAEMON, beside the library, in
+    ///   - daemon: Absolute path of backhauld; nil: searched for at $BACKHAUL_DAEMON, beside the library, in
     ///     libexec/backhaul beside the library's directory, then below /usr/local and /usr.
-    ///   - launch: Registered as by `setLaunch`; nil leaves what is registered.
-    ///   - observes: This is a tool that looks on and is no host: the application is launched as if it were not there.
+    ///   - launch: Registered as by `setLaunch`; nil: what is registered stays.
+    ///   - observes: This belongs to a tool, not to a host: launches take place as if it were not open.
     ///   - timeout: How long to wait for an engine, at most a day. The limit of each later verb, too, which is at least
     ///     a second.
     /// - Throws: `BackhaulError` with `.invalidArgument`, `.timeout`, `.outOfResources`, `.daemonUnavailable`, or one
@@ -58,15 +58,15 @@ public final class Application: Sendable {
     /// have ended, if this was the process's last. Harmless when repeated.
     public func close() async { await driver.stopAndWait() }
 
-    /// Creates the session, or attaches to it when it exists (`Session.isNew` tells); then its remembered configuration
-    /// stays.
+    /// Creates the session, or attaches it if it exists: then `Session.isNew` is false and it keeps its configuration.
+    /// `Session.update` changes it.
     public func createSession(
         _ configuration: SessionConfiguration, role: Role = .consume
     ) async throws -> Session {
         let arena = Arena()
         var value = try configuration.value(arena)
-        return try await session(configuration.identifier, role) { application, ticket, error in
-            bh_session_create_start(application, &value, role.rawValue, ticket, error)
+        return try await session(configuration.identifier, role) { application, error in
+            bh_session_create(application, &value, role.rawValue, BH_START, nil, nil, error)
         }
     }
 
@@ -77,26 +77,26 @@ public final class Application: Sendable {
     public func attachSession(_ identifier: String, role: Role = .consume) async throws -> Session {
         let arena = Arena()
         let name = try arena.string(identifier, "the session's identifier")
-        return try await session(identifier, role) { application, ticket, error in
-            bh_session_attach_start(application, name, role.rawValue, ticket, error)
+        return try await session(identifier, role) { application, error in
+            bh_session_attach(application, name, role.rawValue, BH_START, nil, error)
         }
     }
 
     /// All sessions of this application.
     public func sessions() async throws -> [SessionInfo] {
-        try await listing(bh_application_sessions_start) { $0.sessions() }
+        try await listing(bh_application_sessions) { $0.sessions() }
     }
 
-    /// Who the store's engine is.
+    /// The store's engine.
     public func engine() async throws -> EngineInfo {
-        let engine = try await listing(bh_application_engine_start) { $0.engine() }
+        let engine = try await listing(bh_store_engine) { $0.engine() }
         guard let engine else { throw BackhaulError(BH_INTERNAL) }
         return engine
     }
 
-    /// What all sessions of the store may use together, with the defaults filled in.
+    /// The store's limits with their defaults filled in.
     public func limits() async throws -> Limits {
-        guard let limits = try await listing(bh_application_get_limits_start, { $0.limits() }) else {
+        guard let limits = try await listing(bh_store_limits, { $0.limits() }) else {
             throw BackhaulError(BH_INTERNAL)
         }
         return limits
@@ -105,10 +105,10 @@ public final class Application: Sendable {
     /// Sets the store's limits, durably and at once.
     public func setLimits(_ limits: Limits) async throws {
         var value = try limits.value()
-        try await driver.verb { application, ticket, error in
-            bh_application_set_limits_start(application, &value, ticket, error)
-        } take: { answer throws(BackhaulError) in
-            try answer.done()
+        try await driver.verb { application, error in
+            bh_store_set_limits(application, &value, BH_START, error)
+        } take: { outcome throws(BackhaulError) in
+            try outcome.done()
         }
     }
 
@@ -119,31 +119,35 @@ public final class Application: Sendable {
     public func setLaunch(_ command: LaunchCommand?) async throws {
         let arena = Arena()
         let value = arena.array(try command.map { (command) throws(BackhaulError) in [try command.value(arena)] } ?? [])
-        try await driver.verb { application, ticket, error in
-            bh_application_set_launch_start(application, value, ticket, error)
-        } take: { answer throws(BackhaulError) in
-            try answer.done()
+        try await driver.verb { application, error in
+            bh_application_set_launch(application, value, BH_START, error)
+        } take: { outcome throws(BackhaulError) in
+            try outcome.done()
         }
     }
 
     /// The launch commands of all applications of the store.
     public func launches() async throws -> [LaunchInfo] {
-        try await listing(bh_application_launches_start) { $0.launches() }
+        try await listing(bh_store_launches) { $0.launches() }
     }
 
     /// The launch that this process, or one that started it, was started by; nil: none, or it is over.
-    public func currentLaunch() async throws -> Launch? { try await listing(bh_launch_current_start) { $0.launch() } }
+    public func currentLaunch() async throws -> Launch? {
+        try await listing(bh_application_current_launch) { $0.launch() }
+    }
 
-    func listing<Value>(_ start: Driver.Start, _ take: (borrowing Batch) -> Value) async throws -> Value {
-        try await driver.verb(start) { answer throws(BackhaulError) in
-            take(try answer.batch())
+    func listing<Value>(_ list: Driver.Listing, _ take: (borrowing Batch) -> Value) async throws -> Value {
+        try await driver.verb { application, error in
+            list(application, BH_START, nil, error)
+        } take: { outcome throws(BackhaulError) in
+            take(try outcome.batch())
         }
     }
 
     private func session(_ identifier: String, _ role: Role, _ start: Driver.Start) async throws -> Session {
         let isPatient = role == .consumeWhenFree
-        let (handle, isNew) = try await driver.verb(isPatient: isPatient, start) { answer throws(BackhaulError) in
-            try answer.session()
+        let (handle, isNew) = try await driver.verb(isPatient: isPatient, start) { outcome throws(BackhaulError) in
+            try outcome.session()
         }
         return try Session(self, handle, identifier: identifier, role: role, isNew: isNew)
     }

@@ -113,7 +113,7 @@ public struct ProgressSequence: AsyncSequence, Sendable {
         init(_ session: Session) { self.session = session }
 
         deinit {
-            // Nobody is there to be told of a failure, and a session that is closed has none.
+            // A failure has no receiver, and a closed session has no readings.
             Task { [session] in try? await session.watchProgress(0) }
         }
     }

@@ -2,39 +2,37 @@ internal import CBackhaul
 
 /// Work that repeats.
 extension Session {
-    /// Makes the activity, durably, or takes the place of the one with its identifier, whose next window stays unless
-    /// `firstMilliseconds` or `interval` is another. At most 1,000 in a session. Consumers and producers.
+    /// Makes the activity, durably, or replaces that with its identifier, whose next window stays unless
+    /// `firstMilliseconds` or `interval` changes. A session has at most 1,000. Consumers and producers.
     public func setActivity(_ activity: Activity) async throws {
         let arena = Arena()
         var value = try activity.value(arena)
-        try await verb { bh_session_set_activity_start($0, &value, $1, $2) } take: { _ in }
+        try await verb { bh_session_set_activity($0, &value, BH_START, $1) } take: { _ in }
     }
 
-    /// Removes it; tasks that it has made go on.
+    /// Removes an activity; its tasks go on.
     ///
     /// - Throws: `BackhaulError` with `.notFound`.
     public func removeActivity(_ identifier: String) async throws {
         let arena = Arena()
         let name = try arena.string(identifier, "the activity's identifier")
-        try await verb { bh_session_remove_activity_start($0, name, $1, $2) } take: { _ in }
+        try await verb { bh_session_remove_activity($0, name, BH_START, $1) } take: { _ in }
     }
 
     /// The session's activities by identifier.
     public func activities() async throws -> [ActivityInfo] {
-        try await verb(bh_session_activities_start) { answer throws(BackhaulError) in
-            try answer.batch().activities()
-        }
+        try await listing(bh_session_activities) { $0.activities() }
     }
 
-    /// When and why a task that is listed or in the history has waited, oldest first; of many the newest 1,000. Waits
-    /// for a turn, for a rate and for an answer are too short and too many to be kept.
+    /// When and why a task waited, oldest first: at most 1,000, the newest. Tasks of the history included. Waits for a
+    /// slot, for a rate and for a response are too short and too many to be recorded.
     ///
     /// - Throws: `BackhaulError` with `.notFound`.
     public func waits(_ task: TaskID) async throws -> [Wait] {
         try await verb {
-            bh_task_waits_start($0, task, $1, $2)
-        } take: { answer throws(BackhaulError) in
-            try answer.batch().waits()
+            bh_task_waits($0, task, BH_START, nil, $1)
+        } take: { outcome throws(BackhaulError) in
+            try outcome.batch().waits()
         }
     }
 }

@@ -1,7 +1,8 @@
 internal import CBackhaul
 
 extension Session {
-    /// The tasks by id, with their live progress, asked for in pages. Ended tasks are listed until acknowledged.
+    /// The tasks by id, with their live progress, read in pages. Ended tasks are listed until their event is
+    /// acknowledged.
     public func tasks(_ selection: TaskSelection = .all) -> TaskSequence {
         TaskSequence(session: self, selection: selection)
     }
@@ -9,9 +10,9 @@ extension Session {
     /// - Throws: `BackhaulError` with `.notFound`.
     public func task(_ id: TaskID) async throws -> TaskInfo {
         let tasks = try await verb {
-            bh_task_info_start($0, id, $1, $2)
-        } take: { answer throws(BackhaulError) in
-            try answer.batch().tasks()
+            bh_session_task($0, id, BH_START, nil, $1)
+        } take: { outcome throws(BackhaulError) in
+            try outcome.batch().tasks()
         }
         guard let task = tasks.first else { throw BackhaulError(BH_NOT_FOUND) }
         return task
@@ -23,79 +24,76 @@ extension Session {
         let arena = Arena()
         var value = try selection.value(arena)
         return try await verb {
-            bh_session_tasks_start($0, &value, after, maximum, $1, $2)
-        } take: { answer throws(BackhaulError) in
-            let batch = try answer.batch()
+            bh_session_tasks($0, &value, after, maximum, BH_START, nil, $1)
+        } take: { outcome throws(BackhaulError) in
+            let batch = try outcome.batch()
             return (batch.tasks(), batch.hasMore)
         }
     }
 
-    /// Ends the tasks as cancelled and removes what they have received.
+    /// Cancels the tasks: they end as `.cancelled`, and their part files are removed.
     ///
-    /// - Returns: how many changed. Those that have ended already are passed over.
+    /// - Returns: the number of tasks that changed. Tasks that have ended are skipped.
     @discardableResult
     public func cancel(_ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_cancel_start($0, $1, $2, $3) }
+        try await control(selection) { bh_tasks_cancel($0, $1, BH_START, nil, $2) }
     }
 
-    /// Stops the tasks and keeps what they have received.
+    /// Stops the tasks, and keeps what they have received.
     @discardableResult
     public func suspend(_ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_suspend_start($0, $1, $2, $3) }
+        try await control(selection) { bh_tasks_suspend($0, $1, BH_START, nil, $2) }
     }
 
-    /// Lets suspended tasks run, and sends waiting ones to their next attempt at once.
+    /// Resumes suspended tasks. It also starts the next attempt of waiting tasks at once, as far as conditions allow.
     @discardableResult
     public func resume(_ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_resume_start($0, $1, $2, $3) }
+        try await control(selection) { bh_tasks_resume($0, $1, BH_START, nil, $2) }
     }
 
-    /// - Parameter bytesPerSecond: of each of the tasks, both ways, from now on; nil: no limit but the session's and
-    ///   the engine's.
+    /// Limits each of the tasks.
+    ///
+    /// - Parameter bytesPerSecond: both directions; nil: no limit but those of session and store.
     @discardableResult
     public func setRate(_ bytesPerSecond: UInt64?, _ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_set_rate_start($0, $1, bytesPerSecond ?? 0, $2, $3) }
+        try await control(selection) { bh_tasks_set_rate($0, $1, bytesPerSecond ?? 0, BH_START, nil, $2) }
     }
 
-    /// - Parameter constraints: what each of the tasks demands of the conditions from now on, in the place of what it
-    ///   was enqueued with. The session's own demands stay.
+    /// Replaces the tasks' own constraints. Those of the session stay.
     @discardableResult
     public func setConstraints(_ constraints: Constraints, _ selection: TaskSelection) async throws -> UInt64 {
-        var policy = Policy()
-        policy.constraints = constraints
         let arena = Arena()
-        var value = try policy.value(arena)
-        return try await control(selection) { bh_tasks_set_constraints_start($0, $1, &value, $2, $3) }
+        var value = try constraints.value(arena)
+        return try await control(selection) { bh_tasks_set_constraints($0, $1, &value, BH_START, nil, $2) }
     }
 
-    /// When each of the tasks is to start from now on. What may start now waits no longer, what runs goes on, and its
-    /// next try waits.
+    /// Sets when the tasks start. A running task continues; the time applies to its next attempt.
     ///
-    /// - Returns: how many changed. Those that have ended, or are to start so already, are passed over.
-    /// - Throws: `BackhaulError` with `.invalidArgument` where the latest start of a task would be before its earliest;
-    ///   nothing is changed then.
+    /// - Returns: the number of tasks that changed. Tasks that have ended, or already have these times, are skipped.
+    /// - Throws: `BackhaulError` with `.invalidArgument` for a latest start before the earliest one: the message names
+    ///   the task, and no task is changed.
     @discardableResult
     public func reschedule(
         _ selection: TaskSelection, earliestStart: StartChange = .unchanged, latestStart: StartChange = .unchanged
     ) async throws -> UInt64 {
         try await control(selection) {
-            bh_tasks_reschedule_start($0, $1, earliestStart.value, latestStart.value, $2, $3)
+            bh_tasks_reschedule($0, $1, earliestStart.value, latestStart.value, BH_START, nil, $2)
         }
     }
 
-    /// What was measured of the requests of a task that is listed or in the history, oldest first; of many the first
-    /// and the newest.
+    /// The attempts of a task, oldest first: at most 100; of more, the first and the newest. Tasks of the history
+    /// included.
     ///
     /// - Throws: `BackhaulError` with `.notFound`.
     public func attempts(_ task: TaskID) async throws -> [Attempt] {
         try await verb {
-            bh_task_attempts_start($0, task, $1, $2)
-        } take: { answer throws(BackhaulError) in
-            try answer.batch().attempts()
+            bh_task_attempts($0, task, BH_START, nil, $1)
+        } take: { outcome throws(BackhaulError) in
+            try outcome.batch().attempts()
         }
     }
 
-    /// Tasks whose event was acknowledged, by id; the session keeps the newest, as its `historyLimit` says.
+    /// Ended tasks whose event was acknowledged, by id. The session keeps the newest, `historyLimit` of them.
     ///
     /// - Parameters:
     ///   - after: The id of the last task that is known already, or 0.
@@ -105,45 +103,46 @@ extension Session {
         after: TaskID = 0, maximum: Int = 1000
     ) async throws -> (tasks: [TaskInfo], more: Bool) {
         try await verb {
-            bh_session_history_start($0, after, maximum, $1, $2)
-        } take: { answer throws(BackhaulError) in
-            let batch = try answer.batch()
+            bh_session_history($0, after, maximum, BH_START, nil, $1)
+        } take: { outcome throws(BackhaulError) in
+            let batch = try outcome.batch()
             return (batch.tasks(), batch.hasMore)
         }
     }
 
-    /// - Parameter priority: -100 to 100, or `Request.priorityNow`; higher runs first.
+    /// - Parameter priority: -100 to 100, or `Request.priorityNow`; higher ones start first.
     @discardableResult
     public func setPriority(_ priority: Int32, _ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_set_priority_start($0, $1, priority, $2, $3) }
+        try await control(selection) { bh_tasks_set_priority($0, $1, priority, BH_START, nil, $2) }
     }
 
     // Unsafe: what is pointed to lives for the length of the call.
     private func control(
         _ selection: TaskSelection,
         _ start: (
-            OpaquePointer, UnsafePointer<bh_task_selection>, UnsafeMutablePointer<OpaquePointer?>,
-            UnsafeMutablePointer<bh_error>
+            OpaquePointer, UnsafePointer<bh_task_selection>, UnsafeMutablePointer<bh_error>
         ) -> bh_status
     ) async throws -> UInt64 {
         let arena = Arena()
         var value = try selection.value(arena)
         return try await verb {
-            start($0, &value, $1, $2)
-        } take: { answer throws(BackhaulError) in
-            try answer.count()
+            start($0, &value, $1)
+        } take: { outcome throws(BackhaulError) in
+            try outcome.count()
         }
     }
 
-    /// Moves the kept file of a succeeded task to its place, synced, across file systems if needed.
+    /// Moves the kept file of a successful task to `destination`, synced, across file systems if needed.
     ///
     /// - Parameter destination: Absolute path.
     public func claim(_ task: TaskID, to destination: String, ifExists: ExistsPolicy = .fail) async throws {
         let handle = try open()
-        try await driver.slowVerb { _, ticket, error in
-            destination.withCString { bh_task_claim_start(handle.pointer, task, $0, ifExists.rawValue, ticket, error) }
-        } take: { answer throws(BackhaulError) in
-            try answer.done()
+        try await driver.slowVerb { _, error in
+            destination.withCString {
+                bh_task_claim(handle.pointer, task, $0, ifExists.rawValue, BH_START, error)
+            }
+        } take: { outcome throws(BackhaulError) in
+            try outcome.done()
         }
     }
 }

@@ -6,16 +6,16 @@ extension Session {
 
     /// The open challenges.
     public func challenges() async throws -> [Challenge] {
-        try await verb(bh_session_challenges_start) { answer throws(BackhaulError) in try answer.batch().challenges() }
+        try await listing(bh_session_challenges) { $0.challenges() }
     }
 
-    /// Answers an open challenge and acknowledges its event; the tasks that wait for it are tried again, one before the
+    /// Responds to an open challenge, and acknowledges its event. One of the tasks that wait is tried first, then the
     /// others. Consumers and producers.
     ///
     /// - Parameters:
-    ///   - isKept: also in the store (mode 0600), so that the next engine has it.
-    ///   - expiresMilliseconds: Unix time in milliseconds: the host is asked again before a request starts later.
-    /// - Throws: `BackhaulError` with `.notFound` when it is not open (any more).
+    ///   - isKept: the credential is stored (mode 0600) for later engines.
+    ///   - expiresMilliseconds: Unix time in milliseconds; the host is asked again before a request starts later.
+    /// - Throws: `BackhaulError` with `.notFound` when the challenge is not open.
     public func respond(
         to challenge: Challenge, with response: ChallengeResponse, isKept: Bool = false,
         expiresMilliseconds: Int64? = nil
@@ -30,7 +30,7 @@ extension Session {
     ) async throws {
         let arena = Arena()
         var value = try response.value(arena, isKept: isKept, expiresMilliseconds: expiresMilliseconds)
-        try await verb { bh_session_respond_start($0, id, &value, $1, $2) } take: { _ in }
+        try await verb { bh_session_respond($0, id, &value, BH_START, $1) } take: { _ in }
     }
 
     // MARK: Progress
@@ -47,10 +47,10 @@ extension Session {
 
     /// From now on readings come at this interval; 0 ends them.
     func watchProgress(_ milliseconds: UInt32) async throws {
-        try await verb { bh_session_watch_progress_start($0, milliseconds, $1, $2) } take: { _ in }
+        try await verb { bh_session_watch_progress($0, milliseconds, BH_START, $1) } take: { _ in }
     }
 
-    /// The readings that are there now.
+    /// The readings that were not returned yet.
     func pollProgress() throws(BackhaulError) -> [TaskProgress] {
         let handle = try open()
         // Unsafe: an opaque handle, never dereferenced here.

@@ -1,11 +1,11 @@
 internal import CBackhaul
 internal import Synchronization
 
-/// A handle on a session: a named collection of tasks with a remembered configuration. It is freed by `close`, or with
+/// A handle on a session: a named collection of tasks with a stored configuration. It is freed by `close`, or with
 /// its last reference; transfers go on, and unacknowledged events stay.
 ///
 /// All methods may be called from any Swift task, and none of them blocks the thread that it is called on. When the
-/// calling task is cancelled they throw `CancellationError` at once; what they had asked for may still happen.
+/// calling task is cancelled they throw `CancellationError` at once; their operation goes on.
 public final class Session: Sendable {
     public let identifier: String
     public let role: Role
@@ -53,39 +53,38 @@ public final class Session: Sendable {
 
     // MARK: Configuration
 
-    /// The remembered configuration with its defaults filled in.
+    /// The stored configuration with its defaults filled in.
     public func configuration() async throws -> SessionConfiguration {
-        let configurations = try await verb(bh_session_get_configuration_start) { answer throws(BackhaulError) in
-            try answer.batch().configurations()
-        }
+        let configurations = try await listing(bh_session_get_configuration) { $0.configurations() }
         guard let configuration = configurations.first else { throw BackhaulError(BH_INTERNAL) }
         return configuration
     }
 
-    /// Replaces the remembered configuration. Applies to attempts that start from now on.
-    public func update(_ configuration: SessionConfiguration) async throws {
+    /// Replaces the stored configuration. It applies to attempts that start after that.
+    public func setConfiguration(_ configuration: SessionConfiguration) async throws {
         let arena = Arena()
         var value = try configuration.value(arena)
-        try await verb { bh_session_update_start($0, &value, $1, $2) } take: { _ in }
+        try await verb { bh_session_set_configuration($0, &value, BH_START, $1) } take: { _ in }
     }
 
-    /// No further task can be enqueued; when all have ended and all events are acknowledged, the session is removed.
+    /// Ends the session: no task can be enqueued. It is removed when all its tasks have ended and all its events are
+    /// acknowledged.
     ///
-    /// - Parameter cancellingTasks: Cancel the tasks instead of letting them end.
+    /// - Parameter cancellingTasks: The tasks are cancelled. False: they run to their end.
     public func invalidate(cancellingTasks: Bool = false) async throws {
         let mode = Int32(cancellingTasks ? BH_INVALIDATE_CANCEL : BH_INVALIDATE_FINISH)
-        try await verb { bh_session_invalidate_start($0, mode, $1, $2) } take: { _ in }
+        try await verb { bh_session_invalidate($0, mode, BH_START, $1) } take: { _ in }
     }
 
-    // MARK: Handing over
+    // MARK: Enqueue
 
-    /// Hands a download over. It is durable when this returns.
+    /// Enqueues a download. It is durable when this returns.
     ///
     /// - Parameters:
     ///   - url: http or https.
     ///   - destination: Absolute path of the file to make; nil: kept in the store until claimed.
     ///   - key: The same key again finds the same task, until the end of its round is acknowledged. It may have ended,
-    ///     and its end may have been acknowledged: then no event of it comes again. `enqueue(_:)` tells.
+    ///     and its event may be acknowledged: then no event of it comes again. See `enqueue(_:)`.
     @discardableResult
     public func download(
         _ url: String, to destination: String? = nil, key: String? = nil, ifExists: ExistsPolicy = .fail
@@ -96,8 +95,8 @@ public final class Session: Sendable {
         return first.taskID
     }
 
-    /// Hands an upload over: by PUT, a form by POST. It is durable when this returns; a file is needed until the task
-    /// has ended, unless its `Body.Source` says otherwise. The event has the answer's body.
+    /// Enqueues an upload: by PUT, a form by POST. It is durable when this returns; a file is needed until the task has
+    /// ended, unless its `Body.Source` says otherwise. The event has the response's body.
     ///
     /// - Parameter method: Nil: PUT, or POST for a form.
     @discardableResult
@@ -110,26 +109,27 @@ public final class Session: Sendable {
         return first.taskID
     }
 
-    /// Hands requests over, durably. All are checked before anything is applied; the error's `index` is the bad one.
+    /// Enqueues requests, durably. All are checked first, and a bad one refuses the call, with its number in the
+    /// error's `index`.
     ///
-    /// - Throws: `BackhaulError`. Large batches are applied in chunks: when one is refused, those before it stay.
-    ///   Requests with keys may simply be handed over again.
+    /// - Throws: `BackhaulError`. Requests are applied in chunks. When the engine refuses one, no request of its chunk
+    ///   is applied; other chunks may be. Requests with keys may be enqueued again.
     @discardableResult
     public func enqueue(_ requests: [Request]) async throws -> [Enqueued] {
         if requests.isEmpty { return [] }
         let prepared = try PreparedRequests(requests)
         let handle = try open()
-        return try await driver.slowVerb { _, ticket, error in
-            prepared.enqueue(handle, ticket, error)
-        } take: { answer throws(BackhaulError) in
-            try answer.done()
-            return try answer.enqueued(capacity: requests.count)
+        return try await driver.slowVerb { _, error in
+            prepared.enqueue(handle, BH_START, nil, error)
+        } take: { outcome throws(BackhaulError) in
+            try outcome.done()
+            return try outcome.batch().enqueued()
         }
     }
 
     // MARK: Events
 
-    /// What has ended, from the first unacknowledged event on: waits for the next, without end. Consumers only.
+    /// The events from the first that is not acknowledged on. It waits for the next, without end. Consumers only.
     ///
     /// Each iteration starts with the first event that is not acknowledged, so that after a failure between receiving
     /// and acknowledging nothing is lost.
@@ -138,50 +138,54 @@ public final class Session: Sendable {
     /// The events with ids greater than `after`.
     public func events(after: EventID) -> EventSequence { EventSequence(session: self, after: after) }
 
-    /// The events that are there now, without waiting.
+    /// The events with ids greater than `after`, without waiting for one. The same `after` returns the same events
+    /// until they are acknowledged.
     ///
     /// - Parameters:
-    ///   - after: The id of the last event that is known already, or 0.
+    ///   - after: The id of the last event that was returned, or 0.
     ///   - maximum: 1 to 10,000.
     /// - Returns: the events, and whether there are more.
     public func poll(after: EventID = 0, maximum: Int = 256) async throws -> (events: [Event], more: Bool) {
         try await verb {
-            bh_session_poll_start($0, after, maximum, $1, $2)
-        } take: { answer throws(BackhaulError) in
-            let batch = try answer.batch()
+            bh_session_poll($0, after, maximum, BH_START, nil, $1)
+        } take: { outcome throws(BackhaulError) in
+            let batch = try outcome.batch()
             return (batch.events(), batch.hasMore)
         }
     }
 
-    /// The event never comes again. An unclaimed kept file of it is removed. Harmless when repeated.
+    /// Acknowledges the event: it is not delivered again, and a kept file of its that was not claimed is removed.
     public func acknowledge(_ event: Event) async throws { try await acknowledge([event]) }
 
-    /// - Returns: how many were there.
+    /// - Returns: the number of events removed. Events that are gone are skipped, so it may be repeated.
     @discardableResult
     public func acknowledge(_ events: [Event]) async throws -> UInt64 { try await acknowledge(ids: events.map(\.id)) }
 
     @discardableResult
     public func acknowledge(ids: [EventID]) async throws -> UInt64 {
         if ids.isEmpty { return 0 }
-        return try await verb(
-            { bh_session_acknowledge_start($0, ids, ids.count, $1, $2) }, take: { answer throws(BackhaulError) in
-                try answer.count()
-            })
+        return try await verb {
+            bh_session_acknowledge($0, ids, ids.count, BH_START, nil, $1)
+        } take: { outcome throws(BackhaulError) in
+            try outcome.count()
+        }
     }
 
-    /// Acknowledges all events that were handed out, up to and including this one.
+    /// Acknowledges all events of the session up to this one, which is included.
     @discardableResult
     public func acknowledge(through event: Event) async throws -> UInt64 {
-        try await verb(
-            { bh_session_acknowledge_through_start($0, event.id, $1, $2) }, take: { answer throws(BackhaulError) in
-                try answer.count()
-            })
+        try await verb {
+            bh_session_acknowledge_through($0, event.id, BH_START, nil, $1)
+        } take: { outcome throws(BackhaulError) in
+            try outcome.count()
+        }
     }
 
-    /// The program has processed what it was handed and has nothing outstanding. Harmless when repeated.
+    /// Reports that the host has processed all events that were handed to it. It ends the launch for this session.
     ///
-    /// - Throws: `BackhaulError` with `.eventsOutstanding` when events were handed out and are not acknowledged.
-    public func complete() async throws { try await verb(bh_session_complete_start) { _ in } }
+    /// - Throws: `BackhaulError` with `.eventsOutstanding` when events that this handle was handed are not
+    ///   acknowledged.
+    public func complete() async throws { try await verb { bh_session_complete($0, BH_START, $1) } take: { _ in } }
 
     // MARK: Within
 
@@ -196,14 +200,21 @@ public final class Session: Sendable {
     }
 
     func verb<Value>(
-        _ start: Driver.Start, take: (Answer) throws(BackhaulError) -> Value
+        _ start: Driver.Start, take: (Outcome) throws(BackhaulError) -> Value
     ) async throws -> Value {
         let handle = try open()
-        return try await driver.verb { _, ticket, error in
-            start(handle.pointer, ticket, error)
-        } take: { answer throws(BackhaulError) in
-            try answer.done()
-            return try take(answer)
+        return try await driver.verb { _, error in
+            start(handle.pointer, error)
+        } take: { outcome throws(BackhaulError) in
+            try outcome.done()
+            return try take(outcome)
+        }
+    }
+    func listing<Value>(_ list: Driver.Listing, _ take: (borrowing Batch) -> Value) async throws -> Value {
+        try await verb {
+            list($0, BH_START, nil, $1)
+        } take: { outcome throws(BackhaulError) in
+            take(try outcome.batch())
         }
     }
 }

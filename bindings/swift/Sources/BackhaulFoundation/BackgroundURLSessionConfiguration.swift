@@ -64,7 +64,7 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     public var isDiscretionaryIfLaunched = false
 
     /// Not Apple's: the certificates (PEM) to trust instead of the system's.
-    public var certificateFile: URL?
+    public var caFile: URL?
 
     /// Not Apple's: whether a 401 or 407 asks the delegate. False: it is a failure of the task at once.
     public var asksForCredentials = true
@@ -79,7 +79,7 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     /// What was asked for and cannot be honored, by name: "connectionProxyDictionary". Empty when all is.
     public var unhonored: [String] {
         var names: [String] = []
-        if let connectionProxyDictionary, ProxyDictionary(connectionProxyDictionary) == nil {
+        if let connectionProxyDictionary, Proxy(dictionary: connectionProxyDictionary) == nil {
             names.append("connectionProxyDictionary")
         }
         return names
@@ -104,7 +104,7 @@ public final class BackgroundURLSessionConfiguration: NSObject {
         copy.connectionProxyDictionary = connectionProxyDictionary
         copy.adjustment = adjustment
         copy.maximumRunningTasks = maximumRunningTasks
-        copy.certificateFile = certificateFile
+        copy.caFile = caFile
         copy.asksForCredentials = asksForCredentials
         return copy
     }
@@ -120,21 +120,18 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     func change(_ remembered: inout SessionConfiguration) {
         remembered.connectionsPerOrigin = min(max(httpMaximumConnectionsPerHost, 1), 256)
         if let maximumRunningTasks { remembered.maximumRunningTasks = maximumRunningTasks }
-        remembered.requestTimeout = timeout(timeoutIntervalForRequest, atMost: 86_400)
-        remembered.resourceTimeout = timeout(timeoutIntervalForResource, atMost: 315_360_000)
-        remembered.certificateFile = certificateFile?.path
+        remembered.rules.requestTimeout = timeout(timeoutIntervalForRequest, atMost: 86_400)
+        remembered.rules.resourceTimeout = timeout(timeoutIntervalForResource, atMost: 315_360_000)
+        remembered.tls.caFile = caFile?.path
         remembered.sendsLaunchEvents = sessionSendsLaunchEvents
         remembered.asksForCredentials = asksForCredentials
         remembered.cookies = httpShouldSetCookies && httpCookieAcceptPolicy != .never ? .persistent : CookiePolicy.none
-        remembered.preset = isDiscretionary ? .discretionary : nil
-        remembered.networks = allowsCellularAccess ? nil : .withoutCellular
-        remembered.requiresUnmetered = allowsExpensiveNetworkAccess && allowsConstrainedNetworkAccess ? nil : true
+        remembered.constraints.preset = isDiscretionary ? .discretionary : nil
+        remembered.constraints.networks = allowsCellularAccess ? nil : .withoutCellular
+        remembered.constraints.requiresUnmetered =
+            allowsExpensiveNetworkAccess && allowsConstrainedNetworkAccess ? nil : true
         remembered.isDiscretionaryIfLaunched = isDiscretionaryIfLaunched
-        let proxy = connectionProxyDictionary.flatMap { ProxyDictionary($0) }
-        remembered.proxy = proxy?.url
-        remembered.proxyUser = proxy?.user
-        remembered.proxyPassword = proxy?.password
-        remembered.noProxy = proxy?.exceptions
+        remembered.proxy = connectionProxyDictionary.flatMap { Proxy(dictionary: $0) } ?? Proxy()
         adjustment?(&remembered)
     }
 

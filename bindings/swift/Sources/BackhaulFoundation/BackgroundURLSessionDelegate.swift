@@ -137,7 +137,7 @@ extension BackgroundURLSessionDownloadDelegate {
 // declarations are marked deprecated, not unavailable, because an unavailable method may be overridden.
 extension NSObject {
     /// Servers are verified by the daemon, also while the program does not run: it cannot ask the delegate. To pin, set
-    /// `certificateFile` of the configuration, or `pinnedPublicKeys` in its `adjustment`. Servers and proxies that ask
+    /// `caFile` of the configuration, or `tls.pinnedPublicKeys` in its `adjustment`. Servers and proxies that ask
     /// for a password are `urlSession(_:task:didReceive:completionHandler:)`.
     @available(*, deprecated, message: "Background sessions verify servers in the daemon, and cannot ask the delegate.")
     public func urlSession(

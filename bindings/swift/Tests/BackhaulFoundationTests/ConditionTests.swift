@@ -24,7 +24,7 @@ struct ConditionTests {
     @Test("is nothing by itself")
     func nothing() async throws {
         let remembered = try await remembered(World.configuration("whenever"))
-        #expect(remembered.policy.constraints == Constraints())
+        #expect(remembered.constraints == Constraints())
         #expect(remembered.isDiscretionaryIfLaunched != true)
     }
 
@@ -36,9 +36,9 @@ struct ConditionTests {
         configuration.isDiscretionaryIfLaunched = true
         configuration.waitsForConnectivity = true
         let remembered = try await remembered(configuration)
-        #expect(remembered.preset == .discretionary)
-        #expect(remembered.networks == NetworkKinds.all.subtracting(.cellular))
-        #expect(remembered.requiresUnmetered == nil)
+        #expect(remembered.constraints.preset == .discretionary)
+        #expect(remembered.constraints.networks == NetworkKinds.all.subtracting(.cellular))
+        #expect(remembered.constraints.requiresUnmetered == nil)
         #expect(remembered.isDiscretionaryIfLaunched == true)
         #expect(configuration.unhonored.isEmpty)
     }
@@ -51,7 +51,7 @@ struct ConditionTests {
         } else {
             configuration.allowsConstrainedNetworkAccess = false
         }
-        #expect(try await remembered(configuration).requiresUnmetered == true)
+        #expect(try await remembered(configuration).constraints.requiresUnmetered == true)
     }
 
     @Test("is kept with a task: when it may begin, and how much it may move")

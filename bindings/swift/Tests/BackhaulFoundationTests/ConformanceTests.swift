@@ -162,7 +162,7 @@ struct ConformanceTests {
     func noServer() async throws {
         let url = try #require(URL(string: "http://127.0.0.1:1/"))
         let ended = try await end("no-server", URLRequest(url: url)) { configuration in
-            configuration.adjustment = { $0.policy.maximumAttempts = 1 }
+            configuration.adjustment = { $0.retry.maximumAttempts = 1 }
         }
         #expect(ended.error?.code == .cannotConnectToHost)
         #expect(ended.error?.userInfo[NSURLErrorFailingURLErrorKey] as? URL == url)

@@ -171,7 +171,7 @@ struct DownloadTests {
     func acceptedStatus(page: String, status: Int) async throws {
         let recorder = Recorder()
         let configuration = World.configuration("accepted-\(status)")
-        configuration.adjustment = { $0.policy.acceptedStatuses = "200-599" }
+        configuration.adjustment = { $0.rules.acceptedStatuses = "200-599" }
         configuration.asksForCredentials = false
         let session = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
         session.downloadTask(with: try World.url(page)).resume()

@@ -53,7 +53,7 @@ struct UploadTests {
     func refused() async throws {
         let recorder = Recorder()
         let configuration = World.configuration("full")
-        configuration.adjustment = { $0.policy.retryErrors = .nothing }
+        configuration.adjustment = { $0.retry.errors = .none }
         let session = BackgroundURLSession(configuration: configuration, delegate: recorder)
         let task = session.uploadTask(with: try request("full"), from: Data("x".utf8))
         task.resume()
@@ -67,7 +67,7 @@ struct UploadTests {
     func fast(name: String) async throws {
         let recorder = Recorder()
         let configuration = World.configuration("fast-\(name)")
-        configuration.adjustment = { $0.policy.retryErrors = .nothing }
+        configuration.adjustment = { $0.retry.errors = .none }
         let session = BackgroundURLSession(configuration: configuration, delegate: recorder)
         let body = try file(UUID().uuidString, Data("hello".utf8))
         let task = session.uploadTask(with: try request(name), fromFile: body)
@@ -154,15 +154,17 @@ struct ConfigurationTests {
         (0, 0, .infinity), (1_000, .infinity, 0), (-1, -1, .nan), (256, 1e300, 1e300),
     ] as [(Int, Double, Double)])
     func clamped(connections: Int, request: Double, resource: Double) async throws {
-        _ = try World.server.serve("clamped", content(10))
+        let name = "clamped\(connections)"
+        _ = try World.server.serve(name, content(10))
         let recorder = Recorder()
-        let configuration = World.configuration("clamped\(connections)")
+        let configuration = World.configuration(name)
         configuration.httpMaximumConnectionsPerHost = connections
         configuration.timeoutIntervalForRequest = request
         configuration.timeoutIntervalForResource = resource
         let session = BackgroundURLSession(configuration: configuration, delegate: recorder)
-        session.downloadTask(with: try World.url("clamped")).resume()
-        #expect(await recorder.untilCompleted()?.error == nil)
+        session.downloadTask(with: try World.url(name)).resume()
+        let error = await recorder.untilCompleted()?.error
+        #expect(error == nil)
         session.invalidateAndCancel()
     }
 

@@ -18,12 +18,11 @@ struct ActivityTests {
         var network = Network("Hotspot")
         network.isMetered = true
         network.monthStartsOn = 20
-        network.dailyBudget = 5
-        network.monthlyBudget = 0
+        network.budget = Budget(daily: 5, monthly: 0)
         try await application.setNetwork(network)
         let found = try #require(try await application.networks().first { $0.name == "Hotspot" })
         #expect(found.isMetered == true && found.monthStartsOn == 20)
-        #expect(found.dailyBudget == 5 && found.monthlyBudget == 0 && found.usedToday == 0)
+        #expect(found.budget == network.budget && found.usedToday == 0)
         try await application.setNetwork(Network("Hotspot"))
         #expect(try await !application.networks().contains { $0.name == "Hotspot" })
         await application.close()

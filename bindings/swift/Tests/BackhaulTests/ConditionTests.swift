@@ -29,35 +29,33 @@ struct ConditionTests {
     func remembered() async throws {
         let application = try await open()
         var configuration = SessionConfiguration(identifier: "gallery")
-        configuration.preset = .overnight
-        configuration.requiresExternalPower = false
-        configuration.requiresUnmetered = true
-        configuration.networks = [.ethernet, .wifi]
-        configuration.minimumBatteryPercent = 30
-        configuration.maximumThermalState = .fair
-        configuration.maximumCPUPressurePercent = 40
-        configuration.maximumIOPressurePercent = 50
-        configuration.maximumMemoryPressurePercent = 60
-        configuration.minimumBytesPerSecond = 70_000
-        configuration.quietHours = "mon-fri 08:00-18:00, sat 10:00-14:00"
+        configuration.constraints.preset = .overnight
+        configuration.constraints.requiresExternalPower = false
+        configuration.constraints.requiresUnmetered = true
+        configuration.constraints.networks = [.ethernet, .wifi]
+        configuration.constraints.minimumBatteryPercent = 30
+        configuration.constraints.maximumThermalState = .fair
+        configuration.constraints.maximumCPUPressurePercent = 40
+        configuration.constraints.maximumIOPressurePercent = 50
+        configuration.constraints.maximumMemoryPressurePercent = 60
+        configuration.constraints.minimumBytesPerSecond = 70_000
+        configuration.constraints.quietHours = "mon-fri 08:00-18:00, sat 10:00-14:00"
         configuration.slowAfter = .seconds(8)
         configuration.slowPause = .seconds(9)
         configuration.isDiscretionaryIfLaunched = true
-        configuration.dailyBudget = 1_000_000
-        configuration.monthlyBudget = 0
+        configuration.budget = Budget(daily: 1_000_000, monthly: 0)
         let session = try await application.createSession(configuration)
         var remembered = try await session.configuration()
-        #expect(remembered.policy.constraints == configuration.policy.constraints)
+        #expect(remembered.constraints == configuration.constraints)
         #expect(remembered.slowAfter == .seconds(8) && remembered.slowPause == .seconds(9))
         #expect(remembered.isDiscretionaryIfLaunched == true)
-        #expect(remembered.dailyBudget == 1_000_000 && remembered.monthlyBudget == 0)
+        #expect(remembered.budget == configuration.budget)
 
-        remembered.policy.constraints = Constraints()
-        remembered.monthlyBudget = nil
-        try await session.update(remembered)
+        remembered.constraints = Constraints()
+        remembered.budget.monthly = nil
+        try await session.setConfiguration(remembered)
         let changed = try await session.configuration()
-        #expect(changed.policy.constraints == Constraints() && changed.monthlyBudget == nil)
-        #expect(changed.dailyBudget == 1_000_000)
+        #expect(changed.constraints == Constraints() && changed.budget == Budget(daily: 1_000_000))
         await application.close()
     }
 
@@ -71,8 +69,8 @@ struct ConditionTests {
         request.expectedBytesReceived = 5
         request.expectedBytesSent = 6
         request.policy = Policy()
-        request.policy?.preset = .discretionary
-        request.policy?.quietHours = "22:00-06:30"
+        request.policy?.constraints.preset = .discretionary
+        request.policy?.constraints.quietHours = "22:00-06:30"
         let enqueued = try await session.enqueue([request])
         let task = try await session.task(try #require(enqueued.first).taskID)
         #expect(task.earliestStartMilliseconds == 4_000_000_000_000)
@@ -98,13 +96,14 @@ struct ConditionTests {
     func nonsense(_ words: String, _ constraints: Constraints) async throws {
         let application = try await open()
         var configuration = SessionConfiguration(identifier: "gallery")
-        configuration.policy.constraints = constraints
+        configuration.constraints = constraints
         let message = await refusal { [configuration] in _ = try await application.createSession(configuration) }
         #expect(message.contains(words), "\(message)")
 
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
         var request = Request(url: server.url("a"), destination: server.path("a"))
-        request.policy = configuration.policy
+        request.policy = Policy()
+        request.policy?.constraints = constraints
         let refused = await refusal { [request] in _ = try await session.enqueue([request]) }
         #expect(refused.contains(words), "\(refused)")
         await application.close()

@@ -89,7 +89,7 @@ struct ErrorTests {
         .engineIncompatible, .engineFailed, .outOfResources, .internal, .cancelled, .nameNotResolved,
         .connectionFailed, .connectionLost, .requestTimeout, .resourceTimeout, .tlsFailed, .httpStatus,
         .redirectRefused, .badResponse, .destinationExists, .destinationUnavailable, .diskFull, .diskFailed, .tooLarge,
-        .completed, .daemonUnavailable, .authenticationRequired, .checksumMismatch,
+        .completed, .started, .daemonUnavailable, .authenticationRequired, .checksumMismatch,
         .sizeMismatch, .bodyUnavailable, .bodyChanged, .tlsTruncated,
     ]
 }

@@ -62,7 +62,7 @@ struct SessionTests {
         let end = try #require(try await iterator.next())
         let ended = try await session.enqueue([living, request])
         #expect(ended.map(\.state) == [.suspended, .succeeded])
-        #expect(ended.map(\.endEvent) == [nil, end.id])
+        #expect(ended.map(\.eventID) == [nil, end.id])
         #expect(ended.map(\.isAcknowledged) == [false, false])
         try await session.acknowledge(end)
         let acknowledged = try await session.enqueue([living, request])
@@ -76,7 +76,7 @@ struct SessionTests {
         let url = try server.serve("a", content(10))
         var configuration = SessionConfiguration(identifier: "gallery")
         configuration.connectionsPerOrigin = 2
-        configuration.requestTimeout = .seconds(7)
+        configuration.rules.requestTimeout = .seconds(7)
         do {
             let application = try await open()
             let session = try await application.createSession(configuration)
@@ -89,7 +89,7 @@ struct SessionTests {
         #expect(!session.isNew)
         let remembered = try await session.configuration()
         #expect(remembered.connectionsPerOrigin == 2)
-        #expect(remembered.requestTimeout == .seconds(7))
+        #expect(remembered.rules.requestTimeout == .seconds(7))
         let (events, more) = try await session.poll()
         #expect(events.count == 2)
         #expect(!more)

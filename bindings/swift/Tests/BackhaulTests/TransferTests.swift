@@ -29,34 +29,34 @@ struct TransferTests {
         var given = SessionConfiguration(identifier: "gallery")
         given.connectionsPerOrigin = 1
         given.maximumRunningTasks = 2
-        given.policy.maximumAttempts = 3
-        given.policy.firstRetryDelay = .milliseconds(4)
-        given.policy.longestRetryDelay = .seconds(5)
-        given.policy.retryJitter = 6
-        given.policy.retryErrors = [.name, .badResponse]
-        given.policy.retriesUnsafeMethods = true
-        given.policy.retryStatuses = "503"
-        given.policy.acceptedStatuses = "200,404"
-        given.policy.requestTimeout = .seconds(7)
-        given.policy.resourceTimeout = .seconds(8)
-        given.policy.httpVersion = .http1_1
-        given.policy.redirects = .sameOrigin
-        given.policy.maximumRedirects = 9
-        given.policy.maximumSize = 10
-        given.policy.bytesPerSecond = 11
+        given.retry.maximumAttempts = 3
+        given.retry.firstDelay = .milliseconds(4)
+        given.retry.longestDelay = .seconds(5)
+        given.retry.jitterPercent = 6
+        given.retry.errors = [.name, .badResponse]
+        given.retry.unsafeMethods = true
+        given.retry.statuses = "503"
+        given.rules.acceptedStatuses = "200,404"
+        given.rules.requestTimeout = .seconds(7)
+        given.rules.resourceTimeout = .seconds(8)
+        given.rules.httpVersion = .http1_1
+        given.rules.redirects = .sameOrigin
+        given.rules.maximumRedirects = 9
+        given.rules.maximumSize = 10
+        given.bytesPerSecond = 11
         given.sendsLaunchEvents = false
         given.asksForCredentials = true
         given.launchIfStopped = .seconds(12)
         given.headers = [Header(name: "X-Token", value: "t")]
-        given.proxy = "socks5h://127.0.0.1:1080"
-        given.proxyUser = "me"
-        given.proxyPassword = "word"
-        given.noProxy = "localhost"
+        given.proxy = Proxy(url: "socks5h://127.0.0.1:1080", user: "me", password: "word", bypass: "localhost")
         given.cookies = .persistent
-        given.minimumTLS = .tls1_3
-        given.clientCertificate = "/c.pem"
-        given.clientKey = "/k.pem"
-        given.pinnedPublicKeys = "sha256//" + String(repeating: "A", count: 43) + "="
+        given.tls.minimumVersion = .tls1_3
+        given.tls.caFile = "/ca.pem"
+        given.tls.clientCertificate = "/c.pem"
+        given.tls.clientKey = "/k.pem"
+        given.tls.pinnedPublicKeys = "sha256//" + String(repeating: "A", count: 43) + "="
+        given.constraints.quietHours = "22:00-06:30"
+        given.budget = Budget(daily: 16, monthly: 0)
         given.historyLimit = HistoryLimit.none
         given.slowAfter = .seconds(14)
         given.slowPause = .seconds(15)
@@ -66,8 +66,8 @@ struct TransferTests {
         let session = try await application.createSession(given, role: .produce)
         #expect(try await session.configuration() == given)
         given.historyLimit = .tasks(13)
-        given.policy.redirects = RedirectPolicy.none
-        try await session.update(given)
+        given.rules.redirects = RedirectPolicy.none
+        try await session.setConfiguration(given)
         #expect(try await session.configuration() == given)
         await application.close()
     }
@@ -209,7 +209,7 @@ struct TransferTests {
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
         var request = Request(url: server.url("a"), destination: server.path("a"))
         request.policy = Policy()
-        request.policy?.maximumSize = 1
+        request.policy?.rules.maximumSize = 1
         request.expectedSize = 2
         do {
             _ = try await session.enqueue([request])

@@ -7,8 +7,8 @@ package final class BlockingApplication: Sendable {
     // Unsafe: opaque handles of the library, never dereferenced here.
     private let handle: Handle
 
-    /// - Parameter timeout: milliseconds; -1 stands for the library's default.
-    package init(_ options: ApplicationOptions, timeout: Int32 = Int32(BH_WAIT_DEFAULT)) throws(BackhaulError) {
+    /// - Parameter timeout: milliseconds, or BH_WAIT_DEFAULT.
+    package init(_ options: ApplicationOptions, timeout: Int32 = BH_WAIT_DEFAULT) throws(BackhaulError) {
         handle = try options.open(timeout: timeout)
     }
 
@@ -21,7 +21,7 @@ package final class BlockingApplication: Sendable {
         var value = try configuration.value(arena)
         var session: OpaquePointer?
         try check { error in
-            bh_session_create(handle.pointer, &value, role.rawValue, Int32(BH_WAIT_DEFAULT), &session, nil, error)
+            bh_session_create(handle.pointer, &value, role.rawValue, BH_WAIT_DEFAULT, &session, nil, error)
         }
         guard let session else { throw BackhaulError(BH_INTERNAL) }
         return try BlockingSession(self, Handle(pointer: session))
@@ -32,62 +32,61 @@ package final class BlockingApplication: Sendable {
         let name = try arena.string(identifier, "the session's identifier")
         var session: OpaquePointer?
         try check { error in
-            bh_session_attach(handle.pointer, name, role.rawValue, Int32(BH_WAIT_DEFAULT), &session, error)
+            bh_session_attach(handle.pointer, name, role.rawValue, BH_WAIT_DEFAULT, &session, error)
         }
         guard let session else { throw BackhaulError(BH_INTERNAL) }
         return try BlockingSession(self, Handle(pointer: session))
     }
 
-    /// Waits, without a limit, until the session can be consumed. Nil when `isOver` said so, which is asked several
+    /// Waits, without a limit, until the session can be consumed. Nil when `isOver` is true, which is called several
     /// times a second.
     package func consumeSession(
         _ identifier: String, isOver: () -> Bool
     ) throws(BackhaulError) -> BlockingSession? {
         let arena = Arena()
         let name = try arena.string(identifier, "the session's identifier")
-        var ticket: OpaquePointer?
-        try check { error in
-            bh_session_attach_start(handle.pointer, name, Role.consumeWhenFree.rawValue, &ticket, error)
+        let ticket = try start { error in
+            bh_session_attach(handle.pointer, name, Role.consumeWhenFree.rawValue, BH_START, nil, error)
         }
-        defer { bh_ticket_release(ticket) }
+        defer { bh_ticket_release(ticket.pointer) }
         while !isOver() {
             do throws(BackhaulError) {
-                try check { error in bh_ticket_wait(ticket, 200, error) }
+                try check { error in bh_ticket_wait(ticket.pointer, 200, error) }
             } catch {
                 if error.status == .timeout || error.status == .engineUnresponsive { continue }
                 throw error
             }
             var session: OpaquePointer?
-            try check { error in bh_ticket_session(ticket, &session, nil, error) }
+            try check { error in bh_ticket_session(ticket.pointer, &session, nil, error) }
             guard let session else { throw BackhaulError(BH_INTERNAL) }
             return try BlockingSession(self, Handle(pointer: session))
         }
         return nil
     }
 
-    /// Sessions that begin to need attention, within so many milliseconds.
+    /// Sessions that begin to need attention. Waits so many milliseconds for the first.
     package func poll(timeout: Int32) throws(BackhaulError) -> [SessionInfo] {
         try batch { bh_application_poll(handle.pointer, timeout, $0, $1) }.sessions()
     }
 
     package func sessions() throws(BackhaulError) -> [SessionInfo] {
-        try batch { bh_application_sessions(handle.pointer, Int32(BH_WAIT_DEFAULT), $0, $1) }.sessions()
+        try batch { bh_application_sessions(handle.pointer, BH_WAIT_DEFAULT, $0, $1) }.sessions()
     }
 
     package func currentLaunch() throws(BackhaulError) -> Launch? {
-        try batch { bh_launch_current(handle.pointer, Int32(BH_WAIT_DEFAULT), $0, $1) }.launch()
+        try batch { bh_application_current_launch(handle.pointer, BH_WAIT_DEFAULT, $0, $1) }.launch()
     }
 
     package func setLaunch(_ command: LaunchCommand) throws(BackhaulError) {
         let arena = Arena()
         var value = try command.value(arena)
         try check { error in
-            bh_application_set_launch(handle.pointer, &value, Int32(BH_WAIT_DEFAULT), error)
+            bh_application_set_launch(handle.pointer, &value, BH_WAIT_DEFAULT, error)
         }
     }
 }
 
-/// Calls what hands out a batch.
+/// Calls a function that returns a batch.
 func batch(
     _ body: (UnsafeMutablePointer<OpaquePointer?>, UnsafeMutablePointer<bh_error>) -> bh_status
 ) throws(BackhaulError) -> Batch {

@@ -44,10 +44,10 @@ package final class BlockingSession: Sendable {
         return configuration
     }
 
-    package func update(_ configuration: SessionConfiguration) throws(BackhaulError) {
+    package func setConfiguration(_ configuration: SessionConfiguration) throws(BackhaulError) {
         let arena = Arena()
         var value = try configuration.value(arena)
-        try check { error in bh_session_update(handle.pointer, &value, wait, error) }
+        try check { error in bh_session_set_configuration(handle.pointer, &value, wait, error) }
     }
 
     package func invalidate(cancellingTasks: Bool) throws(BackhaulError) {
@@ -61,9 +61,9 @@ package final class BlockingSession: Sendable {
 
     package func enqueue(_ request: Request) throws(BackhaulError) -> TaskID {
         let prepared = try PreparedRequests([request])
-        var result = bh_enqueued()
-        try check { error in prepared.enqueue(handle, wait, &result, error) }
-        return result.task_id
+        let enqueued = try batch { prepared.enqueue(handle, wait, $0, $1) }.enqueued()
+        guard let first = enqueued.first else { throw BackhaulError(BH_INTERNAL) }
+        return first.taskID
     }
 
     /// The events that are there now.
@@ -168,4 +168,4 @@ package final class BlockingSession: Sendable {
     }
 }
 
-private let wait = Int32(BH_WAIT_DEFAULT)
+private let wait = BH_WAIT_DEFAULT

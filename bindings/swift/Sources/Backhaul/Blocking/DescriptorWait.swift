@@ -1,7 +1,7 @@
 internal import CBackhaul
 internal import Glibc
 
-/// Waits for descriptors, and for whoever calls `wake`.
+/// Waits for descriptors, and for a call of `wake`.
 package final class DescriptorWait: Sendable {
     private let wakeUp: Int32
 

@@ -65,6 +65,12 @@ func texts(_ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) -> [S
     UnsafeBufferPointer(start: pointer, count: pointer == nil ? 0 : count).map { text($0) ?? "" }
 }
 
+func headers(_ start: UnsafePointer<bh_header>?, _ count: Int) -> [Header] {
+    UnsafeBufferPointer(start: start, count: start == nil ? 0 : count).map {
+        Header(name: text($0.name) ?? "", value: text($0.value) ?? "")
+    }
+}
+
 func bytes(_ pointer: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
     pointer.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) }
 }

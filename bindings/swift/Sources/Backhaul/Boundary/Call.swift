@@ -6,30 +6,51 @@ struct Handle: Hashable, @unchecked Sendable {
     let pointer: OpaquePointer
 }
 
-/// Calls the library and throws what it reports.
-func check(_ body: (UnsafeMutablePointer<bh_error>) -> bh_status) throws(BackhaulError) {
-    var error = bh_error()
-    error.struct_size = MemoryLayout<bh_error>.size
-    error.index = UInt64.max
-    let status = body(&error)
+/// A call of the library: where its error goes.
+typealias Call = (UnsafeMutablePointer<bh_error>) -> bh_status
+
+/// Calls the library and throws its error.
+func check(_ call: Call) throws(BackhaulError) {
+    let (status, error) = result(of: call)
     guard Int(status) != BH_OK else { return }
     bh_ticket_release(error.ticket)
-    let message = withUnsafeBytes(of: error.message) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    }
-    throw BackhaulError(
-        Int(status), domain: error.domain, detail: error.detail,
-        index: error.index == UInt64.max ? nil : Int(exactly: error.index), message: message.isEmpty ? nil : message)
+    throw BackhaulError(status, error)
 }
 
-/// What a listing or poll handed out.
+/// Starts an operation by a call with BH_START and returns its ticket.
+func start(_ call: Call) throws(BackhaulError) -> Handle {
+    let (status, error) = result(of: call)
+    guard Int(status) == BH_STARTED, let ticket = error.ticket else { throw BackhaulError(status, error) }
+    return Handle(pointer: ticket)
+}
+
+private func result(of call: Call) -> (bh_status, bh_error) {
+    var error = bh_error()
+    error.struct_size = MemoryLayout<bh_error>.size
+    let status = call(&error)
+    return (status, error)
+}
+
+extension BackhaulError {
+    fileprivate init(_ status: bh_status, _ error: bh_error) {
+        let message = withUnsafeBytes(of: error.message) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        self.init(
+            Int(status), domain: error.domain, detail: error.detail,
+            index: error.index == BH_NO_INDEX ? nil : Int(exactly: error.index),
+            message: message.isEmpty ? nil : message)
+    }
+}
+
+/// What a list or poll returned.
 struct Batch: ~Copyable {
     private let pointer: OpaquePointer?
 
     init(_ pointer: OpaquePointer?) { self.pointer = pointer }
     deinit { bh_batch_release(pointer) }
 
-    var hasMore: Bool { bh_batch_more(pointer) != 0 }
+    var hasMore: Bool { bh_batch_more(pointer) }
     func events() -> [Event] { items(bh_batch_event_at).map { Event($0) } }
     func tasks() -> [TaskInfo] { items(bh_batch_task_at).map { TaskInfo($0) } }
     func sessions() -> [SessionInfo] { items(bh_batch_session_at).map { SessionInfo($0) } }
@@ -51,18 +72,21 @@ struct Batch: ~Copyable {
     func networks() -> [Network] { items(bh_batch_network_at).map { Network($0) } }
     func activities() -> [ActivityInfo] { items(bh_batch_activity_at).map { ActivityInfo($0) } }
 
-    func existingTasks() -> [bh_existing_task] { items(bh_batch_existing_task_at) }
+    /// In the order of the requests.
+    func enqueued() -> [Enqueued] {
+        items(bh_batch_enqueued_at).sorted { $0.request < $1.request }.map { Enqueued($0) }
+    }
 
     private func items<Item>(_ item: (OpaquePointer?, Int) -> UnsafePointer<Item>?) -> [Item] {
         (0..<bh_batch_count(pointer)).compactMap { item(pointer, $0)?.pointee }
     }
 }
 
-/// The results of an answered ticket.
-struct Answer {
+/// The results of an ended ticket.
+struct Outcome {
     let ticket: Handle
 
-    /// Throws what the verb reported.
+    /// Throws the operation's error.
     func done() throws(BackhaulError) { try check { error in bh_ticket_wait(ticket.pointer, 0, error) } }
 
     func batch() throws(BackhaulError) -> Batch {
@@ -83,17 +107,5 @@ struct Answer {
         var count: UInt64 = 0
         try check { error in bh_ticket_count(ticket.pointer, &count, error) }
         return count
-    }
-
-    /// The results of an enqueue that has succeeded.
-    func enqueued(capacity: Int) throws(BackhaulError) -> [Enqueued] {
-        var results = [bh_enqueued](repeating: bh_enqueued(), count: capacity)
-        var applied = 0
-        try check { error in bh_ticket_enqueued(ticket.pointer, &results, capacity, &applied, error) }
-        var enqueued = results.map { Enqueued(taskID: $0.task_id, isNew: Int($0.disposition) == BH_ENQUEUE_NEW) }
-        for found in try batch().existingTasks() {
-            if let index = Int(exactly: found.request), enqueued.indices.contains(index) { enqueued[index].add(found) }
-        }
-        return enqueued
     }
 }

@@ -3,8 +3,8 @@ internal import Glibc
 internal import Synchronization
 
 /// The one thread of an open application. It waits on the library's event descriptors and resumes the Swift tasks whose
-/// answer or event has come, so that none of Swift's cooperative threads ever waits. A thread and not Dispatch, because
-/// it also makes the few calls that take their time (opening, closing, looking at destinations), in order.
+/// result or event has come, so that none of Swift's cooperative threads ever waits. A thread and not Dispatch, because
+/// it also makes the few calls that may block (opening, closing, checking destinations), in order.
 final class Driver: Sendable {
     typealias Job = @Sendable (_ application: Handle) -> Void
 
@@ -97,7 +97,7 @@ final class Driver: Sendable {
 
     func forget(_ descriptor: Int32) { readiness.forget(descriptor) }
 
-    /// Closes the application. Everyone who still waits gets an error. Harmless when repeated.
+    /// Closes the application. Each wait throws. Harmless when repeated.
     func stop() {
         state.withLock { $0.isStopping = true }
         readiness.wake()
@@ -144,7 +144,7 @@ final class Driver: Sendable {
         }
     }
 
-    /// How often limits are looked at while somebody waits.
+    /// How often limits are checked while a Swift task waits.
     private static let recheckMilliseconds: Int32 = 250
 
     private func deliver(_ application: Handle) {
@@ -152,7 +152,7 @@ final class Driver: Sendable {
             var ticket: OpaquePointer?
             let status = bh_application_next_ticket(application.pointer, &ticket, nil)
             guard Int(status) == BH_OK, let ticket else { break }
-            tickets.answered(Handle(pointer: ticket))
+            tickets.ended(Handle(pointer: ticket))
         }
         tickets.expire()
         var batch: OpaquePointer?

@@ -20,19 +20,10 @@ final class PreparedRequests: @unchecked Sendable {
     }
 
     func enqueue(
-        _ session: Handle, _ ticket: UnsafeMutablePointer<OpaquePointer?>, _ error: UnsafeMutablePointer<bh_error>
-    ) -> bh_status {
-        bh_session_enqueue_start(
-            session.pointer, requests, requests.count, MemoryLayout<bh_request>.stride, ticket, error)
-    }
-
-    /// The same, and waits for it.
-    func enqueue(
-        _ session: Handle, _ timeout: Int32, _ results: UnsafeMutablePointer<bh_enqueued>,
+        _ session: Handle, _ timeout: Int32, _ results: UnsafeMutablePointer<OpaquePointer?>?,
         _ error: UnsafeMutablePointer<bh_error>
     ) -> bh_status {
-        bh_session_enqueue(
-            session.pointer, requests, requests.count, MemoryLayout<bh_request>.stride, timeout, results, nil, error)
+        bh_session_enqueue(session.pointer, requests, requests.count, timeout, results, error)
     }
 }
 

@@ -39,8 +39,8 @@ final class Readiness: Sendable {
         _ = write(wakeUp, &one, 8)
     }
 
-    /// Edge-triggered: the descriptor stays readable for as long as a session has events that the host has not asked
-    /// for, and each answer writes to it again.
+    /// Edge-triggered: the descriptor stays readable while a session has events that were not handed out, and each
+    /// ended ticket writes to it again.
     func watchApplication(_ descriptor: Int32) throws(BackhaulError) {
         guard control(EPOLL_CTL_ADD, descriptor, EPOLLIN.rawValue | EPOLLET.rawValue) else {
             throw Readiness.lastError("The library's event descriptor cannot be waited for.")
@@ -61,7 +61,7 @@ final class Readiness: Sendable {
                 let failure: (any Error)? = state.withLock { state in
                     if state.isClosed || !isOpen() { return BackhaulError.closed }
                     if state.cancelled.contains(number) { return CancellationError() }
-                    // One shot: nobody is told until somebody waits again.
+                    // One shot: no notification until a Swift task waits again.
                     let events = EPOLLIN.rawValue | EPOLLONESHOT.rawValue
                     let isKnown = !state.known.insert(descriptor).inserted
                     guard control(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, events) else {
@@ -85,7 +85,7 @@ final class Readiness: Sendable {
         }
     }
 
-    /// Before the library closes the descriptor. Whoever waits for it gets an error.
+    /// Before the library closes the descriptor. Each wait for it throws.
     func forget(_ descriptor: Int32) {
         let waiters = state.withLock { state in
             if state.known.remove(descriptor) != nil { _ = control(EPOLL_CTL_DEL, descriptor, 0) }
@@ -94,7 +94,7 @@ final class Readiness: Sendable {
         for waiter in (waiters ?? [:]).values { waiter.resume(throwing: BackhaulError.closed) }
     }
 
-    /// Waits for anything to happen and resumes those who waited for it. Nil: without a limit.
+    /// Waits for a descriptor and resumes the Swift tasks that wait for it. Nil: without a limit.
     func wait(limit milliseconds: Int32?) {
         let capacity = 64
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: capacity) { events in

@@ -1,20 +1,20 @@
 internal import CBackhaul
 internal import Synchronization
 
-/// Who waits for which started verb.
+/// The Swift tasks that wait for started verbs.
 final class TicketTable: Sendable {
     private enum Entry {
-        /// Without a limit while its time is the other consumer's.
+        /// Without a limit when it waits for another consumer.
         case waiting(CheckedContinuation<Void, any Error>, until: SuspendingClock.Instant?)
         /// The Swift task was cancelled before it began to wait.
         case cancelled
-        /// Nobody waits any more; the ticket is released with its answer.
+        /// No Swift task waits any more; the ticket is released when it ends.
         case abandoned
     }
 
     private struct State {
         var entries: [Handle: Entry] = [:]
-        /// Answered before anyone waited.
+        /// Ended before a Swift task waited.
         var early: Set<Handle> = []
         var isClosed = false
     }
@@ -31,12 +31,12 @@ final class TicketTable: Sendable {
         }
     }
 
-    /// Returns when the ticket is answered. When the Swift task is cancelled it throws at once: the verb goes on, its
-    /// outcome is dropped. So it does with `.timeout` or `.engineUnresponsive` when the limit has passed.
+    /// Returns when the ticket has ended. When the Swift task is cancelled it throws at once: the verb goes on, and its
+    /// outcome is dropped. It throws `.timeout` or `.engineUnresponsive` when the limit has passed.
     ///
     /// - Parameter isPatient: wait without a limit.
     func wait(for ticket: Handle, isPatient: Bool) async throws {
-        // A cancellation that comes while the answer is being handed over finds nobody waiting.
+        // A cancellation may come after the ticket's end: then its entry is new.
         defer { forgetCancellation(of: ticket) }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -83,7 +83,7 @@ final class TicketTable: Sendable {
     }
 
     /// Called by the driver, once for each ticket.
-    func answered(_ ticket: Handle) {
+    func ended(_ ticket: Handle) {
         let entry: Entry? = state.withLock { state in
             switch state.entries[ticket] {
             case nil, .cancelled:
@@ -101,7 +101,7 @@ final class TicketTable: Sendable {
         }
     }
 
-    /// Ends a verb that nobody waits for any more. Called by the driver.
+    /// Ends a verb for which no Swift task waits any more. Called by the driver.
     func drop(_ ticket: Handle) {
         let isOurs = state.withLock { state in
             guard case .abandoned = state.entries[ticket] else { return false }
@@ -111,7 +111,7 @@ final class TicketTable: Sendable {
         if isOurs { bh_ticket_release(ticket.pointer) }
     }
 
-    /// Gives up waiting for what is over its limit. Called by the driver, after it has delivered the answers.
+    /// Ends the waits that are over their limit. Called by the driver, after it has delivered the ended tickets.
     func expire() {
         let now = SuspendingClock.Instant.now
         let late = state.withLock { state in
@@ -119,7 +119,7 @@ final class TicketTable: Sendable {
         }
         for (ticket, entry) in late {
             do throws(BackhaulError) {
-                // Answered in this moment: the next delivery brings it.
+                // Ended just now: the next delivery brings it.
                 try check { error in bh_ticket_wait(ticket.pointer, 0, error) }
             } catch {
                 guard error.status == .timeout || error.status == .engineUnresponsive else { continue }
@@ -140,10 +140,10 @@ final class TicketTable: Sendable {
     private static func late(_ error: BackhaulError) -> BackhaulError {
         BackhaulError(
             BH_TIMEOUT, domain: error.domain.rawValue, detail: error.detail,
-            message: "The engine has not answered within the application's limit; what was asked for may still happen.")
+            message: "The engine did not reply within the application's limit; the operation goes on.")
     }
 
-    /// From now on everyone gets an error. Tickets end with their application.
+    /// From now on each wait throws. Tickets end with their application.
     func close() {
         let waiting = state.withLock { state in
             let entries = state.entries.values

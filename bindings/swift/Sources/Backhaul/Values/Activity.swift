@@ -1,10 +1,10 @@
 internal import CBackhaul
 
-/// Work that repeats (Apple: NSBackgroundActivityScheduler), in a window that opens an interval after the last one was
-/// due and stays open for the tolerance. It starts in it when the conditions are as its quality of service asks, and at
-/// its end in any case, once; windows that passed while no engine ran are made up for by one.
+/// Work that repeats (Apple: NSBackgroundActivityScheduler). It starts once in each window: when the conditions are as
+/// its quality of service asks, at the latest when the window ends. Windows that passed while no engine ran are made up
+/// for by one.
 public struct Activity: Hashable, Sendable {
-    /// What an activity waits for within its window.
+    /// What an activity waits for in its window.
     public enum QualityOfService: Int32, Hashable, Sendable {
         /// As `Preset.discretionary`.
         case background = 1
@@ -14,22 +14,21 @@ public struct Activity: Hashable, Sendable {
         case userInitiated = 3
     }
 
-    /// Its name within the session; 1 to 255 bytes.
+    /// 1 to 255 bytes, its name within the session.
     public var identifier: String
-    /// A second or more, at most ten years.
+    /// From one window's opening to the next: a second to ten years.
     public var interval: Duration
-    /// How long the window stays open; less than the interval. Default half of it.
+    /// How long a window is open; less than `interval`. Default half of it.
     public var tolerance: Duration?
-    /// False: once, then it is removed.
+    /// False: it runs once and is removed.
     public var repeats = true
     /// Default `.background`.
     public var qualityOfService: QualityOfService?
-    /// What is enqueued, without an idempotency key, files of a body, earliest and latest start; a destination with
-    /// `.replace`, or named by the server. While its last task lives no other is made. Nil: `Event.activity`, which
-    /// launches; while that is unacknowledged no other is made.
+    /// What is enqueued, without `idempotencyKey`, body files, earliest and latest start; its destination with
+    /// `.replace` or named by the server. No second task is made while one lives. Nil: `Event.activity`.
     public var request: Request?
-    /// Unix time in milliseconds when the first window opens; nil: after the interval. Of one that exists: its next
-    /// window.
+    /// Unix time in milliseconds: opening of the first window, of an existing activity of the next one; nil: after
+    /// `interval`.
     public var firstMilliseconds: Int64?
 
     public init(_ identifier: String, every interval: Duration, request: Request? = nil) {
@@ -52,22 +51,22 @@ public struct Activity: Hashable, Sendable {
     }
 }
 
-/// An activity as listings show it.
+/// An activity as lists show it.
 public struct ActivityInfo: Hashable, Sendable {
     public let identifier: String
     public let interval: Duration
     public let tolerance: Duration
     public let repeats: Bool
-    /// Nil: one that only a newer library knows.
+    /// Nil: one that only a newer library has.
     public let qualityOfService: Activity.QualityOfService?
-    /// Unix time in milliseconds when the next window opens, or the open one has.
+    /// Unix time in milliseconds: opening of the open or the next window.
     public let nextMilliseconds: Int64
-    /// When that window ends.
+    /// End of that window.
     public let nextEndsMilliseconds: Int64
-    /// Nil: it has not started yet.
+    /// Nil: it has not started.
     public let lastStartedMilliseconds: Int64?
     public let lastTask: TaskID?
-    /// Of its request; nil: it is told by an event.
+    /// Of the request; nil: an event.
     public let url: String?
 
     // Unsafe: pointers into a batch, which lives while its items are copied.

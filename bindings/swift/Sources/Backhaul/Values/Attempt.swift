@@ -3,14 +3,14 @@ internal import CBackhaul
 /// One request of a task, redirects included. Durations count from its start; nil when that was not reached, or not
 /// needed because a connection was used again.
 public struct Attempt: Hashable, Sendable {
-    /// What came after it.
+    /// What followed an attempt.
     public enum Next: Hashable, Sendable {
         /// The task ended.
         case end
         /// Another attempt, at this Unix time in milliseconds.
         case retry(atMilliseconds: Int64)
         case challenge
-        /// None by itself: it was suspended, or its engine ended.
+        /// Nothing: the task was suspended, or its engine ended.
         case stopped
     }
 
@@ -20,11 +20,11 @@ public struct Attempt: Hashable, Sendable {
     public let next: Next
     /// Unix time in milliseconds.
     public let startedMilliseconds: Int64
-    /// Nil: it went well.
+    /// Nil: it succeeded.
     public let error: BackhaulError?
     /// Of the last request, after redirects.
     public let url: String
-    /// Nil when no answer came.
+    /// Nil when no response came.
     public let httpStatus: Int?
     public let redirects: Int
     /// Of the file's byte that it began with.
@@ -35,13 +35,13 @@ public struct Attempt: Hashable, Sendable {
     public let domainLookup: Duration?
     /// TCP, or the proxy's tunnel, was connected.
     public let connect: Duration?
-    /// TLS was agreed.
+    /// TLS was negotiated.
     public let secureConnection: Duration?
     /// The request was about to be sent.
     public let requestStart: Duration?
     /// Its last body byte was sent.
     public let requestEnd: Duration?
-    /// The first byte of the answer came.
+    /// The first byte of the response came.
     public let responseStart: Duration?
     public let responseEnd: Duration?
     /// "h2" or "http/1.1".
@@ -93,8 +93,8 @@ public struct Attempt: Hashable, Sendable {
         responseStart = reached(attempt.response_start_us)
         responseEnd = reached(attempt.response_end_us)
         networkProtocol = text(attempt.protocol)
-        isReusedConnection = attempt.reused_connection != 0
-        isProxyConnection = attempt.proxy_connection != 0
+        isReusedConnection = attempt.reused_connection
+        isProxyConnection = attempt.proxy_connection
         localAddress = text(attempt.local_address)
         localPort = Int(attempt.local_port)
         remoteAddress = text(attempt.remote_address)

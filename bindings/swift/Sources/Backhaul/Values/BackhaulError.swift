@@ -1,8 +1,8 @@
 internal import CBackhaul
 
-/// What a call reported, or why a task failed.
+/// What a call returned, or why a task failed.
 public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What `code` of a detail counts in.
+    /// What the number in `detail` is.
     public enum Domain: Int32, Hashable, Sendable {
         case none = 0
         /// errno
@@ -18,11 +18,11 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     public let status: Status
-    /// `.none` also for a domain that only a newer library knows.
+    /// `.none` also for a domain that only a newer library has.
     public let domain: Domain
-    /// The code below the status, or 0.
+    /// A number of the domain, or 0.
     public let detail: Int64
-    /// The first item of an array argument that was wrong.
+    /// Number of the first wrong item of an array argument.
     public let index: Int?
     /// One sentence: what was wrong, and what to do.
     public let message: String

@@ -1,21 +1,21 @@
 internal import CBackhaul
 
-/// What a request carries.
+/// The body of a request.
 public enum Body: Hashable, Sendable {
-    /// What a file is to the engine.
+    /// What the engine does with the files of a body.
     public enum Source: Int32, Hashable, Sendable {
-        /// Read where it is; a change after the enqueue is `.bodyChanged`.
+        /// Reads them where they are; a change after the enqueue is `.bodyChanged`.
         case reference = 0
-        /// Copied into the store at the enqueue, by reflink where the file system can.
+        /// Copies them into the store at the enqueue, by reflink where the file system can.
         case snapshot = 1
-        /// Moved into the store at the enqueue, removed after success. Of a task that ends otherwise it lies at the
-        /// path that its event tells until that is acknowledged; then it is given back.
+        /// Moves them into the store at the enqueue and removes them after success. When the task ends otherwise, they
+        /// return to their own places when its event is acknowledged; until then the event has the path.
         case consume = 2
     }
 
     /// Absolute path of a regular file.
     case file(String, Source = .reference)
-    /// From memory, kept in the store; at most a mebibyte.
+    /// Bytes, which are kept in the store; at most a mebibyte.
     case bytes([UInt8])
     /// multipart/form-data (RFC 7578).
     case form([Part], Source = .reference)
@@ -30,7 +30,7 @@ public struct Part: Hashable, Sendable {
     }
     public var name: String
     public var content: Content
-    /// Told to the server; nil: the last part of the file's path, none for a value.
+    /// Sent to the server; nil: the last part of the file's path, none for a value.
     public var fileName: String?
     /// Nil: application/octet-stream for a file, none for a value.
     public var mediaType: String?
@@ -47,6 +47,7 @@ public struct Part: Hashable, Sendable {
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_part {
         var value = bh_part()
+        value.struct_size = MemoryLayout<bh_part>.size
         value.name = try arena.string(name, "a part's name")
         switch content {
         case .value(let bytes):

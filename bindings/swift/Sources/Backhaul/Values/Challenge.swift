@@ -1,19 +1,19 @@
 internal import CBackhaul
 
-/// A question for a credential, for one protection space: the origin and the realm (RFC 9110, section 11.5). It stays
-/// open until it is answered with `Session.respond`, whatever happens to its event, and its tasks wait.
+/// A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5). It is open until
+/// `Session.respond`, or until no task waits for it; acknowledging its event does not end it.
 public struct Challenge: Hashable, Sendable, Identifiable {
-    /// Who asks.
+    /// Who asks for a credential.
     public enum Kind: Int32, Hashable, Sendable {
-        /// The origin server: 401.
+        /// A server asks: 401.
         case server = 1
-        /// The proxy: 407.
+        /// A proxy asks: 407.
         case proxy = 2
-        /// Ourselves: what `Request.refresh` names has expired, or got a 401 or 403.
+        /// The engine asks: what `Request.refresh` names has expired, or got a 401 or 403.
         case refresh = 3
     }
 
-    /// How the credential may be given: the schemes of WWW-Authenticate or Proxy-Authenticate (RFC 9110, section 11).
+    /// Authentication schemes that were offered (RFC 9110, section 11).
     public struct Schemes: OptionSet, Hashable, Sendable {
         public let rawValue: UInt32
         public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -29,21 +29,21 @@ public struct Challenge: Hashable, Sendable, Identifiable {
 
     /// Grows; never used twice in a store.
     public let id: UInt64
-    /// Nil: a kind that only a newer library knows.
+    /// Nil: a kind that only a newer library has.
     public let kind: Kind?
     public let schemes: Schemes
-    /// "https://example.org:443", of the server or of the proxy.
+    /// "https://example.org:443", of the server or the proxy.
     public let origin: String
     public let realm: String?
-    /// Answers in a row that did not serve.
+    /// Credentials in a row that were refused: limit your tries.
     public let failures: Int
     /// Unix time of its opening in milliseconds.
     public let timeMilliseconds: Int64
     /// When this was read.
     public let waitingTasks: UInt64
-    /// Of a refresh of a URL, whose space is this task alone.
+    /// Of `.refresh` for a URL: its task.
     public let taskID: TaskID?
-    /// Of the same: as it is now.
+    /// Of the same: the present URL.
     public let url: String?
 
     // Unsafe: pointers into a batch, which lives while its items are copied.

@@ -1,27 +1,28 @@
 internal import CBackhaul
 
-/// An answer to a challenge. It is used for the challenge's origin (or proxy) and this session only, is kept in the
-/// engine's memory and nowhere else unless asked to, and is asked for again when an engine that had it is gone.
+/// The response to a challenge. The engine uses it for the challenge's origin or proxy and for this session only, and
+/// keeps it in memory. A later engine asks for it again.
 public enum ChallengeResponse: Hashable, Sendable {
-    /// The tasks that wait fail with `.authenticationRequired`.
+    /// Tasks that wait fail with `.authenticationRequired`.
     case refuse
-    /// For the schemes Basic and Digest. The user without ':' (RFC 7617); the password may be empty. Both empty: for
-    /// Negotiate, the user's own Kerberos ticket.
+    /// For Basic and Digest; the user without ':' (RFC 7617). Both empty, for Negotiate: the user's Kerberos
+    /// credentials.
     case credential(user: String, password: String)
-    /// To send instead, such as "Authorization: Bearer …"; for a proxy `Proxy-Authorization`. Of a refresh they take
-    /// the place of the tasks' own with the same names.
+    /// Header fields such as "Authorization: Bearer …"; for a proxy Proxy-Authorization. For a refresh they replace the
+    /// tasks' own of the same name, durably.
     case headers([Header])
-    /// Go on without: the tasks that wait end as their status says; of a refresh they are sent as they are.
+    /// No credential: tasks that wait end as their status says (Apple: performDefaultHandling). For a refresh: they are
+    /// sent unchanged.
     case goOnWithout
-    /// Of a refresh of a URL: the new one.
+    /// For a refresh of a URL: the new one.
     case url(String)
 
     func value(
         _ arena: Arena, isKept: Bool, expiresMilliseconds: Int64?
-    ) throws(BackhaulError) -> bh_response {
-        var value = bh_response()
-        value.struct_size = MemoryLayout<bh_response>.size
-        value.flags = isKept ? UInt32(BH_RESPONSE_KEEP) : 0
+    ) throws(BackhaulError) -> bh_challenge_response {
+        var value = bh_challenge_response()
+        value.struct_size = MemoryLayout<bh_challenge_response>.size
+        value.flags = isKept ? UInt32(BH_RESPOND_AND_KEEP) : 0
         value.expires_ms = expiresMilliseconds ?? 0
         switch self {
         case .refuse: value.kind = Int32(BH_RESPOND_REFUSE)

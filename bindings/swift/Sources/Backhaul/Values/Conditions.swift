@@ -1,19 +1,19 @@
 internal import CBackhaul
 
-/// What the system offers now in one respect.
+/// One aspect of the system's state.
 public struct Condition: Hashable, Sendable {
     public enum Kind: Int32, Hashable, Sendable, CaseIterable {
         /// 1 or 0.
         case externalPower = 1
-        /// Percent of the charge of all batteries together.
+        /// Percentage of the charge of all batteries together.
         case battery = 2
         /// The raw value of a `ThermalState`.
         case thermalState = 3
-        /// Percent, as `Constraints.maximumCPUPressurePercent`.
+        /// Percentage, as `Constraints.maximumCPUPressurePercent`.
         case cpuPressure = 4
         case ioPressure = 5
         case memoryPressure = 6
-        /// The raw value of `NetworkKinds`; 0: there is no default route.
+        /// The raw value of one of `NetworkKinds`, or 0 without a default route.
         case network = 7
         /// 1 or 0.
         case metered = 8
@@ -25,7 +25,7 @@ public struct Condition: Hashable, Sendable {
         case throughput = 11
     }
 
-    /// How far the network leads.
+    /// How far the network reaches.
     public enum Connectivity: Int32, Hashable, Sendable {
         /// No default route.
         case none = 1
@@ -36,23 +36,23 @@ public struct Condition: Hashable, Sendable {
         case full = 4
     }
 
-    /// Nil: a kind that only a newer library knows; `text` still tells it.
+    /// Nil: a kind that only a newer library has; `text` describes it.
     public let kind: Kind?
-    /// As its kind says; nil: it cannot be read, and so holds nothing back.
+    /// As its kind says; nil: it cannot be read, and holds no task.
     public let value: Int64?
     /// Of the network.
     public let name: String?
-    /// What it means, in a few words: "on battery".
+    /// The value in words: "on battery".
     public let text: String
-    /// Where it was read: a path, "NetworkManager", "configured"; or why it could not be.
+    /// Where it was read: a path, "NetworkManager", "configured"; or why it cannot be read.
     public let source: String
-    /// Unix time in milliseconds since when it is so, as far as the engine has seen.
+    /// Unix time in milliseconds when the engine saw it become so.
     public let sinceMilliseconds: Int64
 
     // Unsafe: pointers into a batch, which lives while its items are copied.
     init(_ condition: bh_condition) {
         kind = Kind(rawValue: condition.kind)
-        value = condition.is_known == 0 ? nil : condition.value
+        value = condition.is_known ? condition.value : nil
         name = Backhaul.text(condition.name)
         text = Backhaul.text(condition.text) ?? ""
         source = Backhaul.text(condition.source) ?? ""
@@ -60,18 +60,18 @@ public struct Condition: Hashable, Sendable {
     }
 }
 
-/// Tasks of a session that are held back for one reason.
+/// Tasks of a session that are held for one reason.
 public struct Hold: Hashable, Sendable {
     public let application: String
     /// Its identifier.
     public let session: String
-    /// When those of one origin alone are.
+    /// When tasks of one origin only are held.
     public let origin: String?
-    /// Why, and when it will be looked at again; nil there: when it changes.
+    /// `nextAttemptMilliseconds`: when the engine checks again; nil: when the condition changes.
     public let reason: WaitingReason
     /// Unix time in milliseconds.
     public let beganMilliseconds: Int64
-    /// How many are held back.
+    /// Number of tasks held.
     public let tasks: UInt64
 
     // Unsafe: pointers into a batch, which lives while its items are copied.
@@ -87,9 +87,9 @@ public struct Hold: Hashable, Sendable {
     }
 }
 
-/// A time in which a task did not move, and why.
+/// A time in which a task did not run.
 public struct Wait: Hashable, Sendable {
-    /// Nil: a reason that only a newer library knows; `text` still tells it.
+    /// Nil: a reason that only a newer library has; `text` describes it.
     public let code: WaitingReason.Code?
     /// One sentence.
     public let text: String
@@ -99,7 +99,7 @@ public struct Wait: Hashable, Sendable {
     public let endedMilliseconds: Int64?
 
     // Unsafe: pointers into a batch, which lives while its items are copied.
-    init(_ wait: bh_wait) {
+    init(_ wait: bh_wait_record) {
         code = WaitingReason.Code(rawValue: wait.reason)
         text = Backhaul.text(wait.reason_text) ?? ""
         beganMilliseconds = wait.began_ms

@@ -1,23 +1,23 @@
 internal import CBackhaul
 
-/// What a task waits for when it can, in the words that people have for it. A preset stands for the members named here;
-/// one that is set beside it takes the place of the preset's. What a preset asks for are wishes: they are given up at
-/// `Request.latestStartMilliseconds`. What a member asks for holds always.
+/// A set of constraints by its common name. Members that are set beside it take the place of its own. A preset's
+/// constraints end at `Request.latestStartMilliseconds`; those of members hold always.
 public enum Preset: Int32, Hashable, Sendable {
-    /// External power, an unmetered network, `.fair` heat at most, 10,000 bytes per second (Apple: isDiscretionary).
+    /// `requiresExternalPower`, `requiresUnmetered`, `maximumThermalState` `.fair`, `minimumBytesPerSecond` 10,000
+    /// (Apple: isDiscretionary).
     case discretionary = 1
-    /// The same, and quiet hours "07:00-23:00".
+    /// `.discretionary`, and `quietHours` "07:00-23:00".
     case overnight = 2
 }
 
-/// How hot the machine is, by the trip points of its thermal zones (Apple: ProcessInfo.ThermalState).
+/// Heat of the machine, by the trip points of its thermal zones (Apple: ProcessInfo.ThermalState).
 public enum ThermalState: Int32, Hashable, Sendable, Comparable {
     case nominal = 1
-    /// Above a passive or active trip point, or a fan or limiter is at work.
+    /// Above a passive or active trip point, or the processor is throttled; a fan alone does not count.
     case fair = 2
     /// Above a hot trip point, or within 10 degrees of a critical one.
     case serious = 3
-    /// Within 3 degrees of a critical trip point, or above it: nothing is transferred.
+    /// Within 3 degrees of a critical trip point, or above it: no task runs.
     case critical = 4
 
     public static func < (left: ThermalState, right: ThermalState) -> Bool { left.rawValue < right.rawValue }
@@ -33,61 +33,63 @@ public struct NetworkKinds: OptionSet, Hashable, Sendable {
     public static let wifi = NetworkKinds(BH_NETWORK_WIFI)
     public static let cellular = NetworkKinds(BH_NETWORK_CELLULAR)
     public static let bluetooth = NetworkKinds(BH_NETWORK_BLUETOOTH)
-    /// A VPN whose own way is not known.
+    /// A VPN over an unknown network.
     public static let tunnel = NetworkKinds(BH_NETWORK_TUNNEL)
     public static let other = NetworkKinds(BH_NETWORK_OTHER)
     public static let all: NetworkKinds = [.ethernet, .wifi, .cellular, .bluetooth, .tunnel, .other]
 }
 
-/// What a transfer waits for. Of a session and its task the stricter holds: a task cannot loosen what its session asks
-/// for. Nil: nothing is asked. What cannot be read holds nothing back.
+/// Conditions under which tasks run; otherwise they are held. Where session and request both have constraints, the
+/// stricter one holds. Nil: no constraint. A condition that cannot be read holds no task.
 public struct Constraints: Hashable, Sendable {
     public var preset: Preset?
-    /// True: waits while the machine runs on battery.
+    /// True: held while the machine runs on battery.
     public var requiresExternalPower: Bool?
-    /// True: waits while the network is metered.
+    /// True: held while the network is metered (Apple: allowsExpensiveNetworkAccess and
+    /// allowsConstrainedNetworkAccess).
     public var requiresUnmetered: Bool?
-    /// Those on which it runs. Default all.
+    /// Default all.
     public var networks: NetworkKinds?
-    /// Waits on battery with less, and then until it has 5 more; 1 to 100.
+    /// Held on battery with less, then until it has 5 more; 1 to 100.
     public var minimumBatteryPercent: Int?
     /// Default `.serious`.
     public var maximumThermalState: ThermalState?
-    /// Of the last ten seconds in which some process waited for a processor, by /proc/pressure; 1 to 100.
+    /// Percentage of the last ten seconds in which a process waited for a processor (/proc/pressure); 1 to 100.
     public var maximumCPUPressurePercent: Int?
-    /// The same, for a disk.
+    /// The same for disks.
     public var maximumIOPressurePercent: Int?
-    /// The same, for memory.
+    /// The same for memory.
     public var maximumMemoryPressurePercent: Int?
-    /// When less has come for the session's `slowAfter`, from an origin or from all, it pauses and probes.
+    /// Tasks pause when an origin, or the network, is slower than this for the session's `slowAfter`; one task then
+    /// probes.
     public var minimumBytesPerSecond: UInt64?
-    /// Hours of local time in which it waits: "22:00-06:30", or several with days, "mon-fri 08:00-18:00, sat
-    /// 10:00-14:00"; an end before its begin is the next day's.
+    /// Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
+    /// 10:00-14:00". An end before its begin is on the next day.
     public var quietHours: String?
 
     public init() {}
 
     // Unsafe: pointers into a batch, which lives while its items are copied.
-    init(_ value: some ConstraintFields) {
-        func number(_ value: UInt32) -> Int? { value == 0 ? nil : Int(value) }
+    init(_ value: bh_constraints) {
         preset = Preset(rawValue: value.preset)
         requiresExternalPower = choice(value.requires_external_power)
         requiresUnmetered = choice(value.requires_unmetered)
-        networks = value.networks == 0 ? nil : NetworkKinds(rawValue: value.networks)
+        networks = nonzero(value.networks).map { NetworkKinds(rawValue: $0) }
         minimumBatteryPercent = number(value.minimum_battery_percent)
         maximumThermalState = ThermalState(rawValue: value.maximum_thermal_state)
         maximumCPUPressurePercent = number(value.maximum_cpu_pressure_percent)
         maximumIOPressurePercent = number(value.maximum_io_pressure_percent)
         maximumMemoryPressurePercent = number(value.maximum_memory_pressure_percent)
-        minimumBytesPerSecond = value.minimum_bytes_per_second == 0 ? nil : value.minimum_bytes_per_second
+        minimumBytesPerSecond = nonzero(value.minimum_bytes_per_second)
         quietHours = text(value.quiet_hours)
     }
 
-    func fill(_ value: inout some ConstraintFields, _ arena: Arena) throws(BackhaulError) {
+    func value(_ arena: Arena) throws(BackhaulError) -> bh_constraints {
         if networks == [] {
             // In C that is the default, all.
             throw BackhaulError(BH_INVALID_ARGUMENT, message: "networks is empty: it would never run.")
         }
+        var value = bh_constraints()
         value.preset = preset?.rawValue ?? 0
         value.requires_external_power = choice(requiresExternalPower)
         value.requires_unmetered = choice(requiresUnmetered)
@@ -100,5 +102,6 @@ public struct Constraints: Hashable, Sendable {
             maximumMemoryPressurePercent, "maximumMemoryPressurePercent")
         value.minimum_bytes_per_second = minimumBytesPerSecond ?? 0
         value.quiet_hours = try arena.optionalString(quietHours, "quietHours")
+        return value
     }
 }

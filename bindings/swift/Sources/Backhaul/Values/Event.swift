@@ -3,19 +3,19 @@ internal import CBackhaul
 public typealias TaskID = UInt64
 public typealias EventID = UInt64
 
-/// A durable fact that is handed out until it is acknowledged.
+/// A durable fact for the host, delivered until it is acknowledged.
 public enum Event: Sendable, Identifiable {
     /// A task has ended. One for each task, in the order of commit.
     case taskEnded(TaskEnding)
     /// The last task of a round has ended.
     case sessionFinished(RoundEnding)
-    /// A server or proxy asks for a credential. To acknowledge it is not to answer it.
+    /// A challenge was opened: one for each protection space. Acknowledging it does not respond to it.
     case challenge(ChallengeEvent)
     /// The last live task of a group has ended.
     case groupFinished(GroupEnding)
     /// An activity without a request is due: do its work, then acknowledge it.
     case activity(ActivityEvent)
-    /// A kind that only a newer library knows. Acknowledge it like any other.
+    /// A kind that only a newer library has. Acknowledge it like any other.
     case unknown(id: EventID, kind: Int32)
 
     public var id: EventID {
@@ -59,19 +59,19 @@ public struct ActivityEvent: Hashable, Sendable, Identifiable {
     public let timeMilliseconds: Int64
 }
 
-/// A question for a credential was opened.
+/// A challenge was opened.
 public struct ChallengeEvent: Hashable, Sendable, Identifiable {
     public let id: EventID
     /// Unix time of the commit in milliseconds.
     public let timeMilliseconds: Int64
-    /// Nil when it was answered meanwhile.
+    /// Nil when it is not open any more.
     public let challenge: Challenge?
 }
 
 /// How a task ended.
 public struct TaskEnding: Sendable, Identifiable {
     public enum Outcome: Hashable, Sendable {
-        /// The file is whole, synced and in place at `path`; of an upload, which makes none, `path` is empty.
+        /// The file is complete and synced at `path`; of an upload, which makes none, `path` is empty.
         case succeeded(path: String)
         case failed(BackhaulError)
         case cancelled
@@ -85,22 +85,22 @@ public struct TaskEnding: Sendable, Identifiable {
     public let outcome: Outcome
     /// As enqueued.
     public let url: String
-    /// After redirects; nil when no answer came.
+    /// After redirects; nil when no response came.
     public let finalURL: String?
     public let mediaType: String?
     public let idempotencyKey: String?
     public let userData: [UInt8]?
-    /// Of the last answer.
+    /// Of the last response.
     public let httpStatus: Int?
-    /// Of the last answer, within 16 KiB: ETag, Content-Type and the like first, then the others as they came.
+    /// Of the last response, at most 16 KiB: validators, Content-Type and the like first.
     public let headers: [Header]
-    /// How many requests were sent.
+    /// Requests that were sent.
     public let attempts: Int
     /// Bytes of the file.
     public let size: UInt64
     /// Body bytes received over all attempts.
     public let bytesReceived: UInt64
-    /// The first bytes of the body of an answer that was not accepted.
+    /// Of a response that was not accepted: first 4,096 bytes of its body.
     public let errorBody: [UInt8]?
     public let kind: TaskKind
     public let group: String?
@@ -108,7 +108,7 @@ public struct TaskEnding: Sendable, Identifiable {
     public let checksum: String?
     /// Body bytes sent over all attempts.
     public let bytesSent: UInt64
-    /// Of an upload that succeeded: the answer's body, its first 65,536 bytes.
+    /// Of a successful upload: first 65,536 bytes.
     public let responseBody: [UInt8]?
 
     /// Where the file is, when there is one.

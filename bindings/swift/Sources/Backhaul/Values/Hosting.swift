@@ -1,10 +1,10 @@
 internal import CBackhaul
 
-/// Where the engine runs when nobody holds the store's lock yet. Whoever holds it is used, wherever he runs.
+/// Where the engine runs when no process holds the store's lock. An engine that runs is used wherever it runs.
 public enum Hosting: Int32, Hashable, Sendable {
     /// In backhauld, which the library starts.
     case daemon = 1
-    /// In threads of this process: for tests, containers, programs that must not start processes.
+    /// In threads of this process: for tests, containers, hosts that must not start processes.
     case embedded = 2
 }
 
@@ -37,21 +37,20 @@ package struct ApplicationOptions: Sendable {
     }
 }
 
-/// Who the store's engine is.
+/// The store's engine.
 public struct EngineInfo: Hashable, Sendable {
     public let processID: Int64
-    /// Of its library: major, minor and patch as three bytes of a number, as `bh_version` gives it.
+    /// Of its library: major, minor and patch, one byte each.
     public let version: UInt32
-    /// Nil: of a kind that only a newer library knows.
+    /// Nil: a kind that only a newer library has.
     public let hosting: Hosting?
     /// Unix time in milliseconds.
     public let startedMilliseconds: Int64
-    /// The store's path, as this program opened it.
+    /// Path of the store as this host opened it.
     public let store: String
-    /// A daemon in the control group of this process: a service manager that stops this program's service ends the
-    /// daemon with it.
+    /// A daemon in this process's control group: a service manager that stops this host's service ends the daemon, too.
     public let sharesControlGroup: Bool
-    /// Handles that are open on the store, this one included.
+    /// Open handles on the store, this one included.
     public let connections: Int
 
     init(_ info: bh_engine_info) {
@@ -60,7 +59,7 @@ public struct EngineInfo: Hashable, Sendable {
         hosting = Hosting(rawValue: info.hosting)
         startedMilliseconds = info.started_ms
         store = text(info.store) ?? ""
-        sharesControlGroup = info.shares_control_group != 0
+        sharesControlGroup = info.shares_control_group
         connections = Int(info.connections)
     }
 }

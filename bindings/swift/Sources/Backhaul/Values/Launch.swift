@@ -1,24 +1,25 @@
 internal import CBackhaul
 
-/// A program to run when sessions need their host and none is connected. No shell is involved. Nil stands for the
-/// default.
+/// A program that the engine runs when sessions need their host and none is connected. No shell is involved. Nil stands
+/// for the default.
 public struct LaunchCommand: Hashable, Sendable {
     /// Absolute path of an executable file.
     public var program: String
     /// Those after the program's name.
     public var arguments: [String]
-    /// Additions; the rest is what a user's program needs (PATH, HOME, LANG, XDG_… and the like), and BACKHAUL_LAUNCH.
+    /// Additions. docs/launch.md has the rest of it.
     public var environment: [String: String]
     /// Absolute path; nil: the user's home directory.
     public var workingDirectory: String?
-    /// Default 60 seconds: a launched program that has attached no session by then is asked to end, and launched again.
+    /// Default 60 seconds: a launched host that has attached no session by then gets SIGTERM, and SIGKILL ten seconds
+    /// later; then it is launched again.
     public var attachTimeout: Duration?
-    /// Default 60 seconds: before the next launch when one has ended without completing; doubles.
+    /// Default 60 seconds: delay after a launch that ended without completing; it doubles with each such launch.
     public var firstDelay: Duration?
     /// Default an hour.
     public var longestDelay: Duration?
-    /// Default 8: launches in a row without completing, then the application is left alone until a host of it connects
-    /// of itself; its events stay.
+    /// Default 8: after so many in a row without completing, launches end until a host of the application connects by
+    /// itself. Events stay.
     public var maximumLaunches: Int?
 
     public init(
@@ -53,35 +54,36 @@ public struct LaunchCommand: Hashable, Sendable {
     }
 }
 
+/// State of an application's launch.
 public enum LaunchState: Int32, Hashable, Sendable {
     /// No command is registered, or no session needs its host.
     case none = 0
-    /// At the next launch's time, unless a host connects before.
+    /// At `nextLaunchMilliseconds`, unless a host connects before.
     case due = 1
-    /// A launched host lives and has not completed yet.
+    /// A launched host lives and has not completed.
     case running = 2
-    /// Launched too often without completing: until a host connects of itself.
-    case leftAlone = 3
+    /// Too many launches without completing: until a host connects by itself.
+    case gaveUp = 3
 }
 
-/// What is registered and how it fares, for listings.
+/// A registered launch command and its state.
 public struct LaunchInfo: Hashable, Sendable {
     public let application: String
     public let program: String
     public let arguments: [String]
     public let environment: [String: String]
     public let workingDirectory: String?
-    /// `.none` also for a state that only a newer library knows.
+    /// `.none` also for a state that only a newer library has.
     public let state: LaunchState
     /// In a row without completing.
     public let launches: Int
     /// Unix time in milliseconds.
     public let nextLaunchMilliseconds: Int64?
-    /// Of the launched program.
+    /// Of the launched host.
     public let processID: Int64?
     /// Unix time in milliseconds.
     public let startedMilliseconds: Int64?
-    /// Why the last launch failed, in one sentence.
+    /// Why the last launch failed.
     public let errorMessage: String?
 
     // Unsafe: pointers into a batch, which lives while its items are copied.
@@ -104,11 +106,11 @@ public struct LaunchInfo: Hashable, Sendable {
     }
 }
 
-/// The launch that this program was started by.
+/// A launch, for the host that it started.
 public struct Launch: Hashable, Sendable, Identifiable {
     /// Grows with each launch of the store.
     public let id: UInt64
-    /// How many in a row, this one included: 1 unless earlier ones did not complete.
+    /// In a row, this one included: 1 unless earlier ones did not complete.
     public let launches: Int
     /// One of the sessions has finished a round.
     public let hasFinished: Bool
@@ -116,18 +118,18 @@ public struct Launch: Hashable, Sendable, Identifiable {
     public let hasChallenge: Bool
     /// An activity of one of the sessions is due.
     public let hasActivity: Bool
-    /// All that are concerned and not completed yet, as they are now.
+    /// Those that need their host and are not completed.
     public let sessions: [SessionInfo]
 
     // Unsafe: pointers into a batch, which lives while its items are copied.
     init(_ launch: bh_launch) {
         id = launch.id
         launches = Int(launch.launches)
-        hasFinished = Int(launch.reasons) & BH_ATTENTION_FINISHED != 0
-        hasChallenge = Int(launch.reasons) & BH_ATTENTION_CHALLENGE != 0
-        hasActivity = Int(launch.reasons) & BH_ATTENTION_ACTIVITY != 0
+        hasFinished = Int(launch.attention) & BH_ATTENTION_FINISHED != 0
+        hasChallenge = Int(launch.attention) & BH_ATTENTION_CHALLENGE != 0
+        hasActivity = Int(launch.attention) & BH_ATTENTION_ACTIVITY != 0
         sessions = UnsafeBufferPointer(
             start: launch.sessions, count: launch.sessions == nil ? 0 : launch.session_count
-        ).map { SessionInfo($0) }
+        ).compactMap { $0.map { SessionInfo($0.pointee) } }
     }
 }

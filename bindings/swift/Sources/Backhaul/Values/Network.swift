@@ -1,22 +1,20 @@
 internal import CBackhaul
 
-/// A network, and what its administrator says of it.
+/// A network and its administrator's settings.
 public struct Network: Hashable, Sendable {
-    /// NetworkManager's connection, else the interface of the default route; as conditions and listings show it.
+    /// NetworkManager's connection, else the interface of the default route; as conditions and lists show it.
     public var name: String
     /// In place of what the system says; nil: as the system says.
     public var isMetered: Bool?
-    /// Day on which a month of the budget begins, 1 to 28. Default 1.
+    /// First day of the budget's month: 1 to 28. Default 1.
     public var monthStartsOn: Int?
-    /// Bytes that all sessions may move on it in a day of local time, both ways; 0: none. Default no limit.
-    public var dailyBudget: UInt64?
-    /// The same, in a month that begins on `monthStartsOn`.
-    public var monthlyBudget: UInt64?
-    /// From here on only read. Nil when it was not seen by this engine.
+    /// Of all sessions together.
+    public var budget = Budget()
+    /// Read only, as all that follow. Nil when this engine has not seen it.
     public private(set) var kind: NetworkKinds?
-    /// The default route leads there.
+    /// The default route uses it.
     public private(set) var isCurrent = false
-    /// Bytes; an engine that is killed forgets those of its last seconds.
+    /// Bytes; an engine that is killed loses the count of its last seconds.
     public private(set) var usedToday: UInt64 = 0
     public private(set) var usedThisMonth: UInt64 = 0
     /// Unix time in milliseconds.
@@ -29,15 +27,14 @@ public struct Network: Hashable, Sendable {
     init(_ network: bh_network) {
         name = text(network.name) ?? ""
         isMetered = choice(network.metered)
-        monthStartsOn = network.month_starts_on == 0 ? nil : Int(network.month_starts_on)
-        dailyBudget = budget(network.daily_budget)
-        monthlyBudget = budget(network.monthly_budget)
-        kind = network.kind > 0 ? NetworkKinds(rawValue: UInt32(network.kind)) : nil
-        isCurrent = network.is_current != 0
+        monthStartsOn = number(network.month_starts_on)
+        budget = Budget(network.budget)
+        kind = nonzero(network.kind).map { NetworkKinds(rawValue: $0) }
+        isCurrent = network.is_current
         usedToday = network.used_today
         usedThisMonth = network.used_this_month
-        dayEndsMilliseconds = network.day_ends_ms == 0 ? nil : network.day_ends_ms
-        monthEndsMilliseconds = network.month_ends_ms == 0 ? nil : network.month_ends_ms
+        dayEndsMilliseconds = nonzero(network.day_ends_ms)
+        monthEndsMilliseconds = nonzero(network.month_ends_ms)
     }
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_network {
@@ -46,25 +43,7 @@ public struct Network: Hashable, Sendable {
         value.name = try arena.string(name, "the network's name")
         value.metered = choice(isMetered)
         value.month_starts_on = try positive(monthStartsOn, "monthStartsOn")
-        value.daily_budget = budget(dailyBudget)
-        value.monthly_budget = budget(monthlyBudget)
+        value.budget = budget.value
         return value
-    }
-}
-
-/// In C 0 stands for no limit, and the greatest number for no byte at all.
-func budget(_ field: UInt64) -> UInt64? {
-    switch field {
-    case 0: nil
-    case UInt64.max: 0
-    default: field
-    }
-}
-
-func budget(_ bytes: UInt64?) -> UInt64 {
-    switch bytes {
-    case nil: 0
-    case 0: UInt64.max
-    case let bytes?: min(bytes, UInt64.max - 1)
     }
 }

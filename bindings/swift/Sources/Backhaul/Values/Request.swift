@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-/// A header of a request or an answer.
+/// A header field of a request or a response (RFC 9110, section 5).
 public struct Header: Hashable, Sendable {
     public var name: String
     public var value: String
@@ -11,13 +11,13 @@ public struct Header: Hashable, Sendable {
     }
 }
 
-/// What to do when a file with the destination's name exists, at enqueue and when the download finishes.
+/// What happens to a file that has the destination's name, at the enqueue and when the download is finished.
 public enum ExistsPolicy: Hashable, Sendable {
     case fail
-    /// In one step, by rename(2); a directory is never replaced.
+    /// Replaced atomically by rename(2); a directory is never replaced.
     case replace
-    /// When the file there has the request's checksum and expected size, of which at least one must be given, the task
-    /// succeeds without a request; else it is replaced.
+    /// Requires `checksum` or `expectedSize`. If the file matches those given, the task succeeds without a request.
+    /// Otherwise the file is replaced.
     case skip
 
     var rawValue: Int32 {
@@ -29,7 +29,7 @@ public enum ExistsPolicy: Hashable, Sendable {
     }
 }
 
-/// A digest that a file must have.
+/// The digest of a file.
 public enum Checksum: Hashable, Sendable {
     /// 64 hexadecimal digits.
     case sha256(String)
@@ -44,66 +44,69 @@ public enum Checksum: Hashable, Sendable {
     }
 }
 
-/// What expires, and is then asked for by a challenge of `.refresh`.
+/// What expires, and what the host is asked for then, by a challenge of the kind `.refresh`.
 public enum Refresh: Int32, Hashable, Sendable {
-    /// One challenge for all tasks of the session and origin, answered with headers.
+    /// Headers: one challenge for all tasks of the session and origin. Headers respond.
     case headers = 1
-    /// One challenge for each task, answered with a URL or headers.
+    /// The URL: one challenge for each task. A URL or headers respond.
     case url = 2
 }
 
-/// A download or an upload that a session is asked to do: a request with a body and without a destination is an upload,
-/// and its event carries the answer's body. With both it is a download by that method.
+/// A download or an upload. A request with a body and without a destination is an upload, whose event has the
+/// response's body. One with both is a download with that method.
 public struct Request: Hashable, Sendable {
-    /// http or https, without user name or password.
+    /// http or https, without user and password.
     public var url: String
-    /// Absolute path of the file to make; nil: kept in the store until claimed (`Session.claim`), or an upload.
+    /// Absolute path of the file to make; nil: kept in the store until it is claimed (`Session.claim`), or an upload.
     public var destination: String?
-    /// 1 to 255 bytes: the same key again finds the same task, until the end of its round is acknowledged.
+    /// 1 to 255 bytes. A request with a used key finds the earlier task, until the event at the end of the round is
+    /// acknowledged.
     public var idempotencyKey: String?
-    /// Stored with the task and sent to the URL's origin only.
+    /// Sent to the URL's origin only; stored with mode 0600.
     public var headers: [Header]
-    /// Comes back with each event and listing.
+    /// Any bytes, which come back with events and lists.
     public var userData: [UInt8]?
     public var ifExists: ExistsPolicy
-    /// Higher runs first within the session; -100 to 100, or `Request.priorityNow`.
+    /// Higher ones start first within the session; -100 to 100, or `Request.priorityNow`.
     public var priority: Int32
     /// Waits for `Session.resume`.
     public var startsSuspended: Bool
-    /// Permission bits of the file; nil: 0o666 less the process's umask.
+    /// Permission bits of the file; nil: 0o666 less the host's umask.
     public var mode: UInt32?
     /// Nil: GET, with a file or bytes PUT, with a form POST.
     public var method: String?
     /// When the last live task of a group has ended there is one event: `.groupFinished`.
     public var group: String?
     public var checksum: Checksum?
-    /// Of the file in bytes, else `.sizeMismatch`.
+    /// Bytes of the file, else `.sizeMismatch`.
     public var expectedSize: UInt64?
     public var body: Body?
     public var refresh: Refresh?
-    /// Unix time in milliseconds until which what `refresh` names is good. Nil: it is asked for at a 401 or 403.
+    /// Unix time in milliseconds until when the headers or URL that `refresh` names are valid. Nil: not known; the host
+    /// is asked at a 401 or 403.
     public var expiresMilliseconds: Int64?
-    /// How it differs from its session.
+    /// How it differs from its session. Nil: as the session's configuration says.
     public var policy: Policy?
-    /// Fetched only if the server has another version than the one that an earlier task of the session has put at the
-    /// destination: else the task succeeds with status 304. Needs `.replace`.
+    /// A conditional request (RFC 9110, section 13.1), for a file that an earlier task with this flag fetched from this
+    /// URL. If the server's representation is the same, the task succeeds with `httpStatus` 304. Requires `.replace`.
     public var isOnlyIfChanged = false
-    /// The destination is a directory, which exists; the file's name in it is the server's, and the event has the path.
+    /// `destination` is an existing directory. The file's name is that of Content-Disposition (RFC 6266), else the
+    /// URL's last part. The event has the path.
     public var isNamedByServer = false
-    /// The server's Repr-Digest and Content-Digest are not verified.
+    /// Repr-Digest and Content-Digest (RFC 9530) are not verified.
     public var ignoresDigests = false
-    /// Unix time in milliseconds before which it does not start (Apple: earliestBeginDate).
+    /// Unix time in milliseconds; the task does not start before (Apple: earliestBeginDate).
     public var earliestStartMilliseconds: Int64?
-    /// Unix time in milliseconds from which on it waits for no preset's wishes any more, its session's included; not
-    /// before `earliestStartMilliseconds`.
+    /// Unix time in milliseconds; from then on presets do not hold the task, those of its session included. Not before
+    /// `earliestStartMilliseconds`.
     public var latestStartMilliseconds: Int64?
-    /// An upper bound in bytes, for budgets: it waits when less is left (Apple: countOfBytesClientExpectsToReceive).
-    /// Nil: `expectedSize`, or not known.
+    /// Upper bound, for budgets: held when less is left (Apple: countOfBytesClientExpectsToReceive). Nil:
+    /// `expectedSize`, or not known.
     public var expectedBytesReceived: UInt64?
-    /// The same (Apple: countOfBytesClientExpectsToSend). Nil: the body's size.
+    /// The same for the body (Apple: countOfBytesClientExpectsToSend). Nil: its size.
     public var expectedBytesSent: UInt64?
 
-    /// Runs at once, beyond the session's limits.
+    /// Priority of a task that starts at once, beyond its session's limits.
     public static let priorityNow = Int32(BH_PRIORITY_NOW)
 
     public init(
@@ -123,25 +126,22 @@ public struct Request: Hashable, Sendable {
     }
 }
 
-/// What became of a request that was handed over.
+/// The task of one request.
 public struct Enqueued: Hashable, Sendable {
     public let taskID: TaskID
-    /// False: the idempotency key found its task.
+    /// False: the idempotency key found an earlier task.
     public let isNew: Bool
-    /// How the task stood that the key found; nil: it is new.
-    public internal(set) var state: TaskState?
+    /// State of the task that the key found; nil: it is new.
+    public let state: TaskState?
     /// The event of its end, while that is not acknowledged.
-    public internal(set) var endEvent: EventID?
-    /// The end was acknowledged: no event of the task comes any more.
-    public var isAcknowledged: Bool { state?.hasEnded == true && endEvent == nil }
+    public let eventID: EventID?
+    /// Its event was acknowledged: no event of the task comes again.
+    public var isAcknowledged: Bool { state?.hasEnded == true && eventID == nil }
 
-    init(taskID: TaskID, isNew: Bool) {
-        self.taskID = taskID
-        self.isNew = isNew
-    }
-
-    mutating func add(_ found: bh_existing_task) {
-        state = TaskState(rawValue: found.state)
-        endEvent = found.event_id == 0 ? nil : found.event_id
+    init(_ enqueued: bh_enqueued) {
+        taskID = enqueued.task_id
+        isNew = Int(enqueued.disposition) == BH_ENQUEUE_NEW
+        state = TaskState(rawValue: enqueued.task_state)
+        eventID = nonzero(enqueued.event_id)
     }
 }

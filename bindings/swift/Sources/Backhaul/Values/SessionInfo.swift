@@ -20,7 +20,7 @@ public struct SessionInfo: Hashable, Sendable {
     /// Among its events is an `activity`.
     public let hasActivity: Bool
     /// After `Session.invalidate`.
-    public let isInvalidating: Bool
+    public let isInvalidated: Bool
     /// Process id of the consumer.
     public let consumer: Int64?
     /// Unix time in milliseconds.
@@ -45,7 +45,7 @@ public struct SessionInfo: Hashable, Sendable {
         hasChallenge = Int(info.attention) & BH_ATTENTION_CHALLENGE != 0
         asksToYield = Int(info.attention) & BH_ATTENTION_YIELD != 0
         hasActivity = Int(info.attention) & BH_ATTENTION_ACTIVITY != 0
-        isInvalidating = info.invalidating != 0
+        isInvalidated = info.is_invalidated
         consumer = info.consumer == 0 ? nil : info.consumer
         createdMilliseconds = info.created_ms
         openChallenges = info.open_challenges
@@ -56,16 +56,16 @@ public struct SessionInfo: Hashable, Sendable {
     }
 }
 
-/// What a session's handle may do. Reading tasks is open to all.
+/// What a handle may do. Every role lists tasks.
 public enum Role: Hashable, Sendable {
-    /// Receives the events: one at a time. May also do all that the others may.
+    /// Polls, acknowledges and completes; one handle at a time. It may do all that other roles may.
     case consume
-    /// Enqueues, controls and cancels tasks, answers challenges.
+    /// Enqueues, controls, claims, responds, configures, invalidates, sets activities.
     case produce
-    /// Lists and watches only.
+    /// Lists and watches.
     case observe
-    /// As `consume`, and waits while another handle consumes: that one is asked to yield. Cancel the Swift task to stop
-    /// waiting.
+    /// `consume`, after waiting while another handle consumes. That handle is asked to yield. Cancelling the Swift task
+    /// ends the wait.
     case consumeWhenFree
 
     var rawValue: Int32 {

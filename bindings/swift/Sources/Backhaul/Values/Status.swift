@@ -1,7 +1,7 @@
 internal import CBackhaul
 
-/// Why a call or a task did not succeed. A value that a newer library brings has no constant here and still has its
-/// name and its text.
+/// Why a call or a task did not succeed. A status that only a newer library has is a failure without a constant here;
+/// it has a name and a text.
 public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: Int32
 
@@ -10,7 +10,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     /// "BH_IN_USE"
     public var name: String { String(cString: bh_status_name(rawValue)) }
 
-    /// What it means, as a clause.
+    /// Its meaning, as a clause.
     public var text: String { String(cString: bh_status_text(rawValue)) }
 
     public var description: String { name }
@@ -31,6 +31,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let eventsOutstanding = Status(BH_EVENTS_OUTSTANDING)
     public static let tooMany = Status(BH_TOO_MANY)
     public static let completed = Status(BH_COMPLETED)
+    public static let started = Status(BH_STARTED)
     public static let storeUnavailable = Status(BH_STORE_UNAVAILABLE)
     public static let storeReadOnly = Status(BH_STORE_READ_ONLY)
     public static let storeFull = Status(BH_STORE_FULL)

@@ -1,12 +1,12 @@
 internal import CBackhaul
 
-/// Which way a task moves its file.
+/// Whether a task downloads or uploads.
 public enum TaskKind: Int32, Hashable, Sendable {
     case download = 1
     case upload = 2
 }
 
-/// Where a task stands.
+/// State of a task. The last three are final.
 public enum TaskState: Int32, Hashable, Sendable, CaseIterable {
     case waiting = 1
     case running = 2
@@ -18,28 +18,28 @@ public enum TaskState: Int32, Hashable, Sendable, CaseIterable {
     public var hasEnded: Bool { rawValue >= TaskState.succeeded.rawValue }
 }
 
-/// Why a task is not moving.
+/// Why a task does not move.
 public struct WaitingReason: Hashable, Sendable {
     public enum Code: Int32, Hashable, Sendable {
         /// Other tasks run before it: limits on connections or running tasks.
-        case turn = 1
-        /// Until resumed.
+        case slot = 1
+        /// Until it is resumed.
         case suspended = 2
         /// After an error, until the next attempt.
         case retry = 3
-        /// The server has not answered yet.
+        /// No response came yet.
         case connecting = 4
         /// The server sends nothing.
         case stalled = 5
-        /// All bytes are here and being made durable.
+        /// All bytes are here, and are being made durable.
         case finishing = 6
         /// Until there is space.
         case diskFull = 7
-        /// Until its challenge is answered: `Session.challenges`.
+        /// Until its challenge gets a response: `Session.challenges`.
         case credential = 8
         /// Until there is a route to the server.
         case connectivity = 9
-        /// Its bytes per second are used up for the moment.
+        /// A limit of bytes per second.
         case rate = 10
         /// `requiresExternalPower`, and the machine runs on battery.
         case power = 11
@@ -47,31 +47,31 @@ public struct WaitingReason: Hashable, Sendable {
         case battery = 12
         /// The machine is hotter than `maximumThermalState`.
         case heat = 13
-        /// Processor, disk or memory are under more pressure than the limits allow.
+        /// Processors, disks or memory are under more pressure than the limits allow.
         case pressure = 14
         /// `requiresUnmetered`, and the network is metered.
         case metered = 15
-        /// The network is of a kind that is not among `networks`.
+        /// The network's kind is not in `networks`.
         case network = 16
-        /// Less than `minimumBytesPerSecond` came; a probe is made at the next attempt.
+        /// Slower than `minimumBytesPerSecond`; the next probe is at `nextAttemptMilliseconds`.
         case throughput = 17
         /// Until `earliestStartMilliseconds`.
         case earliestStart = 18
-        /// Until `quietHours` are over.
+        /// Until `nextAttemptMilliseconds`.
         case quietHours = 19
-        /// The bytes of the day or month are used up on this network.
+        /// The bytes of the day or month on this network are used up, until `nextAttemptMilliseconds`.
         case budget = 20
         /// The machine is about to sleep, or sleeps.
         case sleep = 21
-        /// All servers fail in the same way: a portal asks for a login, or the uplink is dead.
+        /// All servers fail in the same manner: a portal asks for a login, or the uplink is dead.
         case portal = 22
     }
 
-    /// Nil: a reason that only a newer library knows; `text` still tells it.
+    /// Nil: a reason that only a newer library has; `text` describes it.
     public let code: Code?
     /// One sentence.
     public let text: String
-    /// Unix time in milliseconds when the task will be looked at again.
+    /// Unix time in milliseconds when the engine tries or checks again.
     public let nextAttemptMilliseconds: Int64?
 }
 
@@ -79,9 +79,9 @@ public struct WaitingReason: Hashable, Sendable {
 public struct TaskInfo: Sendable, Identifiable {
     public let id: TaskID
     public let round: UInt64
-    /// `.waiting` also for a state that only a newer library knows.
+    /// `.waiting` also for a state that only a newer library has.
     public let state: TaskState
-    /// Nil while it is moving, and when it has ended.
+    /// Nil while it runs, and when it has ended.
     public let reason: WaitingReason?
     public let url: String
     /// Nil: kept in the store.
@@ -95,9 +95,9 @@ public struct TaskInfo: Sendable, Identifiable {
     public let attempts: Int
     /// Bytes of the file that are here.
     public let offset: UInt64
-    /// Bytes of the whole file; nil until an answer has told it.
+    /// Bytes of the whole file; nil until a response has said it.
     public let size: UInt64?
-    /// Over the last seconds; 0 when not moving.
+    /// Over the last seconds; 0 when it does not run.
     public let bytesPerSecond: UInt64
     /// Unix time in milliseconds.
     public let enqueuedMilliseconds: Int64
@@ -109,19 +109,18 @@ public struct TaskInfo: Sendable, Identifiable {
     public let bodySize: UInt64
     /// Unix time in milliseconds; nil while it has not ended.
     public let endedMilliseconds: Int64?
-    /// Where the file of a succeeded download lies.
+    /// Of a successful download's file.
     public let path: String?
-    /// As in its request, or as `Session.reschedule` has said since, and so is the next.
+    /// As enqueued or rescheduled, as the next one.
     public let earliestStartMilliseconds: Int64?
     public let latestStartMilliseconds: Int64?
-    /// As in its request, and so is the next.
+    /// As enqueued, as the next one.
     public let expectedBytesReceived: UInt64?
     public let expectedBytesSent: UInt64?
-    /// What the task itself demands of the conditions: as it was enqueued, or as `Session.setConstraints` has said
-    /// since. Nothing in the history.
+    /// The task's own, as enqueued or set since. None in the history.
     public let constraints: Constraints
 
-    init(_ task: bh_task) {
+    init(_ task: bh_task_info) {
         id = task.id
         round = task.round
         state = TaskState(rawValue: task.state) ?? .waiting
@@ -141,7 +140,7 @@ public struct TaskInfo: Sendable, Identifiable {
         httpStatus = task.http_status == 0 ? nil : Int(task.http_status)
         attempts = Int(task.attempts)
         offset = task.offset
-        size = task.size == UInt64.max ? nil : task.size
+        size = task.size == BH_SIZE_UNKNOWN ? nil : task.size
         bytesPerSecond = task.bytes_per_second
         enqueuedMilliseconds = task.enqueued_ms
         kind = TaskKind(rawValue: task.kind) ?? .download

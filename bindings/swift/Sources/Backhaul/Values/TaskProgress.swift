@@ -1,17 +1,17 @@
 internal import CBackhaul
 
-/// A live reading of a running task. It is no event: what nobody reads is replaced by what is newer.
+/// A live reading of a running task. It is no event: a newer reading replaces one that was not read.
 public struct TaskProgress: Hashable, Sendable {
     public let taskID: TaskID
-    /// `.waiting` also for a state that only a newer library knows.
+    /// `.waiting` also for a state that only a newer library has.
     public let state: TaskState
-    /// Nil while it is moving, and for a reason that only a newer library knows.
+    /// Nil while it runs, and for a reason that only a newer library has.
     public let reason: WaitingReason.Code?
     /// Bytes of the file that are here.
     public let offset: UInt64
-    /// Bytes of the whole file; nil until an answer has told it.
+    /// Bytes of the whole file; nil until a response has said it.
     public let size: UInt64?
-    /// Over the last seconds, both ways.
+    /// Over the last seconds, both directions.
     public let bytesPerSecond: UInt64
     /// Bytes of the request's body that were sent in this attempt.
     public let bodySent: UInt64
@@ -23,7 +23,7 @@ public struct TaskProgress: Hashable, Sendable {
         state = TaskState(rawValue: progress.state) ?? .waiting
         reason = WaitingReason.Code(rawValue: progress.reason)
         offset = progress.offset
-        size = progress.size == UInt64.max ? nil : progress.size
+        size = progress.size == BH_SIZE_UNKNOWN ? nil : progress.size
         bytesPerSecond = progress.bytes_per_second
         bodySent = progress.body_sent
         bodySize = progress.body_size

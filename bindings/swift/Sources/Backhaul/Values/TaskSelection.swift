@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-/// Which tasks a verb is about.
+/// Which tasks: those that match all members.
 public struct TaskSelection: Hashable, Sendable {
     /// Empty: all.
     public var ids: [TaskID]
@@ -16,7 +16,7 @@ public struct TaskSelection: Hashable, Sendable {
     }
 
     public static let all = TaskSelection()
-    /// Nothing is selected by an empty list of numbers, so it takes at least one.
+    /// An empty list would select all tasks, so it takes at least one number.
     public static func ids(_ first: TaskID, _ others: TaskID...) -> TaskSelection {
         TaskSelection(ids: [first] + others)
     }
@@ -24,9 +24,12 @@ public struct TaskSelection: Hashable, Sendable {
     public static func group(_ group: String) -> TaskSelection { TaskSelection(group: group) }
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_task_selection {
-        bh_task_selection(
-            struct_size: MemoryLayout<bh_task_selection>.size, ids: arena.array(ids), id_count: ids.count,
-            states: states.reduce(0) { $0 | 1 << UInt32($1.rawValue) },
-            group: try arena.optionalString(group, "the group"))
+        var value = bh_task_selection()
+        value.struct_size = MemoryLayout<bh_task_selection>.size
+        value.ids = arena.array(ids)
+        value.id_count = ids.count
+        value.group = try arena.optionalString(group, "the group")
+        value.states = states.reduce(0) { $0 | 1 << UInt32($1.rawValue) }
+        return value
     }
 }

@@ -1,15 +1,10 @@
+internal import Backhaul
 internal import Foundation
 
-/// CFNetwork's dictionary of proxies, as far as it says one proxy.
-struct ProxyDictionary: Equatable {
-    /// "none" for an empty dictionary.
-    let url: String
-    let user: String?
-    let password: String?
-    let exceptions: String?
-
-    /// Nil: more than one proxy, an automatic one, or none that is whole.
-    init?(_ dictionary: [AnyHashable: Any]) {
+extension Proxy {
+    /// The proxy of CFNetwork's dictionary; "none" for an empty one. Nil when the dictionary has several proxies, an
+    /// automatic one, or one without a host.
+    init?(dictionary: [AnyHashable: Any]) {
         func isOn(_ name: String) -> Bool {
             switch dictionary[name] {
             case let value as Bool: value
@@ -26,10 +21,11 @@ struct ProxyDictionary: Equatable {
             found.insert("\(scheme)://\(isAddress ? "[\(host)]" : host)\(port)")
         }
         guard found.count <= 1 else { return nil }
-        url = found.first ?? "none"
-        user = found.isEmpty ? nil : dictionary["kCFProxyUsernameKey"] as? String
-        password = user == nil ? nil : dictionary["kCFProxyPasswordKey"] as? String
-        let list = dictionary["ExceptionsList"] as? [String] ?? []
-        exceptions = list.isEmpty || found.isEmpty ? nil : list.joined(separator: ",")
+        let user = found.isEmpty ? nil : dictionary["kCFProxyUsernameKey"] as? String
+        let exceptions = dictionary["ExceptionsList"] as? [String] ?? []
+        self.init(
+            url: found.first ?? "none", user: user,
+            password: user == nil ? nil : dictionary["kCFProxyPasswordKey"] as? String,
+            bypass: exceptions.isEmpty || found.isEmpty ? nil : exceptions.joined(separator: ","))
     }
 }

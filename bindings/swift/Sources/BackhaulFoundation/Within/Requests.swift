@@ -59,7 +59,7 @@ func engineRequest(
     result.expectedBytesReceived = inner.guessToReceive > 0 ? UInt64(inner.guessToReceive) : nil
     if !request.allowsCellularAccess {
         result.policy = Policy()
-        result.policy?.networks = .withoutCellular
+        result.policy?.constraints.networks = .withoutCellular
     }
     return result
 }

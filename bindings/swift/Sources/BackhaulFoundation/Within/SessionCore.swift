@@ -172,7 +172,7 @@ final class SessionCore: @unchecked Sendable {
         let remembered = try session.configuration()
         var updated = remembered
         settings.change(&updated)
-        if updated != remembered { try session.update(updated) }
+        if updated != remembered { try session.setConfiguration(updated) }
     }
 
     /// Has the delivering thread perform the job, between two messages. False: there is no such thread.

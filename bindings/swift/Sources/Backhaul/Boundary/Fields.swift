@@ -1,0 +1,43 @@
+internal import CBackhaul
+
+// Fields of C in which 0 stands for the default. In Swift the default is nil.
+
+/// Refuses a given 0, which would silently become the default.
+func positive<Number: FixedWidthInteger>(
+    _ value: Int?, _ name: String
+) throws(BackhaulError) -> Number {
+    guard let value else { return 0 }
+    guard value > 0, let number = Number(exactly: value) else {
+        throw BackhaulError(
+            BH_INVALID_ARGUMENT, message: "\(name) must be positive and fit the library's \(Number.bitWidth) bits.")
+    }
+    return number
+}
+
+func positive<Number: FixedWidthInteger>(_ value: Duration?, _ name: String) throws(BackhaulError) -> Number {
+    try positive(value.map { Int(clamping: $0.wholeMilliseconds) }, name)
+}
+
+func nonzero<Number: FixedWidthInteger>(_ field: Number) -> Number? { field == 0 ? nil : field }
+
+func number(_ field: UInt32) -> Int? { nonzero(field).map { Int($0) } }
+
+func duration(_ milliseconds: some FixedWidthInteger) -> Duration? {
+    nonzero(milliseconds).map { .milliseconds(Int64(clamping: $0)) }
+}
+
+func choice(_ value: Bool?) -> bh_choice { bh_choice(value.map { $0 ? BH_YES : BH_NO } ?? BH_DEFAULT) }
+
+func choice(_ field: bh_choice) -> Bool? { Int(field) == BH_DEFAULT ? nil : Int(field) == BH_YES }
+
+extension Duration {
+    /// Rounded up, so that a positive duration never becomes 0.
+    var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (thousands, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        if overflow { return seconds > 0 ? Int64.max : Int64.min }
+        let rest = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        let (sum, overflowsToo) = thousands.addingReportingOverflow(rest)
+        return overflowsToo ? Int64.max : sum
+    }
+}

@@ -1,0 +1,30 @@
+internal import CBackhaul
+
+/// Bytes that may move on one network, both directions. Nil: no limit. 0: not one byte.
+public struct Budget: Hashable, Sendable {
+    /// In a day of local time.
+    public var daily: UInt64?
+    /// In a calendar month; of a network, in a month that begins on its `monthStartsOn`.
+    public var monthly: UInt64?
+
+    public init(daily: UInt64? = nil, monthly: UInt64? = nil) {
+        self.daily = daily
+        self.monthly = monthly
+    }
+
+    init(_ value: bh_budget) { self.init(daily: Budget.bytes(value.daily), monthly: Budget.bytes(value.monthly)) }
+
+    var value: bh_budget { bh_budget(daily: Budget.field(daily), monthly: Budget.field(monthly)) }
+
+    private static func bytes(_ field: UInt64) -> UInt64? { field == nothing ? 0 : nonzero(field) }
+
+    private static func field(_ bytes: UInt64?) -> UInt64 {
+        switch bytes {
+        case nil: 0
+        case 0: nothing
+        case let bytes?: min(bytes, nothing - 1)
+        }
+    }
+
+    private static let nothing = UInt64(BH_BUDGET_NOTHING)
+}

@@ -1,0 +1,35 @@
+internal import CBackhaul
+
+/// The way to servers.
+public struct Proxy: Hashable, Sendable {
+    /// "http://…", "https://…", "socks5://…" or "socks5h://…" (the proxy resolves names), without user and password.
+    /// "none": no proxy. Nil: http_proxy, https_proxy, all_proxy and no_proxy of the engine's environment.
+    public var url: String?
+    /// With `password`: for Basic, Digest or SOCKS.
+    public var user: String?
+    public var password: String?
+    /// Names and addresses that are reached without the proxy, with commas between (CURLOPT_NOPROXY).
+    public var bypass: String?
+
+    public init(url: String? = nil, user: String? = nil, password: String? = nil, bypass: String? = nil) {
+        self.url = url
+        self.user = user
+        self.password = password
+        self.bypass = bypass
+    }
+
+    // Unsafe: pointers into a batch, which lives while its items are copied.
+    init(_ value: bh_proxy_settings) {
+        self.init(
+            url: text(value.url), user: text(value.user), password: text(value.password), bypass: text(value.bypass))
+    }
+
+    func value(_ arena: Arena) throws(BackhaulError) -> bh_proxy_settings {
+        var value = bh_proxy_settings()
+        value.url = try arena.optionalString(url, "the proxy's url")
+        value.user = try arena.optionalString(user, "the proxy's user")
+        value.password = try arena.optionalString(password, "the proxy's password")
+        value.bypass = try arena.optionalString(bypass, "the proxy's bypass")
+        return value
+    }
+}
