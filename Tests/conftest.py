@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PATHS = [str(ROOT / folder) for folder in ("bindings/python/src", "Tests/Support", "Tests/Integration", "scripts")]
 # A folder with an __init__.py is a package there; Integration/packaging has none, since pytest needs that name.
 sys.path[:0] = PATHS
-os.environ.setdefault("BACKHAUL_LIBRARY", str(ROOT / "build" / "lib" / "libbackhaul.so.0"))
+os.environ.setdefault("BACKHAUL_LIBRARY", str(ROOT / "build" / "lib" / "libbackhaul.so.1"))
 # Hosts are started with the same paths.
 os.environ["PYTHONPATH"] = os.pathsep.join([*PATHS, os.environ.get("PYTHONPATH", "")])
 

@@ -80,13 +80,13 @@ def test_a_program_that_cannot_be_run_is_told_with_the_reason_in_every_listing(b
     backhaul("register", "--maximum-launches", "1", "/absent/program")
     backhaul("add", f"{server.url}/a")
     (launch,) = until(
-        lambda: [one for one in backhaul.json("launches") if one["state"] == "left_alone"], "the failure")
+        lambda: [one for one in backhaul.json("launches") if one["state"] == "gave_up"], "the failure")
     assert "/absent/program" in launch["error_message"]
     assert "last failure" in backhaul("launches").stdout
     assert "left alone" in backhaul("launches").stdout
     assert "failed too often" in backhaul("sessions").stdout
     (session,) = backhaul.json("sessions")
-    assert session["launch_state"] == "left_alone"
+    assert session["launch_state"] == "gave_up"
 
 
 def test_a_launch_that_is_due_is_told_with_its_time_and_no_listing_is_taken_for_a_host(backhaul, serve, script):

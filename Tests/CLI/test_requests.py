@@ -64,7 +64,7 @@ def test_statuses_that_are_tried_again_are_a_choice(backhaul, server):
 
 
 def test_nothing_may_be_tried_again(backhaul, server):
-    backhaul("get", "--retry-errors", "nothing", server.serve("/a", CONTENT, [Behaviour(status=500)]), code=1)
+    backhaul("get", "--retry-errors", "none", server.serve("/a", CONTENT, [Behaviour(status=500)]), code=1)
     assert len(server.log("/a")) == 1
 
 

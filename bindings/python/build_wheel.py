@@ -21,7 +21,7 @@ class LibraryHook(BuildHookInterface[Any]):
         build_data["tag"] = f"py3-none-{platform}"
         # The library looks for its daemon beside itself, too.
         for variable, built, name in (
-            ("BACKHAUL_LIBRARY", "lib/libbackhaul.so.0", "libbackhaul.so.0"),
+            ("BACKHAUL_LIBRARY", "lib/libbackhaul.so.1", "libbackhaul.so.1"),
             ("BACKHAUL_DAEMON", "libexec/backhaul/backhauld", "backhauld"),
         ):
             build_data["force_include"][str(self._find(variable, built))] = f"backhaul/{name}"

@@ -84,7 +84,7 @@ def test_it_launches_the_application_whose_host_is_gone(host, stage):
     launched = stage.next()
     launched.open()
     launch = launched.current_launch()
-    assert launch.reasons == Attention.ACTIVITY
+    assert launch.attention == Attention.ACTIVITY
     launched.attach("gallery")
     events = launched.wait_for(1)
     assert [event.activity for event in events] == ["nightly"]

@@ -3,14 +3,15 @@
 import json
 import time
 
-from backhaul import Application, BackhaulError, EventKind, Hosting, Part, Policy, RetryErrors, Status
+from backhaul import Application, BackhaulError, EventKind, Hosting, Part, Proxy, RetryErrors, Status
 
 from behaviours import origin_h1, origin_h2
 from behaviours.origin import Scripts
 from behaviours.script import FORWARD, H1, H2, TUNNEL
+from testbed.settings import in_parts, policy
 
 #: For retries at once, and for no longer wait than a row says.
-QUICK = {"first_retry_delay_ms": 1, "longest_retry_delay_ms": 2, "request_timeout_ms": 20_000, "maximum_attempts": 8}
+QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "request_timeout_ms": 20_000, "maximum_attempts": 8}
 
 
 class Stage:
@@ -77,9 +78,9 @@ class Player:
             name = f"{name} {row.name}"
         name = f"{abs(hash(name))}"
         if name not in self._sessions:
-            self._sessions[name] = self._application.session(
-                name, ca_file=self.stage.certificates.authority, proxy=self.stage.proxy(carrier), **{**QUICK,
-                **row.session})
+            settings = in_parts(ca_file=self.stage.certificates.authority, proxy=Proxy(url=self.stage.proxy(carrier)),
+                                **{**QUICK, **row.session})
+            self._sessions[name] = self._application.session(name, **settings)
         return self._sessions[name], 0
 
     def _request(self, row, key):
@@ -87,13 +88,13 @@ class Player:
         given.pop("answers", None)
         folder = self._downloads / key
         folder.mkdir()
-        policy = dict(given.pop("policy", {}))
+        rules = dict(given.pop("policy", {}))
         if given.pop("retries", False):
-            policy["retries_unsafe_methods"] = True
-        if "retry_errors" in policy:
-            policy["retry_errors"] = RetryErrors[policy["retry_errors"]]
-        if policy:
-            given["policy"] = Policy(**policy)
+            rules["unsafe_methods"] = True
+        if "errors" in rules:
+            rules["errors"] = RetryErrors[rules["errors"]]
+        if rules:
+            given["policy"] = policy(**rules)
         if given.pop("form", False):
             file = folder.parent / f"{key}.txt"
             file.write_text("text of a")

@@ -4,14 +4,14 @@ import subprocess
 import time
 from datetime import datetime, timezone
 
-from backhaul import Policy, Reason
+from backhaul import Budget, Constraints, Policy, Reason
 from conditions.buses import NO, YES
 from conditions.record import Record
 from conditions.stage import CALENDAR, play
 from conditions.world import Download, World
 from testbed.host import until
 
-QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
+QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 
 def stop(world, record, change):
@@ -125,7 +125,7 @@ def hot():
         world.machine.heat(50)
         host = world.host(**QUICK)
         record.begin(world)
-        download = Download(world, host, size=4_000_000, policy=Policy(preset="discretionary"))
+        download = Download(world, host, size=4_000_000, policy=Policy(constraints=Constraints(preset="discretionary")))
         other = Download(world, host, "/other", size=16_000_000)
         download.receives(1_000_000)
         record.step("the processor is at 92 degrees, of 100 that are critical")
@@ -160,7 +160,7 @@ def overnight():
         host = world.host(**QUICK)
         record.begin(world, world.calendar)
         record.step("it is handed over, on battery")
-        download = Download(world, host, size=1_000_000, policy=Policy(preset="overnight"),
+        download = Download(world, host, size=1_000_000, policy=Policy(constraints=Constraints(preset="overnight")),
                             latest_start=datetime(2026, 11, 20, 6, 30, tzinfo=timezone.utc))
         download.waits_for(Reason.QUIET_HOURS)
         record.take(host.waits(download.id))
@@ -184,7 +184,7 @@ def month():
     with World("month", bus=True, library=CALENDAR["library"]) as world:
         world.calendar.set("2026-11-20 15:10")
         world.bus.network_manager().connect("Home", "802-11-wireless", NO)
-        host = world.host(monthly_budget=2_000_000, **QUICK)
+        host = world.host(budget=Budget(monthly=2_000_000), **QUICK)
         record.begin(world, world.calendar)
         record.step("a file of 3.5 MB is handed over")
         download = Download(world, host, size=3_500_000)

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import Callable, Optional
 
-from backhaul import NetworkKind, Policy, Reason, TaskState
+from backhaul import Constraints, NetworkKind, Policy, Reason, TaskState
 from conditions.buses import FULL, NO, PORTAL, YES
 from conditions.stage import CALENDAR, PLAYS, WITH_CALENDAR
 from conditions.world import Download, World
 from testbed.host import until
 
-QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
+QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Row:
     name: str
     reason: Reason
     spoil: Callable
-    #: Fields of a session or a task that asks for it.
+    #: Constraints of a session or a task that asks for it.
     asks: dict
     mend: Callable
     #: The preset that asks for it, and fields with which it does not; none: no preset does.
@@ -113,7 +113,7 @@ def perform(row):
         downloads = {}
         for level, (session, task) in levels(row).items():
             host.session(level, **session, **QUICK)
-            downloads[level] = Download(world, host, f"/{level}", 1_000, policy=Policy(**task))
+            downloads[level] = Download(world, host, f"/{level}", 1_000, policy=Policy(constraints=Constraints(**task)))
 
         def look(level):
             host.turn_to(level)

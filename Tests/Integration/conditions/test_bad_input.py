@@ -9,7 +9,7 @@ from conditions.stage import play
 from conditions.world import Download, World
 from testbed.host import until
 
-QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
+QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 
 def both(world, size=3_000_000):

@@ -4,13 +4,13 @@ from datetime import datetime, timezone
 
 import pytest
 
-from backhaul import ConditionKind, Network, Policy, Reason, Status, TaskState
+from backhaul import Budget, ConditionKind, Network, Policy, Reason, Status, TaskState, TransferRules
 from conditions.buses import NO
 from conditions.stage import CALENDAR, WITH_CALENDAR, play
 from conditions.world import Download, World
 from testbed.host import until
 
-QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
+QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 WITH_CALENDAR.update({"latest_start_of_a_sessions_task", "earliest_start", "calendar_set_back", "rescheduled"})
 
 
@@ -55,7 +55,7 @@ def control_while_held():
         world.machine.unplug(63)
         host = world.host(requires_external_power=True, **QUICK)
         suspended, cancelled = (Download(world, host, f"/{name}", 1_000) for name in "ab")
-        late = Download(world, host, "/c", 1_000, policy=Policy(resource_timeout_ms=4_000))
+        late = Download(world, host, "/c", 1_000, policy=Policy(rules=TransferRules(resource_timeout_ms=4_000)))
         for one in (suspended, cancelled, late):
             one.waits_for(Reason.POWER)
         host.suspend([suspended.id])
@@ -145,7 +145,7 @@ def calendar_set_back():
     with World("set-back", bus=True, library=CALENDAR["library"]) as world:
         world.calendar.set("2026-11-20 15:10")
         world.bus.network_manager().connect("Home", "802-11-wireless", NO)
-        host = world.host(daily_budget=500_000, **QUICK)
+        host = world.host(budget=Budget(daily=500_000), **QUICK)
         download = Download(world, host, size=900_000)
         download.waits_for(Reason.BUDGET)
         world.calendar.set("2026-11-20 09:00")
@@ -161,7 +161,7 @@ def network_manager_restarts():
     with World("restarts", bus=True) as world:
         manager = world.bus.network_manager()
         manager.connect("Hotspot", "802-11-wireless", NO)
-        host = world.host(daily_budget=500_000, **QUICK)
+        host = world.host(budget=Budget(daily=500_000), **QUICK)
         download = Download(world, host, size=900_000)
         stopped = download.waits_for(Reason.BUDGET)
 

@@ -8,7 +8,7 @@ from backhaul import Reason
 from conditions.stage import play
 from conditions.world import Download, World
 
-QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
+QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 
 @play

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from backhaul import BUDGET_NOTHING, Reason
+from backhaul import BUDGET_NOTHING, Budget, Reason
 from conditions import idle
 from conditions.buses import YES
 from conditions.stage import play
@@ -33,7 +33,7 @@ HELD = {
     Reason.PRESSURE: {"maximum_cpu_pressure_percent": 20},
     Reason.METERED: {"requires_unmetered": True},
     Reason.QUIET_HOURS: {"quiet_hours": around_now()},
-    Reason.BUDGET: {"monthly_budget": BUDGET_NOTHING},
+    Reason.BUDGET: {"budget": Budget(monthly=BUDGET_NOTHING)},
 }
 
 

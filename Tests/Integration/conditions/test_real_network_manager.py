@@ -7,7 +7,7 @@ from conditions.real_network_manager import RealNetworkManager
 from conditions.stage import play
 from conditions.world import Download, World
 
-QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
+QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 
 @play

@@ -10,7 +10,7 @@ from testbed.host import until
 from testbed.rounds import finish_round
 
 PROJECT = Path(__file__).resolve().parents[3]
-QUICK = {"first_retry_delay_ms": 20, "longest_retry_delay_ms": 50}
+QUICK = {"first_delay_ms": 20, "longest_delay_ms": 50}
 
 
 def test_a_round_is_finished_whatever_became_of_its_tasks_and_launches_for_it(
@@ -88,7 +88,7 @@ def test_an_open_challenge_launches_the_host_and_its_answer_lets_the_round_end(
     host.kill()
     launched = stage.next()
     launched.open()
-    assert launched.current_launch().reasons & Attention.CHALLENGE
+    assert launched.current_launch().attention & Attention.CHALLENGE
     launched.attach()
     asked, = launched.challenges()
     launched.respond(asked.id, user="user", password="password")

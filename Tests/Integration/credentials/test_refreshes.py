@@ -11,7 +11,7 @@ from servers.content import Content, sha256_of
 from testbed.challenges import challenge, ends
 from testbed.host import until
 
-SOON = {"first_retry_delay_ms": 20, "longest_retry_delay_ms": 100}
+SOON = {"first_delay_ms": 20, "longest_delay_ms": 100}
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_a_refusal_fails_the_tasks_and_the_default_sends_them_as_they_are(one, s
 
 def test_what_was_given_outlives_the_engine(host, server, downloads):
     one = host()
-    one.session(first_retry_delay_ms=60_000)
+    one.session(first_delay_ms=60_000)
     content = Content(3_000_000)
     url = server.serve("/a", content)
     one.download(url, downloads / "a", headers=bearer("old"), refresh="headers")

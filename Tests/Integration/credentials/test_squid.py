@@ -2,7 +2,7 @@
 
 import pytest
 
-from backhaul import ChallengeKind, Scheme, Status, TaskState
+from backhaul import ChallengeKind, Proxy, Scheme, Status, TaskState
 from credentials.squid import Squid
 from servers.content import sha256_of
 from testbed.challenges import ASKS, challenge, ends
@@ -21,7 +21,7 @@ def address(request, nginx):
 
 def through(host, squid, certificates, **options):
     one = host()
-    one.session(**{**ASKS, "ca_file": str(certificates.authority), "proxy": squid.url, **options})
+    one.session(**{**ASKS, "ca_file": str(certificates.authority), "proxy": Proxy(url=squid.url), **options})
     return one
 
 
@@ -39,7 +39,7 @@ def test_an_answer_serves_all_tasks(host, squid, address, certificates, served, 
 
 
 def test_the_configuration_may_have_the_answer(host, squid, address, certificates, served, downloads):
-    one = through(host, squid, certificates, asks_for_credentials=False, proxy_user="porter", proxy_password="key")
+    one = through(host, squid, certificates, asks_for_credentials=False, proxy=Proxy(user="porter", password="key"))
     name = served.names[0]
     one.download(f"{address}/{name}", downloads / name)
     assert ends(one.wait_for())[0].state is TaskState.SUCCEEDED

@@ -71,7 +71,7 @@ def system_calls(process, folder, seconds):
 def test_with_ten_thousand_waiting_tasks_it_needs_little_memory_and_makes_no_system_call(
         host, downloads, daemon, place, attached):
     one = host()
-    one.session(first_retry_delay_ms=3_600_000, longest_retry_delay_ms=3_600_000)
+    one.session(first_delay_ms=3_600_000, longest_delay_ms=3_600_000)
     one.enqueue([Request(f"http://127.0.0.1:9/{i}", downloads / str(i), key=str(i)) for i in range(WAITING)])
     until(one.tasks, lambda tasks: all(task.reason.name == "RETRY" for task in tasks))
     process = daemon()

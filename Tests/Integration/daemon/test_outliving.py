@@ -59,7 +59,7 @@ def test_a_host_that_is_itself_the_engine_is_used_and_followed_by_the_daemon(
     try:
         engine.open()
         one = host()
-        one.session(first_retry_delay_ms=10)
+        one.session(first_delay_ms=10)
         one.download(misbehaving.serve("/a", Content(600_000), [Behaviour(stall_after=300_000)]), downloads / "a")
         misbehaving.wait_until(lambda log: log and log[0].sent == 300_000)
         assert daemons_of(place) == []
@@ -115,7 +115,7 @@ def test_it_leaves_when_nothing_is_left_and_is_there_again_when_it_is_needed(hos
 
 def test_it_stays_while_a_task_waits_for_its_time(host, place, daemon, downloads):
     one = host()
-    one.session(first_retry_delay_ms=3_600_000, longest_retry_delay_ms=3_600_000)
+    one.session(first_delay_ms=3_600_000, longest_delay_ms=3_600_000)
     one.download("http://127.0.0.1:9/", downloads / "a", key="a")
     until(one.tasks, lambda tasks: tasks[0].reason.name == "RETRY")
     process = daemon()
@@ -145,7 +145,7 @@ def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_doubles_nothin
     names = {str(i): sources[i % len(sources)] for i in range(2_000)}
     one = host()
     # Two at a time, so that a fast machine does not end before it is killed a few times.
-    one.session(first_retry_delay_ms=10, longest_retry_delay_ms=50, connections_per_origin=2)
+    one.session(first_delay_ms=10, longest_delay_ms=50, connections_per_origin=2)
     one.enqueue([Request(f"{nginx.url}/{name}", downloads / key, key=key) for key, name in names.items()])
     done = threading.Event()
     kills = []
@@ -185,7 +185,7 @@ def test_host_and_daemon_are_both_killed_again_and_again(host, place, nginx, ser
     seen = {}
     for life in range(8):
         one = host()
-        one.session(first_retry_delay_ms=10, longest_retry_delay_ms=50)
+        one.session(first_delay_ms=10, longest_delay_ms=50)
         one.enqueue([request for request in requests if request.key not in seen])
         if life == 7:
             break

@@ -63,7 +63,7 @@ def test_a_signal_has_it_write_down_what_it_received_and_leave(host, misbehaving
     content = Content(3_000_000)
     url = misbehaving.serve("/a", content, [Behaviour(stall_after=1_500_000)])
     one = host()
-    one.session(first_retry_delay_ms=10)
+    one.session(first_delay_ms=10)
     one.download(url, downloads / "a", key="a")
     misbehaving.wait_until(lambda log: log and log[0].sent == 1_500_000)
     part = until(lambda: [entry for entry in os.scandir(downloads)], lambda entries: len(entries) == 1)[0]
@@ -112,7 +112,7 @@ def test_a_stopped_daemon_is_named(host, daemon):
 @without_journal
 def test_the_log_is_for_the_user_alone_and_tells_no_secrets(host, store, daemon, downloads):
     one = host()
-    one.session(first_retry_delay_ms=10)
+    one.session(first_delay_ms=10)
     one.download("http://127.0.0.1:9/a?token=secret", downloads / "a", key="secret")
     process = daemon()
     os.kill(process, signal.SIGTERM)

@@ -6,16 +6,17 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from backhaul import EventKind, HTTPVersion, Request, RetryErrors, SessionConfiguration, TaskState
+from backhaul import EventKind, HTTPVersion, Proxy, Request, RetryErrors, SessionConfiguration, TaskState
 
 from desync.checker import check
 from desync.record import Outcome
 from desync.runs import CHANGED, FORWARD, IDLE, RESUME, TLS12, TLS13, TUNNEL, UPLOADS
 from desync.server import Server
+from testbed.settings import in_parts
 
 #: Seconds in which the tasks that are enqueued together must end.
 LIMIT = 40
-_OPTIONS = {"first_retry_delay_ms": 1, "longest_retry_delay_ms": 2, "request_timeout_ms": 10_000, "maximum_attempts": 8,
+_OPTIONS = {"first_delay_ms": 1, "longest_delay_ms": 2, "request_timeout_ms": 10_000, "maximum_attempts": 8,
             "sends_launch_events": False}
 
 
@@ -66,21 +67,22 @@ class Lane:
         """Sessions are for many runs; that of a proxy gets the run's port."""
         name = f"{self._name}.{run.carrier}.{run.connections}.{int(run.alpn)}.{int(run.early is not None)}"
         options = dict(_OPTIONS, connections_per_origin=run.connections, ca_file=self._certificates.authority,
-                       proxy="none")
+                       proxy=Proxy(url="none"))
         if not run.alpn:
             options["http_version"] = HTTPVersion.HTTP_1_1
         if run.carrier in (FORWARD, TUNNEL):
-            options["proxy"] = f"http://127.0.0.1:{server.port}"
+            options["proxy"] = Proxy(url=f"http://127.0.0.1:{server.port}")
         if run.early is not None:
             # Nothing was sent when the junk came: each task may be tried again.
             every = RetryErrors(0)
             for one in RetryErrors:
                 every |= one
-            options.update(retry_errors=every & ~RetryErrors.NOTHING, retries_unsafe_methods=True)
+            options.update(errors=every & ~RetryErrors.NONE, unsafe_methods=True)
+        options = in_parts(**options)
         if name not in self._sessions:
             self._sessions[name] = self._application.session(name, **options)
         elif run.carrier in (FORWARD, TUNNEL):
-            self._sessions[name].update(SessionConfiguration(name, **options))
+            self._sessions[name].set_configuration(SessionConfiguration(name, **options))
         return self._sessions[name]
 
     def _play_group(self, run, group, server, session, folder):

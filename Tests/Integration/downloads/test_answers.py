@@ -2,7 +2,7 @@
 
 import pytest
 
-from backhaul import BackhaulError, Policy, Status, TaskState
+from backhaul import BackhaulError, Policy, Status, TaskState, TransferRules
 from servers.behaviour import Behaviour
 from servers.content import Content
 
@@ -12,7 +12,7 @@ CONTENT = Content(300_000, seed=1)
 @pytest.fixture
 def one(host):
     made = host()
-    made.session(first_retry_delay_ms=50, longest_retry_delay_ms=100)
+    made.session(first_delay_ms=50, longest_delay_ms=100)
     return made
 
 
@@ -23,7 +23,7 @@ def end_of(host):
 @pytest.mark.both_hostings
 def test_an_accepted_404_is_a_file(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=404, body=b"nothing here")),
-                 downloads / "a", policy=Policy(accepted_statuses="200,404"))
+                 downloads / "a", policy=Policy(rules=TransferRules(accepted_statuses="200,404")))
     event = end_of(one)
     assert (event.state, event.http_status) == (TaskState.SUCCEEDED, 404)
     assert (downloads / "a").read_bytes() == b"nothing here"
@@ -31,7 +31,7 @@ def test_an_accepted_404_is_a_file(one, misbehaving, downloads):
 
 def test_a_status_that_is_not_accepted_is_a_failure_with_what_the_server_said(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=203, body=b"changed")), downloads / "a",
-                 policy=Policy(accepted_statuses="200"))
+                 policy=Policy(rules=TransferRules(accepted_statuses="200")))
     event = end_of(one)
     assert (event.status, event.http_status, event.error_body) == (Status.HTTP_STATUS, 203, b"changed")
     assert not list(downloads.iterdir())
@@ -40,7 +40,7 @@ def test_a_status_that_is_not_accepted_is_a_failure_with_what_the_server_said(on
 def test_the_rest_of_an_accepted_file_needs_no_206_in_the_list(one, misbehaving, downloads):
     content = Content(3_000_000, seed=2)
     one.download(misbehaving.serve("/a", content, [Behaviour(drop_after=2_000_000)]), downloads / "a",
-                 policy=Policy(accepted_statuses="200"))
+                 policy=Policy(rules=TransferRules(accepted_statuses="200")))
     assert end_of(one).state is TaskState.SUCCEEDED
     assert misbehaving.log("/a")[1].status == 206
 

@@ -8,8 +8,9 @@ import pytest
 from backhaul import Status, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
+from testbed.settings import policy
 
-FAST = {"first_retry_delay_ms": 50, "longest_retry_delay_ms": 100}
+FAST = {"first_delay_ms": 50, "longest_delay_ms": 100}
 CONTENT = Content(300_000, seed=1)
 OTHER = Content(300_000, seed=2)
 
@@ -63,7 +64,7 @@ def test_a_wrong_file_is_replaced_by_the_right_one_of_the_second_try(one, misbeh
 
 def test_that_a_try_was_wrong_is_remembered_across_a_kill(host, store, misbehaving, downloads):
     first = host()
-    first.session(first_retry_delay_ms=3_000)
+    first.session(first_delay_ms=3_000)
     first.download(misbehaving.serve("/a", OTHER), downloads / "a", checksum=checksum(CONTENT))
     misbehaving.wait_until(lambda log: log and log[0].ended)
     while not any(task.status is Status.CHECKSUM_MISMATCH for task in first.tasks()):
@@ -156,12 +157,10 @@ def test_another_size_is_seen_without_a_length_too(one, misbehaving, downloads, 
 
 
 def test_no_file_is_larger_than_it_may_be(one, misbehaving, downloads):
-    from backhaul import Policy
-
-    one.download(misbehaving.serve("/told", CONTENT), downloads / "told", policy=Policy(maximum_size=1_000))
+    one.download(misbehaving.serve("/told", CONTENT), downloads / "told", policy=policy(maximum_size=1_000))
     one.download(misbehaving.serve("/untold", CONTENT, otherwise=Behaviour(chunked=True)), downloads / "untold",
-                 policy=Policy(maximum_size=1_000))
-    one.download(misbehaving.serve("/right", CONTENT), downloads / "right", policy=Policy(maximum_size=CONTENT.size))
+                 policy=policy(maximum_size=1_000))
+    one.download(misbehaving.serve("/right", CONTENT), downloads / "right", policy=policy(maximum_size=CONTENT.size))
     ends = {event.url[event.url.rindex("/"):]: event for event in one.wait_for()[:-1]}
     assert ends["/told"].status is ends["/untold"].status is Status.TOO_LARGE
     assert ends["/right"].state is TaskState.SUCCEEDED

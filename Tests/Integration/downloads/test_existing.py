@@ -19,7 +19,7 @@ def ends(events):
 @pytest.fixture
 def one(host):
     made = host()
-    made.session(first_retry_delay_ms=50, longest_retry_delay_ms=100)
+    made.session(first_delay_ms=50, longest_delay_ms=100)
     return made
 
 

@@ -16,7 +16,7 @@ def named(value, **more):
 @pytest.fixture
 def one(host):
     made = host()
-    made.session(first_retry_delay_ms=50)
+    made.session(first_delay_ms=50)
     return made
 
 

@@ -46,7 +46,7 @@ def size_of(path):
 
 
 def begun(one, server, downloads):
-    one.session(first_retry_delay_ms=20)
+    one.session(first_delay_ms=20)
     task = one.download(server.url, downloads / "a")
     until(lambda: size_of(part_in(downloads)), lambda size: size >= STALL - (64 << 10))
     return task

@@ -26,7 +26,7 @@ def disk(place):
 @pytest.fixture
 def one(host):
     made = host()
-    made.session(first_retry_delay_ms=50, longest_retry_delay_ms=100, maximum_attempts=1)
+    made.session(first_delay_ms=50, longest_delay_ms=100, maximum_attempts=1)
     return made
 
 

@@ -7,12 +7,14 @@ import pytest
 from backhaul import (
     BUDGET_NOTHING,
     Activity,
+    Budget,
     EventKind,
     Network,
     NotFound,
     Policy,
     QualityOfService,
     Request,
+    RetryPolicy,
     Status,
 )
 
@@ -23,12 +25,13 @@ LATER = datetime(2096, 10, 2, 7, 6, 40, tzinfo=timezone.utc)
 @pytest.mark.both_hostings
 def test_what_is_said_of_a_network_is_remembered_until_nothing_is_said(host):
     one = host()
-    one.set_network(Network("Hotspot", metered=True, month_starts_on=20, daily_budget=5, monthly_budget=BUDGET_NOTHING))
+    one.set_network(Network("Hotspot", metered=True, month_starts_on=20,
+                            budget=Budget(daily=5, monthly=BUDGET_NOTHING)))
     one.kill_with_engine()
     again = host()
     said = {network.name: network for network in again.networks()}["Hotspot"]
     assert (said.metered, said.month_starts_on) == (True, 20)
-    assert (said.daily_budget, said.monthly_budget) == (5, BUDGET_NOTHING)
+    assert said.budget == Budget(daily=5, monthly=BUDGET_NOTHING)
     assert (said.used_today, said.used_this_month, said.is_current, said.kind) == (0, 0, False, None)
     assert said.day_ends <= said.month_ends
     again.set_network(Network("Hotspot"))
@@ -73,6 +76,6 @@ def test_an_activity_with_a_request_makes_its_task(host):
     one = host()
     one.session()
     one.set_activity(Activity("feed", 1_000, 1, repeats=False, quality_of_service="user_initiated",
-                              request=Request(URL, policy=Policy(maximum_attempts=1))))
+                              request=Request(URL, policy=Policy(retry=RetryPolicy(maximum_attempts=1)))))
     event = one.wait_for(1)[0]
     assert (event.kind, event.url, event.status) == (EventKind.TASK_ENDED, URL, Status.CONNECTION_FAILED)

@@ -12,6 +12,7 @@ from backhaul import (
     Activity,
     Application,
     Attention,
+    Constraints,
     InUse,
     Limits,
     Network,
@@ -59,7 +60,7 @@ def test_a_whole_host(store, misbehaving, downloads, hosting):
 def test_what_waits_and_why(store, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
-            session = await application.start.session("gallery", preset="overnight")
+            session = await application.start.session("gallery", constraints=Constraints(preset="overnight"))
             later = time.time() + 86_400
             task = await session.start.download("http://127.0.0.1:9/a", earliest_start=later)
             assert (await session.start.task(task)).reason is Reason.EARLIEST_START

@@ -10,7 +10,7 @@ from testbed.host import until
 
 CONTENT = Content(50_000)
 HOUR = 3_600_000
-QUICK = {"first_retry_delay_ms": 100, "longest_retry_delay_ms": 200}
+QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 
 @pytest.fixture

@@ -9,7 +9,9 @@ import pytest
 from backhaul import (
     BUDGET_NOTHING,
     Activity,
+    Budget,
     ConditionKind,
+    Constraints,
     InvalidArgument,
     Network,
     NetworkKind,
@@ -29,64 +31,61 @@ LATER = datetime(2096, 10, 2, 7, 6, 40, tzinfo=timezone.utc)
 @pytest.mark.both_hostings
 def test_what_a_session_waits_for_is_remembered(host):
     one = host()
-    one.session(
+    constraints = Constraints(
         preset="overnight", requires_external_power=False, requires_unmetered=True,
         networks=NetworkKind.ETHERNET | NetworkKind.WIFI, minimum_battery_percent=30, maximum_thermal_state="fair",
         maximum_cpu_pressure_percent=40, maximum_io_pressure_percent=50, maximum_memory_pressure_percent=60,
-        minimum_bytes_per_second=70_000, quiet_hours="mon-fri 08:00-18:00, sat 10:00-14:00", slow_after_ms=8_000,
-        slow_pause_ms=9_000, discretionary_if_launched=True, daily_budget=1_000_000, monthly_budget=BUDGET_NOTHING)
+        minimum_bytes_per_second=70_000, quiet_hours="mon-fri 08:00-18:00, sat 10:00-14:00")
+    budget = Budget(daily=1_000_000, monthly=BUDGET_NOTHING)
+    one.session(constraints=constraints, budget=budget, slow_after_ms=8_000, slow_pause_ms=9_000,
+                discretionary_if_launched=True)
     one.kill_with_engine()
     again = host()
     again.attach()
     found = again.configuration()
-    assert (found.preset, found.requires_external_power, found.requires_unmetered) == (Preset.OVERNIGHT, False, True)
-    assert (found.networks, found.minimum_battery_percent) == (NetworkKind.ETHERNET | NetworkKind.WIFI, 30)
-    assert found.maximum_thermal_state is ThermalState.FAIR
-    assert (found.maximum_cpu_pressure_percent, found.maximum_io_pressure_percent) == (40, 50)
-    assert (found.maximum_memory_pressure_percent, found.minimum_bytes_per_second) == (60, 70_000)
-    assert found.quiet_hours == "mon-fri 08:00-18:00, sat 10:00-14:00"
+    assert found.constraints == dataclasses.replace(
+        constraints, preset=Preset.OVERNIGHT, maximum_thermal_state=ThermalState.FAIR)
     assert (found.slow_after_ms, found.slow_pause_ms, found.discretionary_if_launched) == (8_000, 9_000, True)
-    assert (found.daily_budget, found.monthly_budget) == (1_000_000, BUDGET_NOTHING)
-    again.update(dataclasses.replace(found, preset=None, quiet_hours=None, monthly_budget=0))
+    assert found.budget == budget
+    without = dataclasses.replace(found.constraints, preset=None, quiet_hours=None)
+    again.set_configuration(dataclasses.replace(found, constraints=without, budget=Budget(daily=1_000_000)))
     changed = again.configuration()
-    assert (changed.preset, changed.quiet_hours, changed.monthly_budget) == (None, None, 0)
-    assert changed.daily_budget == 1_000_000
+    assert (changed.constraints, changed.budget) == (without, Budget(daily=1_000_000))
 
 
 def test_what_a_task_asks_for_is_replaced_and_only_by_what_makes_sense(host):
     one = host()
     one.session()
-    request = Request(URL, policy=Policy(preset="overnight"), suspended=True, key="a")
+    request = Request(URL, policy=Policy(constraints=Constraints(preset="overnight")), suspended=True, key="a")
     task = one.enqueue([request])[0].task_id
-    assert one.set_constraints(Policy(minimum_battery_percent=20), [task]) == 1
+    assert one.set_constraints(Constraints(minimum_battery_percent=20), [task]) == 1
     assert one.set_constraints(None, [task]) == 1
     assert one.enqueue([request])[0].task_id == task
-    for policy, field in [(Policy(minimum_battery_percent=101), "minimum_battery_percent"),
-                          (Policy(quiet_hours="00:00-24:00"), "quiet_hours"), (Policy(maximum_attempts=3), "preset")]:
+    for wrong in (Constraints(minimum_battery_percent=101), Constraints(quiet_hours="00:00-24:00")):
+        field = next(name for name, value in vars(wrong).items() if value)
         with pytest.raises(InvalidArgument, match=field):
-            one.set_constraints(policy, [task])
+            one.set_constraints(wrong, [task])
 
 
 @pytest.mark.both_hostings
 def test_what_a_task_itself_asks_for_is_listed(host):
     one = host()
     one.session()
-    policy = Policy(preset="overnight", requires_unmetered=False, networks=NetworkKind.WIFI, quiet_hours="22:00-06:30")
+    constraints = Constraints(preset="overnight", requires_unmetered=False, networks=NetworkKind.WIFI,
+                              quiet_hours="22:00-06:30")
     stating, plain = (done.task_id for done in one.enqueue(
-        [Request(URL, policy=policy, suspended=True), Request(URL + "/more", suspended=True)]))
-    assert one.task(stating).constraints == dataclasses.replace(policy, preset=Preset.OVERNIGHT)
+        [Request(URL, policy=Policy(constraints=constraints), suspended=True), Request(URL + "/more", suspended=True)]))
+    assert one.task(stating).constraints == dataclasses.replace(constraints, preset=Preset.OVERNIGHT)
     assert one.task(plain).constraints is None
-    one.set_constraints(Policy(minimum_battery_percent=20))
-    assert {task.constraints for task in one.tasks()} == {Policy(minimum_battery_percent=20)}
+    one.set_constraints(Constraints(minimum_battery_percent=20))
+    assert {task.constraints for task in one.tasks()} == {Constraints(minimum_battery_percent=20)}
 
 
 def test_a_plain_session_waits_for_nothing(host):
     one = host()
     one.session()
     found, plain = one.configuration(), SessionConfiguration("")
-    names = [field.name for field in dataclasses.fields(Policy)]
-    names = [*names[names.index("preset"):], "daily_budget", "monthly_budget"]
-    assert {name: getattr(found, name) for name in names} == {name: getattr(plain, name) for name in names}
+    assert (found.constraints, found.budget) == (plain.constraints, plain.budget)
     assert (found.slow_after_ms, found.slow_pause_ms) == (60_000, 300_000)
 
 
@@ -96,7 +95,7 @@ def test_when_a_task_may_start_and_how_large_it_may_be_is_listed(host):
     one.session()
     task = one.enqueue([Request(
         URL, earliest_start=LATER, latest_start=LATER + timedelta(hours=1), expected_bytes_received=5,
-        expected_bytes_sent=6, policy=Policy(preset="discretionary"))])[0].task_id
+        expected_bytes_sent=6, policy=Policy(constraints=Constraints(preset="discretionary")))])[0].task_id
     one.kill_with_engine()
     again = host()
     again.attach()
@@ -125,7 +124,8 @@ def test_nonsense_is_refused_by_name_of_a_session_and_of_a_task(host, words):
         one.session("other", **NONSENSE[words])
     one.session()
     with pytest.raises(InvalidArgument, match=words) as caught:
-        one.enqueue([Request(URL, suspended=True), Request(URL, policy=Policy(**NONSENSE[words]))])
+        policy = Policy(constraints=Constraints(**NONSENSE[words]))
+        one.enqueue([Request(URL, suspended=True), Request(URL, policy=policy)])
     assert caught.value.index == 1
     assert list(one.tasks()) == []
 

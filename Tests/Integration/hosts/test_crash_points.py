@@ -26,7 +26,7 @@ def work(one, requests):
     acknowledged, seen = set(), {}
     try:
         one.open()
-        one.session(first_retry_delay_ms=10)
+        one.session(first_delay_ms=10)
         known = {info.key for info in one.tasks()}
         one.enqueue([request for request in requests if request.key not in known])
         while True:

@@ -14,7 +14,7 @@ from servers.misbehaving import MisbehavingServer
 from testbed.host import until
 
 CONTENT = Content(200_000)
-QUICK = {"first_retry_delay_ms": 20, "longest_retry_delay_ms": 50}
+QUICK = {"first_delay_ms": 20, "longest_delay_ms": 50}
 
 #: What a server may do for a while: the task succeeds in the end.
 PASSING = {

@@ -35,7 +35,7 @@ def test_a_forked_child_is_told_to_open_afresh_and_does_no_harm(host, misbehavin
 
 def test_killing_the_parent_of_a_forked_child_leaves_the_store_to_the_next_process(host, misbehaving, downloads):
     one = host()
-    one.session(first_retry_delay_ms=50)
+    one.session(first_delay_ms=50)
     one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a")
     misbehaving.wait_until(lambda log: log and log[0].sent == 1_200_000)
     forked, _ = one.fork()
@@ -62,7 +62,7 @@ def test_a_forked_child_may_open_the_application_anew(host, store):
 
 def test_a_host_that_closes_every_descriptor_lives_on_and_the_next_one_finishes(host, misbehaving, downloads):
     one = host()
-    one.session(first_retry_delay_ms=50)
+    one.session(first_delay_ms=50)
     one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a", key="a")
     misbehaving.wait_until(lambda log: log and log[0].sent == 1_200_000)
     one.close_descriptors()
@@ -127,7 +127,7 @@ def test_signals_stay_the_hosts_own(host):
 
 def test_a_stopped_and_continued_host_goes_on(host, misbehaving, downloads):
     one = host()
-    one.session(first_retry_delay_ms=50, request_timeout_ms=1_000)
+    one.session(first_delay_ms=50, request_timeout_ms=1_000)
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=1_000_000)), downloads / "a")
     misbehaving.wait_until(lambda log: log and log[0].sent > 0)
     one.stop()
@@ -152,7 +152,7 @@ def test_few_descriptors_are_an_error_and_not_the_end(host, misbehaving, downloa
 
 def test_a_storm_of_signals_is_handled_by_the_host_alone(host, misbehaving, downloads):
     one = host()
-    one.session(first_retry_delay_ms=20)
+    one.session(first_delay_ms=20)
     one.ring()
     one.download(misbehaving.serve("/a", CONTENT, [Behaviour(drop_after=900_000)], otherwise=Behaviour(pace=2_000_000)),
                  downloads / "a")
@@ -165,7 +165,7 @@ def test_a_connection_that_breaks_is_no_signal_for_a_host_with_default_dispositi
     with MisbehavingServer(certificates.server_context()) as secure:
         one = host()
         one.default_signals()
-        one.session(first_retry_delay_ms=10, ca_file=str(certificates.authority))
+        one.session(first_delay_ms=10, ca_file=str(certificates.authority))
         faults = [Behaviour(drop_after=1_000, reset=True)] * 5
         one.enqueue([Request(secure.serve(f"/{i}", CONTENT, list(faults)), downloads / str(i)) for i in range(8)])
         assert {event.state for event in one.wait_for()[:-1]} == {TaskState.SUCCEEDED}
@@ -211,9 +211,9 @@ def test_a_program_that_the_host_starts_inherits_neither_store_nor_connection(ho
 
 def test_nothing_is_printed(store, misbehaving, downloads):
     program = (
-        "import sys, backhaul; from backhaul import Hosting\n"
+        "import sys, backhaul; from backhaul import Hosting, RetryPolicy\n"
         "with backhaul.Application('org.example.quiet', sys.argv[1], hosting=Hosting.EMBEDDED) as application:\n"
-        "    with application.session('s', maximum_attempts=1) as session:\n"
+        "    with application.session('s', retry=RetryPolicy(maximum_attempts=1)) as session:\n"
         "        session.download(sys.argv[2] + '/nowhere')\n"
         "        session.download('http://name.invalid/')\n"
         "        for event in session.events():\n"

@@ -17,7 +17,7 @@ from servers.content import Content, sha256_of
 from servers.paced import WRITE, PacedServer
 from testbed.host import HostEnded, stopped, until
 
-QUICK = {"first_retry_delay_ms": 20, "longest_retry_delay_ms": 100}
+QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
 HELD, HELD_SECONDS = 32 << 10, 0.01
 #: Bytes that are on their way from libcurl to the disk, and timers that are late on a busy machine.
 ALLOWANCE = 64 << 10

@@ -95,7 +95,7 @@ def test_kills_while_files_are_being_finished(host, misbehaving, downloads, seed
     requests = [Request(misbehaving.serve(f"/{name}", content), downloads / name, key=name)
                 for name, content in contents.items()]
     one = host()
-    one.session(first_retry_delay_ms=10, connections_per_origin=32)
+    one.session(first_delay_ms=10, connections_per_origin=32)
     one.enqueue(requests)
     for _ in range(6):
         time.sleep(generator.uniform(0.01, 0.15))
@@ -113,7 +113,7 @@ def test_kills_while_files_are_being_finished(host, misbehaving, downloads, seed
 
 def test_a_kill_leaves_kept_files_to_their_events_alone(host, misbehaving, store):
     one = host()
-    one.session(first_retry_delay_ms=10)
+    one.session(first_delay_ms=10)
     slow = Behaviour(stall_after=1_200_000)
     one.enqueue([Request(misbehaving.serve(f"/{i}", Content(2_000_000, i), [slow]), key=str(i)) for i in range(4)])
     misbehaving.wait_until(lambda log: sum(asked.sent == 1_200_000 for asked in log) == 4)

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from backhaul import BUDGET_NOTHING, Network, Reason, TaskState
+from backhaul import BUDGET_NOTHING, Budget, Network, Reason, TaskState
 from servers.content import Content
 from servers.misbehaving import MisbehavingServer
 from testbed.host import until
@@ -55,11 +55,11 @@ def test_a_budget_that_is_used_up_holds_tasks_until_there_is_a_larger_one(host, 
     network = current(one)
     if network is None:
         pytest.skip("the network of this machine cannot be read")
-    one.set_network(Network(network.name, daily_budget=BUDGET_NOTHING))
+    one.set_network(Network(network.name, budget=Budget(daily=BUDGET_NOTHING)))
     one.download(outside.serve("/a", CONTENT), downloads / "a")
     waiting, = until(one.tasks, lambda tasks: tasks[0].reason is Reason.BUDGET)
     assert network.name in waiting.reason_text
-    one.set_network(Network(network.name, daily_budget=10**12))
+    one.set_network(Network(network.name, budget=Budget(daily=10**12)))
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
     one.set_network(Network(network.name))
-    assert current(one).daily_budget == 0
+    assert current(one).budget == Budget()

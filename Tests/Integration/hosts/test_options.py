@@ -8,6 +8,7 @@ import pytest
 from backhaul import (
     HISTORY_NONE,
     PRIORITY_NOW,
+    TLS,
     BackhaulError,
     Conflict,
     Cookies,
@@ -17,14 +18,17 @@ from backhaul import (
     NotFound,
     Part,
     Policy,
+    Proxy,
     Redirects,
     Request,
     RetryErrors,
+    RetryPolicy,
     SessionConfiguration,
     Status,
-    TaskKind,
     TLSVersion,
+    TaskKind,
     Tolerances,
+    TransferRules,
 )
 
 URL = "http://127.0.0.1:9/never"
@@ -35,15 +39,20 @@ PIN = "sha256//" + "A" * 43 + "="
 @pytest.mark.both_hostings
 def test_every_setting_of_a_session_is_remembered(host):
     given = SessionConfiguration(
-        "gallery", 1, 2, 3, 4, 5, 6, 7, None, False, True, 8, retry_jitter_percent=9,
-        retry_errors=RetryErrors.NAME | RetryErrors.BAD_RESPONSE, retries_unsafe_methods=True,
-        retry_statuses="503,520-529", accepted_statuses="200,404", http_version=HTTPVersion.HTTP_1_1,
-        redirects=Redirects.SAME_ORIGIN, maximum_redirects=10, maximum_size=11,
-        headers=(("Accept", "image/*"), ("X-Title", "Gr\u00fc\u00dfe")),
-        bytes_per_second=12, proxy="socks5h://proxy.example:1080", proxy_user="me", proxy_password="secret",
-        no_proxy="localhost,10.0.0.0/8", cookies=Cookies.PERSISTENT, minimum_tls=TLSVersion.TLS_1_3,
-        client_certificate="/c.pem", client_key="/k.pem", pinned_public_keys=PIN + ";" + PIN, history_limit=13,
-        slow_after_ms=1_000, slow_pause_ms=1_001, discretionary_if_launched=False,
+        "gallery",
+        retry=RetryPolicy(maximum_attempts=3, first_delay_ms=4, longest_delay_ms=5, jitter_percent=9,
+                          errors=RetryErrors.NAME | RetryErrors.BAD_RESPONSE, unsafe_methods=True,
+                          statuses="503,520-529"),
+        rules=TransferRules(request_timeout_ms=6, resource_timeout_ms=7, accepted_statuses="200,404",
+                            http_version=HTTPVersion.HTTP_1_1, redirects=Redirects.SAME_ORIGIN, maximum_redirects=10,
+                            maximum_size=11),
+        tls=TLS(minimum_version=TLSVersion.TLS_1_3, client_certificate="/c.pem", client_key="/k.pem",
+                pinned_public_keys=PIN + ";" + PIN),
+        proxy=Proxy(url="socks5h://proxy.example:1080", user="me", password="secret", bypass="localhost,10.0.0.0/8"),
+        headers=(("Accept", "image/*"), ("X-Title", "Gr\u00fc\u00dfe")), bytes_per_second=12,
+        connections_per_origin=1, maximum_running_tasks=2, history_limit=13, cookies=Cookies.PERSISTENT,
+        sends_launch_events=False, asks_for_credentials=True, launch_if_stopped_ms=8, slow_after_ms=1_000,
+        slow_pause_ms=1_001, discretionary_if_launched=False,
         tolerances=Tolerances.MISSING_CLOSE_NOTIFY | Tolerances.EARLY_RESPONSE)
     one = host()
     one.session(**{name: value for name, value in vars(given).items() if name != "identifier"})
@@ -51,7 +60,7 @@ def test_every_setting_of_a_session_is_remembered(host):
     again = host()
     again.attach()
     assert again.configuration() == given
-    again.update(again.configuration())
+    again.set_configuration(again.configuration())
     assert again.configuration() == given
 
 
@@ -94,14 +103,16 @@ def test_limits_that_cannot_be_are_refused_by_name(host, limits):
 @pytest.mark.parametrize(
     ("options", "both"),
     [
-        ({"policy": Policy(first_retry_delay_ms=2, longest_retry_delay_ms=1)},
-         ("first_retry_delay_ms", "longest_retry_delay_ms")),
-        ({"policy": Policy(retry_errors=RetryErrors.NOTHING, maximum_attempts=3)},
-         ("BH_RETRY_NOTHING", "maximum_attempts")),
-        ({"policy": Policy(redirects="none", maximum_redirects=3)}, ("BH_REDIRECTS_NONE", "maximum_redirects")),
-        ({"policy": Policy(accepted_statuses="500", retry_statuses="500-599")},
-         ("accepted_statuses", "retry_statuses")),
-        ({"policy": Policy(maximum_size=1), "expected_size": 2}, ("maximum_size", "expected_size")),
+        ({"policy": Policy(retry=RetryPolicy(first_delay_ms=2, longest_delay_ms=1))},
+         ("first_delay_ms", "longest_delay_ms")),
+        ({"policy": Policy(retry=RetryPolicy(errors=RetryErrors.NONE, maximum_attempts=3))},
+         ("BH_RETRY_NONE", "maximum_attempts")),
+        ({"policy": Policy(rules=TransferRules(redirects="none", maximum_redirects=3))},
+         ("BH_REDIRECTS_NONE", "maximum_redirects")),
+        ({"policy": Policy(rules=TransferRules(accepted_statuses="500"), retry=RetryPolicy(statuses="500-599"))},
+         ("accepted_statuses", "retry.statuses")),
+        ({"policy": Policy(rules=TransferRules(maximum_size=1)), "expected_size": 2},
+         ("maximum_size", "expected_size")),
         ({"body": b"a", "parts": [Part("b", "c")]}, ("body", "parts")),
         ({"parts": [Part("b", "c")], "headers": {"Content-Type": "text/plain"}}, ("parts", "Content-Type")),
         ({"body": b"a", "checksum": SHA_256}, ("body", "checksum")),
@@ -130,10 +141,12 @@ def test_options_that_contradict_each_other_are_refused_with_both_named(host, op
         ({"group": "g" * 256}, "group"), ({"checksum": "md5:00"}, "checksum"), ({"checksum": SHA_256[:-1]}, "checksum"),
         ({"body": b"b" * (2**20 + 1)}, "body"), ({"parts": [Part("")]}, "name"),
         ({"parts": [Part("a\r\n", "b")]}, "name"), ({"parts": [Part("a", "b")] * 1_001}, "part_count"),
-        ({"policy": Policy(accepted_statuses="2xx")}, "accepted_statuses"),
-        ({"policy": Policy(retry_errors=256)}, "retry_errors"), ({"policy": Policy(http_version=9)}, "http_version"),
-        ({"policy": Policy(retry_jitter_percent=101)}, "retry_jitter_percent"),
-        ({"policy": Policy(maximum_redirects=101)}, "maximum_redirects"), ({"refresh": 7}, "refresh"),
+        ({"policy": Policy(rules=TransferRules(accepted_statuses="2xx"))}, "accepted_statuses"),
+        ({"policy": Policy(retry=RetryPolicy(errors=256))}, "retry.errors"),
+        ({"policy": Policy(rules=TransferRules(http_version=9))}, "http_version"),
+        ({"policy": Policy(retry=RetryPolicy(jitter_percent=101))}, "jitter_percent"),
+        ({"policy": Policy(rules=TransferRules(maximum_redirects=101))}, "maximum_redirects"),
+        ({"refresh": 7}, "refresh"),
     ],
     ids=lambda value: str(value)[:50],
 )
@@ -204,7 +217,8 @@ def test_nobody_s_attempts_are_not_found(host):
 
 def test_a_replaced_configuration_keeps_the_rest(host):
     one = host()
-    one.session(proxy="http://127.0.0.1:3128", headers={"A": "b"})
-    one.update(dataclasses.replace(one.configuration(), bytes_per_second=7))
+    one.session(proxy=Proxy(url="http://127.0.0.1:3128"), headers={"A": "b"})
+    one.set_configuration(dataclasses.replace(one.configuration(), bytes_per_second=7))
     changed = one.configuration()
-    assert (changed.bytes_per_second, changed.proxy, changed.headers) == (7, "http://127.0.0.1:3128", (("A", "b"),))
+    assert (changed.bytes_per_second, changed.headers) == (7, (("A", "b"),))
+    assert changed.proxy == Proxy(url="http://127.0.0.1:3128")

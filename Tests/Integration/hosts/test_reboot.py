@@ -35,7 +35,7 @@ def interrupted(host, debug_library, misbehaving, downloads, store):
 
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=PART)])
     one = start("first-boot")
-    one.session(first_retry_delay_ms=50)
+    one.session(first_delay_ms=50)
     one.download(url, downloads / "a")
     until(lambda: [file.stat().st_size for file in downloads.iterdir()], lambda sizes: sizes == [PART])
     wait_for_checkpoint(store, synced=1 << 20)

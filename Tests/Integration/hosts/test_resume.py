@@ -16,7 +16,7 @@ CONTENT = Content(6_000_000)
 OTHER = Content(6_000_000, seed=99)
 #: Beyond the first checkpoint, which is due at about 1 MiB or after a second.
 PART = 4_000_000
-QUICK = {"first_retry_delay_ms": 50, "longest_retry_delay_ms": 100}
+QUICK = {"first_delay_ms": 50, "longest_delay_ms": 100}
 
 
 def interrupted_by_the_server(host, misbehaving, downloads, store, behaviours=(), **resource):

@@ -22,7 +22,7 @@ from testbed.host import Host, HostEnded, stopped
 MEGABYTE = 1_000_000
 #: What a kill may cost.
 SEAM = 1 << 20
-QUICK = {"first_retry_delay_ms": 20, "longest_retry_delay_ms": 100}
+QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
 #: A host whose names are those of a file.
 VIEW = 'mount --bind "$1" /etc/hosts && shift && exec "$@"'
 UNSHARE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]

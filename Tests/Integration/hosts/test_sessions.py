@@ -6,21 +6,24 @@ import os
 import pytest
 
 from backhaul import (
+    TLS,
     Attention,
     Cookies,
     EventsOutstanding,
-    Invalidated,
     InUse,
     InvalidArgument,
+    Invalidated,
     NotFound,
     Reason,
     Redirects,
     Request,
     RetryErrors,
+    RetryPolicy,
     Role,
     SessionConfiguration,
-    TaskState,
     TLSVersion,
+    TaskState,
+    TransferRules,
     WrongState,
 )
 from servers.behaviour import Behaviour
@@ -40,13 +43,14 @@ def test_the_configuration_is_remembered_and_attach_needs_the_identifier_alone(h
     again.attach()
     remembered = again.configuration()
     assert remembered == SessionConfiguration(
-        "gallery", connections_per_origin=3, maximum_running_tasks=64, maximum_attempts=0, first_retry_delay_ms=1_000,
-        longest_retry_delay_ms=600_000, request_timeout_ms=5_000, resource_timeout_ms=604_800_000, ca_file=None,
-        sends_launch_events=True, asks_for_credentials=False, launch_if_stopped_ms=0, retry_jitter_percent=50,
-        retry_errors=RetryErrors(63), retries_unsafe_methods=False, retry_statuses="408,425,429,500,502-504",
-        accepted_statuses="200-299", redirects=Redirects.FOLLOW, maximum_redirects=20, cookies=Cookies.NONE,
-        minimum_tls=TLSVersion.TLS_1_2, history_limit=1_000, slow_after_ms=60_000, slow_pause_ms=300_000,
-        discretionary_if_launched=False)
+        "gallery",
+        retry=RetryPolicy(first_delay_ms=1_000, longest_delay_ms=600_000, jitter_percent=50, errors=RetryErrors(63),
+                          unsafe_methods=False, statuses="408,425,429,500,502-504"),
+        rules=TransferRules(request_timeout_ms=5_000, resource_timeout_ms=604_800_000, accepted_statuses="200-299",
+                            redirects=Redirects.FOLLOW, maximum_redirects=20),
+        tls=TLS(minimum_version=TLSVersion.TLS_1_2), connections_per_origin=3, maximum_running_tasks=64,
+        sends_launch_events=True, asks_for_credentials=False, cookies=Cookies.NONE, history_limit=1_000,
+        slow_after_ms=60_000, slow_pause_ms=300_000, discretionary_if_launched=False)
 
 
 def test_creating_a_session_that_exists_attaches_and_changes_nothing(host):
@@ -60,7 +64,7 @@ def test_creating_a_session_that_exists_attaches_and_changes_nothing(host):
 def test_the_configuration_can_be_updated(host):
     one = host()
     one.session()
-    one.update(dataclasses.replace(one.configuration(), connections_per_origin=12))
+    one.set_configuration(dataclasses.replace(one.configuration(), connections_per_origin=12))
     one.kill()
     again = host()
     again.attach()
@@ -245,7 +249,7 @@ def test_a_listing_shows_live_progress_and_why_a_task_does_not_move(host, misbeh
     assert sorted(infos) == [moving, turn, held]
     assert infos[moving].state is TaskState.RUNNING
     assert infos[moving].size == CONTENT.size
-    assert (infos[turn].state, infos[turn].reason) == (TaskState.WAITING, Reason.TURN)
+    assert (infos[turn].state, infos[turn].reason) == (TaskState.WAITING, Reason.SLOT)
     assert (infos[held].state, infos[held].reason) == (TaskState.SUSPENDED, Reason.SUSPENDED)
     assert infos[turn].reason_text and infos[held].reason_text
     assert [info.id for info in one.tasks(states=[TaskState.SUSPENDED])] == [held]
@@ -324,7 +328,7 @@ def test_an_invalidated_session_lets_its_tasks_end_and_is_gone_when_all_is_ackno
         one.download(misbehaving.serve("/b", CONTENT), downloads / "b")
     events = one.wait_for()
     assert events[0].state is TaskState.SUCCEEDED
-    assert one.all_sessions()[0].invalidating
+    assert one.all_sessions()[0].is_invalidated
     one.acknowledge(events)
     assert one.all_sessions() == []
     assert host().session() is True

@@ -212,7 +212,7 @@ def test_a_download_that_the_full_store_cannot_record_says_so_and_ends_when_ther
     url = misbehaving.serve("/a", content, otherwise=Behaviour(stall_after=400_000))
     one = Host(small_disk / "store").open()
     try:
-        one.session(request_timeout_ms=1_000, first_retry_delay_ms=1, longest_retry_delay_ms=2)
+        one.session(request_timeout_ms=1_000, first_delay_ms=1, longest_delay_ms=2)
         task = one.download(url, downloads / "a")
         until(lambda: one.task(task), lambda info: info.offset >= 400_000)
         filler = fill(small_disk)
@@ -283,7 +283,7 @@ def test_an_earlier_version_s_store_gets_checksums_when_there_is_space_for_it(sm
 def test_a_destination_on_a_full_disk_waits_for_space(small_disk, host, misbehaving):
     content = Content(2_000_000)
     one = host()
-    one.session(first_retry_delay_ms=50, longest_retry_delay_ms=100)
+    one.session(first_delay_ms=50, longest_delay_ms=100)
     task = one.download(misbehaving.serve("/a", content), small_disk / "a", suspended=True)
     filler = fill(small_disk)
     one.resume([task])

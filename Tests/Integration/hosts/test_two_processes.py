@@ -58,7 +58,7 @@ def test_a_large_enqueue_goes_through_the_socket_too(host, downloads):
 def test_when_the_engine_goes_the_other_carries_on(host, misbehaving, downloads, end):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=1_500_000)])
     engine, other = host(), host()
-    other.session(first_retry_delay_ms=50)
+    other.session(first_delay_ms=50)
     other.download(url, downloads / "a", key="a")
     misbehaving.wait_until(lambda log: log and log[0].sent == 1_500_000)
     {"killed": engine.kill, "closed": engine.close, "left": engine.leave}[end]()

@@ -104,7 +104,7 @@ def test_events_come_once_and_in_order_while_engines_die(host, misbehaving, down
     hosts = [host() for _ in range(3)]
     consumer = host()
     hosts[0].all_sessions()
-    consumer.session(first_retry_delay_ms=1)
+    consumer.session(first_delay_ms=1)
     consumer.enqueue([Request(misbehaving.serve(f"/{i}", Content(2_000, i)), downloads / str(i)) for i in range(300)])
     ended, last = [], 0
     while len(ended) < 300:
@@ -122,7 +122,7 @@ def test_events_come_once_and_in_order_while_engines_die(host, misbehaving, down
 @pytest.mark.both_hostings
 def test_progress_reaches_another_process_and_goes_on_with_the_next_engine(host, misbehaving, downloads):
     engine, watcher = host(), host()
-    engine.session(first_retry_delay_ms=1)
+    engine.session(first_delay_ms=1)
     watcher.attach(role=Role.OBSERVE)
     watcher.watch_progress(0.1)
     url = misbehaving.serve("/a", Content(3_000_000), otherwise=Behaviour(stall_after=1_000_000))

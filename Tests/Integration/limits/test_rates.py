@@ -71,7 +71,7 @@ def change_engine(one, _, rate):
 
 
 def change_session(one, _, rate):
-    one.update(dataclasses.replace(one.configuration(), bytes_per_second=rate))
+    one.set_configuration(dataclasses.replace(one.configuration(), bytes_per_second=rate))
 
 
 def change_task(one, task, rate):
@@ -101,7 +101,7 @@ def test_a_limit_that_is_there_already_is_raised_and_holds_at_once(host, nginx):
     one.session(bytes_per_second=100)
     task = one.download(f"{nginx.url}/1m")
     until(lambda: one.task(task), lambda info: info.reason is Reason.RATE)
-    one.update(dataclasses.replace(one.configuration(), bytes_per_second=10_000_000))
+    one.set_configuration(dataclasses.replace(one.configuration(), bytes_per_second=10_000_000))
     assert one.wait_for(1)[0].succeeded
 
 
@@ -113,7 +113,7 @@ def test_the_request_time_out_stands_still_while_the_rate_is_waited_for(host, la
     task = one.tasks()[0].id
     until(lambda: one.task(task).offset, lambda offset: offset >= 3 * 16_384)
     assert one.task(task).attempts == 1
-    one.update(dataclasses.replace(one.configuration(), bytes_per_second=0))
+    one.set_configuration(dataclasses.replace(one.configuration(), bytes_per_second=0))
     [event] = one.wait_for(1)
     assert event.succeeded and event.attempts == 1
 
@@ -132,7 +132,7 @@ def test_whoever_is_limited_has_a_connection_of_its_own(host, nginx, certificate
     one.session(bytes_per_second=50_000_000, ca_file=str(certificates.authority))
     before = len(list(nginx.log()))
     for rate, protocol in ((50_000_000, "HTTP/1.1"), (0, "HTTP/2.0")):
-        one.update(dataclasses.replace(one.configuration(), bytes_per_second=rate))
+        one.set_configuration(dataclasses.replace(one.configuration(), bytes_per_second=rate))
         one.enqueue([Request(f"{nginx.tls_url}/200k")] * 3)
         one.acknowledge(one.wait_for())
         answered = until(lambda: list(nginx.log())[before:], lambda found: len(found) >= 3)

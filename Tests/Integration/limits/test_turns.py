@@ -102,9 +102,9 @@ def test_new_limits_of_a_session_hold_at_once(host, misbehaving):
     one.enqueue([Request(stuck(misbehaving))] * 6)
     wait_until_running([one], 2)
     configuration = one.configuration()
-    one.update(dataclasses.replace(configuration, maximum_running_tasks=64, connections_per_origin=4))
+    one.set_configuration(dataclasses.replace(configuration, maximum_running_tasks=64, connections_per_origin=4))
     wait_until_running([one], 4)
-    one.update(dataclasses.replace(configuration, connections_per_origin=1))
+    one.set_configuration(dataclasses.replace(configuration, connections_per_origin=1))
     one.cancel(running(one)[:2])
     wait_until_running([one], 2)
 
@@ -142,7 +142,7 @@ def test_a_waiting_task_is_promoted_to_now(host, misbehaving):
 
 def test_a_task_that_waits_for_its_retry_is_promoted_to_now(host, misbehaving):
     one = host()
-    one.session(first_retry_delay_ms=600_000)
+    one.session(first_delay_ms=600_000)
     url = misbehaving.serve("/later", Content(100), [Behaviour(status=503)])
     [later] = one.enqueue([Request(url)])
     until(lambda: one.task(later.task_id), lambda task: task.reason is Reason.RETRY)
@@ -162,7 +162,7 @@ def test_in_a_full_engine_the_least_important_makes_room_and_goes_on_from_where_
     until(lambda: one.task(least).offset, lambda offset: offset >= 2_400_000)
     urgent = one.download(stuck(misbehaving, "/urgent"), priority=PRIORITY_NOW)
     task = until(lambda: one.task(least), lambda task: task.state is TaskState.WAITING)
-    assert task.reason is Reason.TURN
+    assert task.reason is Reason.SLOT
     until(lambda: sorted(running(one)), lambda found: found == sorted([important.task_id, urgent]))
     one.cancel([urgent])
     ended = [event for event in one.wait_for(2) if event.task_id == least]

@@ -3,14 +3,15 @@
 import pytest
 
 import backhaul
-from backhaul import HISTORY_NONE, Next, Policy, SessionConfiguration, Status, TaskState
+from backhaul import HISTORY_NONE, Next, Policy, RetryPolicy, SessionConfiguration, Status, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content
 from testbed.host import until
+from testbed.settings import in_parts
 
 pytestmark = pytest.mark.both_hostings
 
-SOON = {"first_retry_delay_ms": 1, "longest_retry_delay_ms": 5}
+SOON = {"first_delay_ms": 1, "longest_delay_ms": 5}
 CONTENT = Content(3_000_000)
 
 
@@ -120,7 +121,7 @@ def test_of_many_attempts_the_first_and_the_newest_are_listed(host, misbehaving,
     one = host()
     one.session(**SOON, maximum_attempts=130)
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503))
-    task = one.download(url, downloads / "a", policy=Policy(first_retry_delay_ms=1, longest_retry_delay_ms=1))
+    task = one.download(url, downloads / "a", policy=Policy(retry=RetryPolicy(first_delay_ms=1, longest_delay_ms=1)))
     assert one.wait_for()[0].attempts == 130
     assert [attempt.number for attempt in one.attempts(task)] == [1, *range(32, 131)]
 
@@ -137,12 +138,12 @@ def test_a_cancelled_task_is_in_the_history_too(host, misbehaving, downloads):
 
 
 def test_a_new_configuration_cuts_the_wait_short(host, misbehaving, downloads):
-    slow = {"first_retry_delay_ms": 3_600_000, "longest_retry_delay_ms": 3_600_000}
+    slow = {"first_delay_ms": 3_600_000, "longest_delay_ms": 3_600_000}
     one = host()
     one.session(**slow)
     task = one.download(misbehaving.serve("/a", CONTENT, [Behaviour(status=503)]), downloads / "a")
     until(lambda: one.task(task), lambda seen: seen.next_attempt_ms)
-    one.update(SessionConfiguration("gallery", **SOON))
+    one.set_configuration(SessionConfiguration("gallery", **in_parts(**SOON)))
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
 
 

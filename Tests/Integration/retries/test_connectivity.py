@@ -4,11 +4,12 @@ import time
 
 import pytest
 
-from backhaul import Policy, Reason, RetryErrors, Status, TaskState
+from backhaul import Reason, RetryErrors, Status, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 from servers.misbehaving import MisbehavingServer
 from testbed.host import until
+from testbed.settings import policy
 
 pytestmark = pytest.mark.both_hostings
 
@@ -62,7 +63,7 @@ def test_a_cable_that_is_pulled_out_in_mid_download(one, network, server, downlo
     content = Content(6_000_000)
     task = one.download(
         server.serve("/a", content, [Behaviour(pace=2_000_000, drop_after=3_000_000)]), downloads / "a",
-        policy=Policy(first_retry_delay_ms=1, longest_retry_delay_ms=1, maximum_attempts=50))
+        policy=policy(first_delay_ms=1, longest_delay_ms=1, maximum_attempts=50))
     until(lambda: server.log("/a"), lambda asked: asked and asked[0].sent > 2_000_000)
     network.unplug()
     until(lambda: one.task(task), lambda seen: seen.reason in (Reason.STALLED, Reason.CONNECTIVITY, Reason.RETRY))
@@ -84,7 +85,7 @@ def test_this_machine_is_never_waited_for(one, network, downloads):
 
 
 def test_where_such_errors_are_not_tried_again_they_are_not_waited_for(one, network, server, downloads):
-    one.download(server.serve("/a", CONTENT), downloads / "a", policy=Policy(retry_errors=RetryErrors.NOTHING))
+    one.download(server.serve("/a", CONTENT), downloads / "a", policy=policy(errors=RetryErrors.NONE))
     assert one.wait_for()[0].status == Status.CONNECTION_FAILED
 
 
@@ -101,7 +102,7 @@ def test_many_tasks_wait_with_few_tries_and_all_say_why(one, network, server, do
 
 
 def test_its_time_goes_on(one, network, server, downloads):
-    one.download(server.serve("/a", CONTENT), downloads / "a", policy=Policy(resource_timeout_ms=1_500))
+    one.download(server.serve("/a", CONTENT), downloads / "a", policy=policy(resource_timeout_ms=1_500))
     assert one.wait_for()[0].status == Status.RESOURCE_TIMEOUT
 
 

@@ -14,7 +14,7 @@ from testbed.host import Host
 from testbed.places import new_place
 
 HERE = Path(__file__).resolve().parent
-QUICK = {"first_retry_delay_ms": 1, "longest_retry_delay_ms": 2, "maximum_attempts": 0}
+QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "maximum_attempts": 0}
 CONTENT = Content(300_000)
 #: Calls in a row that fail.
 IN_A_ROW = 2

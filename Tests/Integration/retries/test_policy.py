@@ -6,14 +6,14 @@ from email.utils import formatdate
 import pytest
 
 import backhaul
-from backhaul import Next, Policy, Reason, Request, RetryErrors, Status, TaskState
+from backhaul import Next, Policy, Reason, Request, RetryErrors, RetryPolicy, Status, TaskState, TransferRules
 from servers.behaviour import Behaviour, retry_after
 from servers.content import Content, sha256_of
 from testbed.host import until
 
 CONTENT = Content(50_000)
 #: Delays of a session whose tests need not wait.
-SOON = {"first_retry_delay_ms": 1, "longest_retry_delay_ms": 5}
+SOON = {"first_delay_ms": 1, "longest_delay_ms": 5}
 DROP = Behaviour(drop_after=10)
 
 
@@ -26,7 +26,8 @@ def test_so_many_tries_in_a_row_and_no_more(host, misbehaving, downloads, limit)
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503))
     one = host()
     one.session(**SOON, maximum_attempts=3 if limit == "session" else 9)
-    one.download(url, downloads / "a", policy=Policy(maximum_attempts=3) if limit == "task" else None)
+    policy = Policy(retry=RetryPolicy(maximum_attempts=3)) if limit == "task" else None
+    one.download(url, downloads / "a", policy=policy)
     ended = only_end(one)
     assert (ended.status, ended.http_status, ended.attempts) == (Status.HTTP_STATUS, 503, 3)
     assert len(misbehaving.log("/a")) == 3
@@ -49,9 +50,9 @@ def test_statuses_that_are_tried_again_are_the_hosts_choice(host, misbehaving, d
     one = host()
     one.session(**SOON)
     one.download(misbehaving.serve("/soon", CONTENT, missing), downloads / "soon", key="soon",
-                 policy=Policy(retry_statuses="404"))
+                 policy=Policy(retry=RetryPolicy(statuses="404")))
     one.download(misbehaving.serve("/never", CONTENT, [Behaviour(status=503)]), downloads / "never", key="never",
-                 policy=Policy(retry_statuses="404"))
+                 policy=Policy(retry=RetryPolicy(statuses="404")))
     ends = {event.key: event for event in one.wait_for()[:2]}
     assert (ends["soon"].state, ends["soon"].attempts) == (TaskState.SUCCEEDED, 3)
     assert (ends["never"].state, ends["never"].http_status, ends["never"].attempts) == (TaskState.FAILED, 503, 1)
@@ -59,11 +60,11 @@ def test_statuses_that_are_tried_again_are_the_hosts_choice(host, misbehaving, d
 
 @pytest.mark.parametrize("errors, status, behaviour", [
     (RetryErrors.NAME, Status.CONNECTION_LOST, DROP), (RetryErrors.LOST, Status.HTTP_STATUS, Behaviour(status=503)),
-    (RetryErrors.NOTHING, Status.CONNECTION_LOST, DROP),
+    (RetryErrors.NONE, Status.CONNECTION_LOST, DROP),
 ], ids=["lost", "status", "nothing"])
 def test_errors_without_their_bit_fail_at_once(host, misbehaving, downloads, errors, status, behaviour):
     one = host()
-    one.session(**SOON, retry_errors=errors)
+    one.session(**SOON, retry=RetryPolicy(errors=errors))
     one.download(misbehaving.serve("/a", CONTENT, [behaviour]), downloads / "a")
     ended = only_end(one)
     assert (ended.status, ended.attempts) == (status, 1)
@@ -77,7 +78,7 @@ def test_a_bad_answer_is_tried_again_where_the_host_wants_it(host, misbehaving, 
     one.enqueue([
         Request(misbehaving.serve("/no", CONTENT, nonsense), downloads / "no", key="no"),
         Request(misbehaving.serve("/yes", CONTENT, nonsense), downloads / "yes", key="yes",
-                policy=Policy(retry_errors=RetryErrors.BAD_RESPONSE))])
+                policy=Policy(retry=RetryPolicy(errors=RetryErrors.BAD_RESPONSE)))])
     ends = {event.key: event for event in one.wait_for()[:2]}
     assert (ends["no"].status, ends["no"].attempts) == (Status.BAD_RESPONSE, 1)
     assert (ends["yes"].state, ends["yes"].attempts) == (TaskState.SUCCEEDED, 2)
@@ -113,7 +114,7 @@ def test_the_resource_time_out_is_the_tasks_own_and_stands_still_while_it_is_sus
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503))
     one = host()
     one.session(**SOON)
-    policy = Policy(resource_timeout_ms=700)
+    policy = Policy(rules=TransferRules(resource_timeout_ms=700))
     first = one.download(url, downloads / "first", policy=policy)
     second = one.download(url, downloads / "second", policy=policy, suspended=True)
     one.download(url, downloads / "third")
@@ -133,7 +134,7 @@ def test_the_resource_time_out_ends_those_too_that_wait_for_their_turn(host, mis
     one.session(connections_per_origin=1)
     one.download(misbehaving.serve("/slow", Content(10_000_000), otherwise=Behaviour(pace=100_000)), downloads / "slow")
     until(lambda: misbehaving.log("/slow"), bool)
-    policy = Policy(resource_timeout_ms=500)
+    policy = Policy(rules=TransferRules(resource_timeout_ms=500))
     behind = [one.download(misbehaving.serve("/a", CONTENT), downloads / f"{number}", policy=policy)
               for number in range(20)]
     ends = one.wait_for(20)
@@ -145,11 +146,12 @@ def test_the_resource_time_out_ends_those_too_that_wait_for_their_turn(host, mis
 def test_a_policy_that_contradicts_its_session_is_refused_with_both_named(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one = host()
-    one.session(first_retry_delay_ms=1_000, longest_retry_delay_ms=10_000)
-    for policy in (Policy(first_retry_delay_ms=20_000), Policy(longest_retry_delay_ms=500)):
-        with pytest.raises(backhaul.InvalidArgument, match="first_retry_delay_ms.*longest_retry_delay_ms"):
-            one.download(url, downloads / "a", policy=policy)
-    with pytest.raises(backhaul.InvalidArgument, match="retry_statuses.*accepted_statuses"):
-        one.download(url, downloads / "a", policy=Policy(retry_statuses="204"))
-    one.download(url, downloads / "a", policy=Policy(first_retry_delay_ms=20_000, longest_retry_delay_ms=20_000))
+    one.session(first_delay_ms=1_000, longest_delay_ms=10_000)
+    for retry in (RetryPolicy(first_delay_ms=20_000), RetryPolicy(longest_delay_ms=500)):
+        with pytest.raises(backhaul.InvalidArgument, match="retry.first_delay_ms.*retry.longest_delay_ms"):
+            one.download(url, downloads / "a", policy=Policy(retry=retry))
+    with pytest.raises(backhaul.InvalidArgument, match="retry.statuses.*accepted_statuses"):
+        one.download(url, downloads / "a", policy=Policy(retry=RetryPolicy(statuses="204")))
+    retry = RetryPolicy(first_delay_ms=20_000, longest_delay_ms=20_000)
+    one.download(url, downloads / "a", policy=Policy(retry=retry))
     assert only_end(one).state is TaskState.SUCCEEDED

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backhaul import Policy, Status, TaskState
+from backhaul import Policy, RetryPolicy, Status, TaskState
 from retries.streams import RefusingServer
 
 
@@ -13,8 +13,8 @@ def test_a_refused_stream_is_sent_again_at_once_and_is_no_try(host, certificates
     with RefusingServer(certificates, 3, goes_away=goes_away) as server:
         one = host()
         # A wait of the policy would take an hour, and there is no other try.
-        one.session(ca_file=str(certificates.authority), maximum_attempts=1, first_retry_delay_ms=3_600_000,
-                    longest_retry_delay_ms=3_600_000)
+        one.session(ca_file=str(certificates.authority), maximum_attempts=1, first_delay_ms=3_600_000,
+                    longest_delay_ms=3_600_000)
         one.download(server.url + "/a", downloads / "a", method=method)
         ended = one.wait_for()[0]
         assert (ended.state, ended.http_status) == (TaskState.SUCCEEDED, 200)
@@ -27,7 +27,7 @@ def test_a_server_that_refuses_without_end_is_left(host, certificates, downloads
         one = host()
         one.session(ca_file=str(certificates.authority))
         one.download(server.url + "/a", downloads / "a",
-                     policy=Policy(maximum_attempts=2, first_retry_delay_ms=1, longest_retry_delay_ms=1))
+                     policy=Policy(retry=RetryPolicy(maximum_attempts=2, first_delay_ms=1, longest_delay_ms=1)))
         ended = one.wait_for()[0]
         assert ended.status == Status.CONNECTION_LOST
         assert server.refused <= 100

@@ -15,7 +15,7 @@ from testbed.host import Host
 from testbed.places import new_place
 
 #: No test here waits long between tries.
-QUICK = {"first_retry_delay_ms": 20, "longest_retry_delay_ms": 100}
+QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
 
 
 class Authority:

@@ -98,9 +98,9 @@ def test_a_session_that_wants_none_any_more_has_none_when_it_wants_them_again(ho
     one.session(cookies=Cookies.PERSISTENT, **QUICK)
     finish(one, url, downloads)
     given = one.configuration()
-    one.update(given.__class__(**{**vars(given), "cookies": Cookies.NONE}))
+    one.set_configuration(given.__class__(**{**vars(given), "cookies": Cookies.NONE}))
     finish(one, url, downloads)
-    one.update(given)
+    one.set_configuration(given)
     finish(one, url, downloads)
     assert sent(misbehaving, "/a") == [None, None, None]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backhaul import Status, TaskState
+from backhaul import Proxy, Status, TaskState
 
 from servers.behaviour import Behaviour, redirect
 from servers.content import Content
@@ -68,7 +68,7 @@ def test_the_last_of_the_redirects_is_measured(host, misbehaving, downloads):
 def test_by_way_of_a_proxy(host, misbehaving, downloads, tmp_path_factory):
     with Squid(tmp_path_factory.mktemp("squid")) as squid:
         one = host()
-        one.session(proxy=squid.url, **QUICK)
+        one.session(proxy=Proxy(url=squid.url), **QUICK)
         [attempt] = run(one, misbehaving.serve("/a", Content(20)), downloads / "a")
         assert attempt.proxy_connection and attempt.remote_port == squid.port
 

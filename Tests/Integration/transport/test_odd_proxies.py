@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from backhaul import Status, TaskState
+from backhaul import Proxy, Status, TaskState
 
 from servers.content import Content, sha256_of
 from servers.proxy import join
@@ -53,7 +53,7 @@ def through(fetch, serve, authority):
     server = serve(authority.context())
 
     def run(proxy, **options):
-        return fetch(server.url + "/a", ca_file=authority.file, proxy=proxy.url, environment=CLEAN,
+        return fetch(server.url + "/a", ca_file=authority.file, proxy=Proxy(url=proxy.url), environment=CLEAN,
                      **{"maximum_attempts": TRIES, "request_timeout_ms": 5_000, **options})
 
     return run

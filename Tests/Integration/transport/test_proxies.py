@@ -1,7 +1,10 @@
 """Real proxies: squid for plain requests and tunnels, microsocks for SOCKS."""
 
+from dataclasses import replace
+
 import pytest
 
+import backhaul
 from backhaul import ChallengeKind, Status, TaskState
 
 from servers.behaviour import redirect
@@ -35,7 +38,7 @@ def server(request, serve, authority):
 
 def test_a_proxy_that_is_configured(fetch, squid, server, authority):
     before = len(squid.lines())
-    event = fetch(server.url + "/a", ca_file=authority.file, proxy=squid.url, environment=CLEAN)
+    event = fetch(server.url + "/a", ca_file=authority.file, proxy=backhaul.Proxy(url=squid.url), environment=CLEAN)
     assert event.state is TaskState.SUCCEEDED
     assert server.log()[0].headers.get("via", "").endswith("(squid/5.7)") == (server.url.startswith("http:"))
     if server.url.startswith("http:"):
@@ -48,23 +51,24 @@ def test_a_proxy_of_the_environment_and_who_goes_around_it(fetch, squid, server,
     nobody = "http://127.0.0.1:1"
     assert fetch(server.url + "/a", environment=environment, **trusted).state is TaskState.SUCCEEDED
     # The configuration goes before it.
-    event = fetch(server.url + "/a", environment=environment, proxy=nobody, **trusted)
+    event = fetch(server.url + "/a", environment=environment, proxy=backhaul.Proxy(url=nobody), **trusted)
     assert (event.status, event.state) == (Status.CONNECTION_FAILED, TaskState.FAILED)
     lost = {**CLEAN, "http_proxy": nobody, "https_proxy": nobody}
     assert fetch(server.url + "/a", environment=lost, **trusted).status is Status.CONNECTION_FAILED
-    assert fetch(server.url + "/a", environment=lost, proxy="none", **trusted).state is TaskState.SUCCEEDED
-    assert fetch(server.url + "/a", environment=lost, no_proxy="127.0.0.0/8", **trusted).state is TaskState.SUCCEEDED
+    for around in (backhaul.Proxy(url="none"), backhaul.Proxy(bypass="127.0.0.0/8")):
+        assert fetch(server.url + "/a", environment=lost, proxy=around, **trusted).state is TaskState.SUCCEEDED
     around = {**lost, "no_proxy": "example.org, 127.0.0.1"}
     assert fetch(server.url + "/a", environment=around, **trusted).state is TaskState.SUCCEEDED
 
 
 def test_user_and_password_of_the_configuration(fetch, guarded, server, authority):
-    options = {"ca_file": authority.file, "proxy": guarded.url, "environment": CLEAN}
-    event = fetch(server.url + "/a", proxy_user="porter", proxy_password="key", **options)
+    way = backhaul.Proxy(url=guarded.url, user="porter", password="key")
+    options = {"ca_file": authority.file, "environment": CLEAN}
+    event = fetch(server.url + "/a", proxy=way, **options)
     assert event.state is TaskState.SUCCEEDED
     assert "proxy-authorization" not in server.log()[0].headers
-    for wrong in [{}, {"proxy_user": "porter", "proxy_password": "wrong"}]:
-        event = fetch(server.url + "/a", **wrong, **options)
+    for wrong in (backhaul.Proxy(url=guarded.url), replace(way, password="wrong")):
+        event = fetch(server.url + "/a", proxy=wrong, **options)
         assert (event.state, event.http_status) == (TaskState.FAILED, 407)
         assert "wrong" not in event.error_message
     assert len(server.log()) == 1
@@ -82,8 +86,8 @@ def test_a_session_never_lends_the_tunnel_that_its_password_has_opened(host, gua
     one = host(environment=CLEAN)
     found = []
     for number, password in enumerate(["key", "wrong", None, "key"]):
-        known = {"proxy_user": "porter", "proxy_password": password} if password else {}
-        one.session(f"session {number}", ca_file=authority.file, proxy=guarded.url, maximum_attempts=1, **known)
+        way = backhaul.Proxy(url=guarded.url, user="porter" if password else None, password=password)
+        one.session(f"session {number}", ca_file=authority.file, proxy=way, maximum_attempts=1)
         one.download(server.url + "/a", downloads / str(number))
         found += [event.http_status for event in one.wait_for() if event.task_id]
     assert found == [200, 407, 407, 200]
@@ -92,13 +96,13 @@ def test_a_session_never_lends_the_tunnel_that_its_password_has_opened(host, gua
 def test_the_answer_to_one_sessions_challenge_opens_no_tunnel_for_another(host, guarded, serve, authority, downloads):
     server = serve(authority.context())
     one = host(environment=CLEAN)
-    one.session("asked", **ASKS, ca_file=authority.file, proxy=guarded.url)
+    one.session("asked", **ASKS, ca_file=authority.file, proxy=backhaul.Proxy(url=guarded.url))
     one.download(server.url + "/a", downloads / "asked")
     asked = challenge(one)
     assert (asked.kind, asked.origin) == (ChallengeKind.PROXY, guarded.url)
     one.respond(asked.id, user="porter", password="key")
     assert [event.state for event in one.wait_for() if event.task_id] == [TaskState.SUCCEEDED]
-    one.session("another", ca_file=authority.file, proxy=guarded.url, maximum_attempts=1)
+    one.session("another", ca_file=authority.file, proxy=backhaul.Proxy(url=guarded.url), maximum_attempts=1)
     one.download(server.url + "/a", downloads / "another")
     assert [event.http_status for event in one.wait_for() if event.task_id] == [407]
 
@@ -121,8 +125,9 @@ def test_a_server_that_needs_no_proxy_is_asked_for_itself(host, serve, downloads
 def test_what_is_for_the_server_never_reaches_the_proxy_of_a_tunnel(fetch, serve, authority):
     server = serve(authority.context())
     with Proxy("porter", "key") as proxy:
-        event = fetch(server.url + "/a", ca_file=authority.file, proxy=proxy.url, proxy_user="porter",
-                      proxy_password="key", environment=CLEAN, headers=(("X-Key", "secret"),),
+        way = backhaul.Proxy(url=proxy.url, user="porter", password="key")
+        event = fetch(server.url + "/a", ca_file=authority.file, proxy=way, environment=CLEAN,
+                      headers=(("X-Key", "secret"),),
                       request={"headers": {"Authorization": "Bearer secret"}})
         assert event.state is TaskState.SUCCEEDED
         assert all({"authorization", "x-key", "cookie"}.isdisjoint(headers) for _, _, headers in proxy.log)
@@ -132,7 +137,8 @@ def test_what_is_for_the_server_never_reaches_the_proxy_of_a_tunnel(fetch, serve
 
 def test_a_proxy_that_refuses_a_tunnel_is_named_with_its_status(fetch, squid, authority):
     # No server is there.
-    event = fetch("https://127.0.0.1:1/a", ca_file=authority.file, proxy=squid.url, environment=CLEAN)
+    way = backhaul.Proxy(url=squid.url)
+    event = fetch("https://127.0.0.1:1/a", ca_file=authority.file, proxy=way, environment=CLEAN)
     assert (event.state, event.status) == (TaskState.FAILED, Status.CONNECTION_FAILED)
     assert event.error_message == f"the proxy {squid.url} refuses a tunnel to https://127.0.0.1:1 with status 503"
 
@@ -140,7 +146,8 @@ def test_a_proxy_that_refuses_a_tunnel_is_named_with_its_status(fetch, squid, au
 @pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
 def test_a_socks_proxy(fetch, server, authority, scheme):
     with Socks() as socks:
-        options = {"ca_file": authority.file, "proxy": f"{scheme}://{socks.address}", "environment": CLEAN}
+        way = backhaul.Proxy(url=f"{scheme}://{socks.address}")
+        options = {"ca_file": authority.file, "proxy": way, "environment": CLEAN}
         url = server.url.replace("127.0.0.1", "localhost")
         assert fetch(url + "/a", **options).state is TaskState.SUCCEEDED
         assert fetch(server.url + "/a", **options).state is TaskState.SUCCEEDED
@@ -150,10 +157,10 @@ def test_a_socks_proxy(fetch, server, authority, scheme):
 
 def test_a_socks_proxy_with_user_and_password(fetch, server, authority):
     with Socks("porter", "key") as socks:
-        options = {"ca_file": authority.file, "proxy": f"socks5://{socks.address}", "environment": CLEAN}
-        assert fetch(server.url + "/a", proxy_user="porter", proxy_password="key",
-                     **options).state is TaskState.SUCCEEDED
-        event = fetch(server.url + "/a", proxy_user="porter", proxy_password="wrong", **options)
+        way = backhaul.Proxy(url=f"socks5://{socks.address}", user="porter", password="key")
+        options = {"ca_file": authority.file, "environment": CLEAN}
+        assert fetch(server.url + "/a", proxy=way, **options).state is TaskState.SUCCEEDED
+        event = fetch(server.url + "/a", proxy=replace(way, password="wrong"), **options)
         assert event.status is Status.CONNECTION_FAILED and "wrong" not in event.error_message
         assert len(server.log()) == 1
 
@@ -162,6 +169,6 @@ def test_a_redirect_leaves_the_proxy_where_the_next_server_needs_none(fetch, squ
     other = serve(address="127.0.0.2")
     with MisbehavingServer() as server:
         url = server.serve("/old", Content(10), [redirect(other.url + "/a")])
-        event = fetch(url, proxy=squid.url, no_proxy="127.0.0.2", environment=CLEAN)
+        event = fetch(url, proxy=backhaul.Proxy(url=squid.url, bypass="127.0.0.2"), environment=CLEAN)
         assert event.state is TaskState.SUCCEEDED
         assert "via" in server.log()[0].headers and "via" not in other.log()[0].headers

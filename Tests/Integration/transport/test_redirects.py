@@ -2,7 +2,7 @@
 
 import pytest
 
-from backhaul import Policy, Redirects, Status, TaskState
+from backhaul import Policy, Redirects, Status, TaskState, TransferRules
 
 from servers.behaviour import redirect
 from servers.content import Content
@@ -31,7 +31,8 @@ def test_redirects_to_the_same_origin_only(fetch, serve, misbehaving):
 def test_a_task_decides_otherwise_than_its_session(fetch, misbehaving):
     url = misbehaving.serve("/old", Content(10), [redirect("/new")])
     misbehaving.serve("/new", Content(20))
-    event = fetch(url, redirects=Redirects.NONE, request={"policy": Policy(redirects=Redirects.FOLLOW)})
+    policy = Policy(rules=TransferRules(redirects=Redirects.FOLLOW))
+    event = fetch(url, redirects=Redirects.NONE, request={"policy": policy})
     assert event.state is TaskState.SUCCEEDED
 
 

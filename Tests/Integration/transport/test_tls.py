@@ -9,7 +9,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509 import load_pem_x509_certificate
 
-from backhaul import Status, TaskState, TLSVersion
+from backhaul import TLS, Status, TLSVersion, TaskState
 
 
 def fails(event, *words):
@@ -55,11 +55,11 @@ def test_the_least_version(fetch, serve, authority, newest, minimum, works):
     context = authority.context()
     context.maximum_version = newest
     server = serve(context)
-    event = fetch(server.url + "/a", ca_file=authority.file, minimum_tls=minimum)
+    event = fetch(server.url + "/a", ca_file=authority.file, tls=TLS(minimum_version=minimum))
     if works:
         assert event.state is TaskState.SUCCEEDED
     else:
-        fails(event, "does not speak TLS 1.3", "minimum_tls")
+        fails(event, "does not speak TLS 1.3", "tls.minimum_version")
 
 
 def test_keys_that_are_pinned(fetch, serve, authority):

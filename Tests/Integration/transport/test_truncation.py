@@ -5,6 +5,7 @@ import ssl
 
 import pytest
 
+import backhaul
 from backhaul import Status, TaskState, Tolerances
 
 from servers.content import Content, sha256_of
@@ -58,7 +59,7 @@ def download(request, fetch, authority, downloads):
             return fetched()
         before = server.accepted
         with Proxy("porter", "key") as proxy:
-            result = fetched(proxy=proxy.url, proxy_user="porter", proxy_password="key")
+            result = fetched(proxy=backhaul.Proxy(url=proxy.url, user="porter", password="key"))
             assert len(proxy.let_through) == server.accepted - before
             return result
 

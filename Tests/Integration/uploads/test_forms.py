@@ -54,7 +54,7 @@ def test_a_small_body_from_memory_survives_its_host(host, forms, method):
 @pytest.mark.parametrize("repeats", [False, True])
 def test_a_post_whose_engine_was_killed_is_repeated_only_if_the_host_does_not_mind(host, forms, repeats):
     one = host()
-    one.session(retries_unsafe_methods=repeats)
+    one.session(unsafe_methods=repeats)
     forms.reads.clear()
     one.upload(forms.url("/a"), body=b"x" * 900_000, method="POST")
     until(one.tasks, lambda tasks: tasks[0].body_sent > 0)
@@ -74,7 +74,7 @@ def test_a_post_whose_engine_was_killed_is_repeated_only_if_the_host_does_not_mi
 def test_a_download_by_post_begins_anew_when_its_answer_breaks_off(host, forms, downloads):
     forms.answer, forms.drops[:] = Content(3_000_000).data, [2_000_000]
     one = host()
-    one.session(first_retry_delay_ms=10, retries_unsafe_methods=True)
+    one.session(first_delay_ms=10, unsafe_methods=True)
     one.download(forms.url("/q"), downloads / "q", method="POST", body=b"query")
     [event, _] = one.wait_for()
     assert event.state is TaskState.SUCCEEDED
@@ -94,7 +94,7 @@ def test_an_answer_larger_than_what_is_kept_is_cut(host, forms):
 
 def test_a_put_is_tried_again_after_a_503_and_a_post_is_not(host, forms):
     one = host()
-    one.session(first_retry_delay_ms=10)
+    one.session(first_delay_ms=10)
     forms.statuses[:] = [503]
     one.upload(forms.url("/put"), body=b"1")
     [event, _] = one.wait_for()

@@ -304,14 +304,14 @@ def test_a_kill_while_files_are_handed_over_loses_none_of_them(host, forms, sour
     requests = [Request(forms.url(f"/{name}"), body_file=sources / name, body_source=source, key=name)
                 for name in contents]
     one = host()
-    one.session(connections_per_origin=16, first_retry_delay_ms=10)
+    one.session(connections_per_origin=16, first_delay_ms=10)
     engine = one.engine().process_id
     one.begin("enqueue", requests)
     time.sleep(random.Random(seed).uniform(0.0, 0.12))
     daemons.end(engine, signal.SIGKILL, time.monotonic() + 10)
     one.kill()
     again = host()
-    again.session(connections_per_origin=16, first_retry_delay_ms=10)
+    again.session(connections_per_origin=16, first_delay_ms=10)
     known = {task.key for task in again.tasks()}
     assert all((sources / name).exists() or name in known for name in contents)
     again.enqueue(requests)

@@ -25,7 +25,7 @@ def test_a_thousand_files_arrive_whole_although_the_engine_is_killed_along_the_w
     contents = {f"{i:04}.bin": Content(generator.choice([0, 1, 700, 5_000, 40_000]), i) for i in range(1_000)}
     write(sources, contents)
     one = host()
-    one.session(first_retry_delay_ms=10, connections_per_origin=16)
+    one.session(first_delay_ms=10, connections_per_origin=16)
     one.enqueue([Request(f"{webdav.url}/{name}", body_file=sources / name, key=name) for name in contents])
     for number in range(5):
         until(lambda: len(list(webdav.files.iterdir())), lambda count: count >= 150 * (number + 1))
@@ -43,7 +43,7 @@ def test_a_large_file_whose_engine_is_killed_begins_again_and_arrives_whole(host
     content = Content(30_000_000)
     write(sources, {"large": content})
     one = host()
-    one.session(first_retry_delay_ms=10)
+    one.session(first_delay_ms=10)
     one.upload(f"{webdav.url}/large", sources / "large")
     until(one.tasks, lambda tasks: tasks[0].body_sent > 0)
     one.kill_with_engine()

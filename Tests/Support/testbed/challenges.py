@@ -3,7 +3,7 @@
 from testbed.host import until
 
 #: Each session of these tests asks for credentials, and does not wait long between tries.
-ASKS = {"asks_for_credentials": True, "first_retry_delay_ms": 20, "longest_retry_delay_ms": 100}
+ASKS = {"asks_for_credentials": True, "first_delay_ms": 20, "longest_delay_ms": 100}
 
 
 def challenge(one, waiting=1, *, failures=0):

@@ -41,7 +41,7 @@ FAULTS = [
 ]
 
 CONFIGURATION = {
-    "first_retry_delay_ms": 20, "longest_retry_delay_ms": 100, "request_timeout_ms": 1_500,
+    "first_delay_ms": 20, "longest_delay_ms": 100, "request_timeout_ms": 1_500,
     "connections_per_origin": 8,
 }
 

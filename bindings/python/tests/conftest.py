@@ -6,4 +6,4 @@ from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(_ROOT / "bindings" / "python" / "src"), str(_ROOT / "Tests" / "Support")]
-os.environ.setdefault("BACKHAUL_LIBRARY", str(_ROOT / "build" / "lib" / "libbackhaul.so.0"))
+os.environ.setdefault("BACKHAUL_LIBRARY", str(_ROOT / "build" / "lib" / "libbackhaul.so.1"))

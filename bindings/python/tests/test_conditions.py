@@ -9,10 +9,12 @@ import pytest
 
 from backhaul import (
     BUDGET_NOTHING,
-    START_UNCHANGED,
+    TIME_UNCHANGED,
     Activity,
     Attention,
+    Budget,
     ConditionKind,
+    Constraints,
     EventKind,
     InvalidArgument,
     Network,
@@ -33,15 +35,15 @@ from backhaul import (
     _writing_transfers,
 )
 
-CONSTRAINTS = {
-    "preset": Preset.OVERNIGHT, "requires_external_power": True, "requires_unmetered": False,
-    "networks": NetworkKind.ETHERNET | NetworkKind.WIFI, "minimum_battery_percent": 30,
-    "maximum_thermal_state": ThermalState.FAIR, "maximum_cpu_pressure_percent": 1, "maximum_io_pressure_percent": 50,
-    "maximum_memory_pressure_percent": 100, "minimum_bytes_per_second": 2**40, "quiet_hours": "22:00-06:30",
-}
+CONSTRAINTS = Constraints(
+    preset=Preset.OVERNIGHT, requires_external_power=True, requires_unmetered=False,
+    networks=NetworkKind.ETHERNET | NetworkKind.WIFI, minimum_battery_percent=30,
+    maximum_thermal_state=ThermalState.FAIR, maximum_cpu_pressure_percent=1, maximum_io_pressure_percent=50,
+    maximum_memory_pressure_percent=100, minimum_bytes_per_second=2**40, quiet_hours="22:00-06:30",
+)
 CONFIGURATION = SessionConfiguration(
-    "s", **CONSTRAINTS, slow_after_ms=5, slow_pause_ms=6, discretionary_if_launched=True, daily_budget=2**41,
-    monthly_budget=BUDGET_NOTHING,
+    "s", constraints=CONSTRAINTS, budget=Budget(daily=2**41, monthly=BUDGET_NOTHING), slow_after_ms=5,
+    slow_pause_ms=6, discretionary_if_launched=True,
 )
 
 
@@ -57,24 +59,24 @@ def same_constraints(raw):
     assert raw.quiet_hours == b"22:00-06:30"
 
 
-def test_what_a_policy_waits_for_arrives():
-    same_constraints(_writing_transfers.policy(Policy(**CONSTRAINTS)))
+def test_the_constraints_of_a_policy_arrive():
+    same_constraints(_writing_transfers.policy(Policy(constraints=CONSTRAINTS)).constraints)
 
 
 def test_words_are_as_good_as_members():
-    policy = Policy(preset="discretionary", maximum_thermal_state="nominal")
-    assert (_writing_transfers.policy(policy).preset, _writing_transfers.policy(policy).maximum_thermal_state) == (1, 1)
+    raw = _writing_transfers.constraints(Constraints(preset="discretionary", maximum_thermal_state="nominal"))
+    assert (raw.preset, raw.maximum_thermal_state) == (1, 1)
 
 
-def test_what_a_session_waits_for_arrives():
+def test_the_constraints_of_a_session_arrive():
     raw = _writing_transfers.configuration(CONFIGURATION)
     gc.collect()
-    same_constraints(raw)
+    same_constraints(raw.constraints)
     assert (raw.slow_after_ms, raw.slow_pause_ms, raw.discretionary_if_launched) == (5, 6, 1)
-    assert (raw.daily_budget, raw.monthly_budget) == (2**41, 2**64 - 1)
+    assert (raw.budget.daily, raw.budget.monthly) == (2**41, 2**64 - 1)
 
 
-def test_what_a_session_waits_for_comes_back_as_it_was_given():
+def test_the_constraints_of_a_session_come_back_as_they_were_given():
     assert _reading_transfers._configuration(_writing_transfers.configuration(CONFIGURATION)) == CONFIGURATION
 
 
@@ -88,38 +90,37 @@ def test_starts_and_sizes_of_a_request_arrive():
 
 
 def test_starts_and_sizes_of_a_task_come_back():
-    task = _reading._task(filled(_ctypes.bh_task, id=1, state=1, kind=1, url=b"http://a/", reason=18,
+    task = _reading._task(filled(_ctypes.bh_task_info, id=1, state=1, kind=1, url=b"http://a/", reason=18,
                                  earliest_start_ms=2_000, latest_start_ms=3_000, expected_bytes_received=4))
     assert (task.earliest_start.timestamp(), task.latest_start.timestamp()) == (2, 3)
     assert (task.expected_bytes_received, task.expected_bytes_sent) == (4, None)
     assert task.reason is Reason.EARLIEST_START
-    plain = _reading._task(filled(_ctypes.bh_task, id=1, state=1, kind=1, url=b"http://a/"))
+    plain = _reading._task(filled(_ctypes.bh_task_info, id=1, state=1, kind=1, url=b"http://a/"))
     assert (plain.earliest_start, plain.latest_start, plain.expected_bytes_received) == (None, None, None)
 
 
-def test_what_a_task_itself_states_comes_back_as_a_policy():
-    stated = Policy(**CONSTRAINTS)
-    raw = filled(_ctypes.bh_task, id=1, state=1, kind=1, url=b"http://a/",
-                 constraints=pointer(_writing_transfers.policy(stated)))
-    assert _reading._task(raw).constraints == stated
-    assert _reading._task(filled(_ctypes.bh_task, id=1, state=1, kind=1, url=b"http://a/")).constraints is None
+def test_the_own_constraints_of_a_task_come_back():
+    raw = filled(_ctypes.bh_task_info, id=1, state=1, kind=1, url=b"http://a/",
+                 constraints=pointer(_writing_transfers.constraints(CONSTRAINTS)))
+    assert _reading._task(raw).constraints == CONSTRAINTS
+    assert _reading._task(filled(_ctypes.bh_task_info, id=1, state=1, kind=1, url=b"http://a/")).constraints is None
 
 
 def test_a_start_is_a_time_none_or_left_as_it_is():
     noon = datetime(2030, 1, 1, 12, tzinfo=timezone.utc)
     assert _writing.start_ms("earliest start", noon) == 1_893_499_200_000
     assert _writing.start_ms("earliest start", None) == 0
-    assert _writing.start_ms("earliest start", START_UNCHANGED) == -1
+    assert _writing.start_ms("earliest start", TIME_UNCHANGED) == -1
     with pytest.raises(InvalidArgument, match="latest start is -2, no Unix seconds"):
         _writing.start_ms("latest start", -2)
 
 
 def test_a_wait_that_is_over_and_one_that_lasts():
-    over = _reading_conditions._wait(filled(_ctypes.bh_wait, reason=11, reason_text=b"on battery", began_ms=1_000,
-                                            ended_ms=5_000))
+    over = _reading_conditions._wait(filled(
+        _ctypes.bh_wait_record, reason=11, reason_text=b"on battery", began_ms=1_000, ended_ms=5_000))
     assert (over.reason, over.reason_text) == (Reason.POWER, "on battery")
     assert (over.began.timestamp(), over.ended.timestamp()) == (1, 5)
-    assert _reading_conditions._wait(filled(_ctypes.bh_wait, reason=20, began_ms=1_000)).ended is None
+    assert _reading_conditions._wait(filled(_ctypes.bh_wait_record, reason=20, began_ms=1_000)).ended is None
 
 
 def test_a_condition_that_is_known_and_one_that_cannot_be_read():
@@ -143,11 +144,11 @@ def test_a_hold():
 
 
 def test_a_network_arrives_as_far_as_it_is_said_and_comes_back_whole():
-    said = Network("Hotspot", metered=True, month_starts_on=20, daily_budget=1, monthly_budget=2**40)
+    said = Network("Hotspot", metered=True, month_starts_on=20, budget=Budget(daily=1, monthly=2**40))
     whole = replace(said, kind=NetworkKind.WIFI, is_current=True, used_today=7, day_ends_ms=1_000)
     raw = _writing_conditions.network(whole)
-    assert (raw.name, raw.metered, raw.month_starts_on, raw.daily_budget) == (b"Hotspot", 1, 20, 1)
-    assert (raw.monthly_budget, raw.kind, raw.is_current, raw.used_today, raw.day_ends_ms) == (2**40, 0, 0, 0, 0)
+    assert (raw.name, raw.metered, raw.month_starts_on, raw.budget.daily) == (b"Hotspot", 1, 20, 1)
+    assert (raw.budget.monthly, raw.kind, raw.is_current, raw.used_today, raw.day_ends_ms) == (2**40, 0, 0, 0, 0)
     raw.kind, raw.is_current, raw.used_today, raw.day_ends_ms = 2, 1, 7, 1_000
     assert _reading_conditions._network(raw) == whole
     assert whole.day_ends.timestamp() == 1 and whole.month_ends is None
@@ -187,12 +188,6 @@ def test_the_event_of_an_activity():
         ({"earliest_start": datetime(2030, 1, 1)}, "earliest start is .* without a time zone"),
         ({"latest_start": -1}, "latest start is -1, no Unix seconds"),
         ({"expected_bytes_sent": -1}, "expected_bytes_sent is -1"),
-        ({"policy": Policy(preset="sometimes")}, "say 'default' or 'discretionary' or 'overnight'"),
-        ({"policy": Policy(maximum_thermal_state="warm")}, "say 'nominal' or 'fair' or 'serious' or 'critical'"),
-        ({"policy": Policy(minimum_battery_percent=-1)}, "minimum_battery_percent is -1"),
-        ({"policy": Policy(networks=2**32)}, "networks is 4294967296"),
-        ({"policy": Policy(requires_external_power="yes")}, "requires_external_power is 'yes'"),
-        ({"policy": Policy(quiet_hours=22)}, "quiet_hours is a int instead of a str"),
     ],
 )
 def test_what_c_could_not_be_told_is_refused_with_its_number(options, words):
@@ -202,13 +197,31 @@ def test_what_c_could_not_be_told_is_refused_with_its_number(options, words):
 
 
 @pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("preset", "sometimes", "say 'default' or 'discretionary' or 'overnight'"),
+        ("maximum_thermal_state", "warm", "say 'default' or 'nominal' or 'fair' or 'serious'"),
+        ("minimum_battery_percent", -1, "minimum_battery_percent is -1"),
+        ("networks", 2**32, "networks is 4294967296"),
+        ("requires_external_power", "yes", "requires_external_power is 'yes'"),
+        ("quiet_hours", 22, "quiet_hours is a int instead of a str"),
+    ],
+)
+def test_constraints_that_c_could_not_be_told_are_refused_with_the_number_of_their_request(field, value, words):
+    policy = Policy(constraints=Constraints(**{field: value}))
+    with pytest.raises(InvalidArgument, match=words) as caught:
+        _writing_transfers.requests([Request("http://a/"), Request("http://b/", policy=policy)])
+    assert caught.value.index == 1
+
+
+@pytest.mark.parametrize(
     ("write", "value", "words"),
     [
-        (_writing_conditions.network, Network(None, daily_budget=-1), "daily_budget is -1"),
+        (_writing_conditions.network, Network(None, budget=Budget(daily=-1)), "daily is -1"),
         (_writing_conditions.network, Network("a\0b"), "network's name contains a NUL"),
         (_writing_conditions.activity, Activity("a", -1), "interval_ms is -1"),
         (_writing_conditions.activity, Activity("a", 1_000, first=0), "first window is 0, no Unix seconds"),
-        (_writing_conditions.activity, Activity("a", 1_000, quality_of_service="best"), "say 'background' or"),
+        (_writing_conditions.activity, Activity("a", 1_000, quality_of_service="best"), "say 'default' or"),
         (_writing_conditions.activity, Activity("a", 1_000, request=Request(7)), "URL is a int instead of a str"),
     ],
 )

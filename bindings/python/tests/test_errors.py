@@ -9,7 +9,7 @@ from backhaul import _errors
 from backhaul._constants import Domain, Status
 
 #: Statuses without a family of their own.
-PLAIN = {Status.OK, Status.INTERNAL}
+PLAIN = {Status.OK, Status.STARTED, Status.INTERNAL}
 
 
 @pytest.mark.parametrize("status", sorted(set(Status) - PLAIN), ids=lambda status: status.name)
@@ -59,7 +59,7 @@ def test_in_use_names_the_process():
 
 
 def test_without_a_message_the_error_says_what_the_status_means():
-    assert str(_errors.error_for(Status.NOT_FOUND)) == "there is no such session, task or event"
+    assert str(_errors.error_for(Status.NOT_FOUND)) == "there is no such session, task, challenge or activity"
 
 
 def test_errors_travel_between_processes():

@@ -24,7 +24,8 @@ def texts(*values):
 def test_a_challenge_of_an_event():
     raw = _ctypes.bh_event(sizeof(_ctypes.bh_event), 5, kind=3)
     asked = _ctypes.bh_challenge(
-        sizeof(_ctypes.bh_challenge), 7, 2, 1 | 4 | 32, b"http://proxy:3128", b"Staff only", 2, 1_000, 40
+        sizeof(_ctypes.bh_challenge), 7, 2, 1 | 4 | 32, b"http://proxy:3128", b"Staff only", failures=2, time_ms=1_000,
+        waiting_tasks=40,
     )
     raw.challenge = pointer(asked)
     event = _reading._event(raw, None)
@@ -54,12 +55,12 @@ def test_a_registered_launch_command():
     arguments, additions = texts(b"/app.py", b""), texts(b"A=b=c", b"EMPTY=")
     raw = _ctypes.bh_launch_info(
         sizeof(_ctypes.bh_launch_info), b"org.example.a", b"/bin/a", cast(arguments, POINTER(c_char_p)), 2,
-        cast(additions, POINTER(c_char_p)), 2, None, 3, 8, 0, 0, 2_000, b"it does not exist",
+        cast(additions, POINTER(c_char_p)), 2, None, 3, 8, started_ms=2_000, error_message=b"it does not exist",
     )
     info = _reading._launch_info(raw)
     assert (info.application, info.program, info.arguments) == ("org.example.a", "/bin/a", ("/app.py", ""))
     assert info.environment == {"A": "b=c", "EMPTY": ""}
-    assert (info.state, info.launches, info.process_id) == (LaunchState.LEFT_ALONE, 8, None)
+    assert (info.state, info.launches, info.process_id) == (LaunchState.GAVE_UP, 8, None)
     assert (info.next_launch, info.started.timestamp(), info.working_directory) == (None, 2, None)
     assert info.error_message == "it does not exist"
 
@@ -70,15 +71,13 @@ class NewerInfo(Structure):
     _fields_ = [("known", _ctypes.bh_session_info), ("new", c_uint64)]
 
 
-def test_the_sessions_of_a_launch_from_a_newer_library_with_larger_items():
-    items = (NewerInfo * 2)()
-    for item, name in zip(items, (b"one", b"two")):
-        item.known = _ctypes.bh_session_info(sizeof(NewerInfo), name, attention=2, open_challenges=4)
-    raw = _ctypes.bh_launch(
-        sizeof(_ctypes.bh_launch), 12, 3, 2, cast(items, POINTER(_ctypes.bh_session_info)), len(items)
-    )
+def test_the_sessions_of_a_launch_from_a_newer_library_with_larger_items_are_read():
+    items = [NewerInfo(_ctypes.bh_session_info(sizeof(NewerInfo), name, attention=2, open_challenges=4))
+             for name in (b"one", b"two")]
+    pointers = (POINTER(_ctypes.bh_session_info) * 2)(*(pointer(item.known) for item in items))
+    raw = _ctypes.bh_launch(sizeof(_ctypes.bh_launch), 12, 3, 2, pointers, len(pointers))
     launch = _reading._launch(raw)
-    assert (launch.id, launch.launches, launch.reasons) == (12, 3, Attention.FINISHED)
+    assert (launch.id, launch.launches, launch.attention) == (12, 3, Attention.FINISHED)
     assert [(info.identifier, info.open_challenges) for info in launch.sessions] == [("one", 4), ("two", 4)]
 
 
@@ -87,7 +86,7 @@ def test_a_launch_without_sessions():
 
 
 def test_who_the_engine_is():
-    raw = _ctypes.bh_engine_info(sizeof(_ctypes.bh_engine_info), 42, (1 << 16) | (2 << 8) | 3, 1, 1_000, b"/s", 1, 9)
+    raw = _ctypes.bh_engine_info(sizeof(_ctypes.bh_engine_info), 42, (1 << 16) | (2 << 8) | 3, 1, 1_000, b"/s", 9, True)
     engine = _reading._engine(raw)
     assert (engine.process_id, engine.version, engine.hosting) == (42, "1.2.3", Hosting.DAEMON)
     assert (engine.store, engine.shares_control_group, engine.connections) == ("/s", True, 9)

@@ -3,6 +3,7 @@
 from ctypes import c_void_p, cast, create_string_buffer, sizeof
 
 from backhaul import (
+    TLS,
     Attempt,
     ChallengeKind,
     Cookies,
@@ -11,14 +12,17 @@ from backhaul import (
     HTTPVersion,
     Limits,
     Next,
+    Proxy,
     Redirects,
     RetryErrors,
+    RetryPolicy,
     SessionConfiguration,
     Status,
     TaskKind,
     TLSVersion,
     Tolerances,
     TransferError,
+    TransferRules,
     _ctypes,
     _reading,
     _reading_transfers,
@@ -32,11 +36,15 @@ def filled(struct, **fields):
 
 def test_a_configuration_comes_back_as_it_was_given():
     given = SessionConfiguration(
-        "s", retry_jitter_percent=7, retry_errors=RetryErrors.TLS | RetryErrors.STATUS, retries_unsafe_methods=False,
-        retry_statuses="503", accepted_statuses="200", http_version=HTTPVersion.HTTP_1_1, redirects=Redirects.NONE,
-        maximum_redirects=3, maximum_size=4, headers=(("A", "b"), ("C", "d")), bytes_per_second=5, proxy="none",
-        proxy_user="u", proxy_password="p", no_proxy="x", cookies=Cookies.MEMORY, minimum_tls=TLSVersion.TLS_1_3,
-        client_certificate="/c", client_key="/k", pinned_public_keys="sha256//y", history_limit=9,
+        "s",
+        retry=RetryPolicy(jitter_percent=7, errors=RetryErrors.TLS | RetryErrors.STATUS, unsafe_methods=False,
+                          statuses="503"),
+        rules=TransferRules(accepted_statuses="200", http_version=HTTPVersion.HTTP_1_1, redirects=Redirects.NONE,
+                            maximum_redirects=3, maximum_size=4),
+        tls=TLS(minimum_version=TLSVersion.TLS_1_3, client_certificate="/c", client_key="/k",
+                pinned_public_keys="sha256//y"),
+        proxy=Proxy(url="none", user="u", password="p", bypass="x"),
+        headers=(("A", "b"), ("C", "d")), bytes_per_second=5, cookies=Cookies.MEMORY, history_limit=9,
         tolerances=Tolerances.EARLY_RESPONSE,
     )
     assert _reading_transfers._configuration(_writing_transfers.configuration(given)) == given
@@ -111,7 +119,7 @@ def test_a_refresh_of_a_url_that_no_text_shows():
 
 def test_a_task_of_the_history():
     task = _reading._task(
-        filled(_ctypes.bh_task, id=1, state=4, kind=2, url=b"http://a/", group=b"g", body_sent=5, body_size=6,
+        filled(_ctypes.bh_task_info, id=1, state=4, kind=2, url=b"http://a/", group=b"g", body_sent=5, body_size=6,
                ended_ms=2_000, path=b"/p")
     )
     assert (task.kind, task.group, task.body_sent, task.body_size) == (TaskKind.UPLOAD, "g", 5, 6)

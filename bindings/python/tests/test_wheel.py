@@ -25,12 +25,12 @@ def wheel(tmp_path_factory):
 
 
 def test_it_is_for_any_python_3_on_this_platform(wheel):
-    assert wheel.name.startswith("backhaul-0.4.0-py3-none-linux_")
+    assert wheel.name.startswith("backhaul-1.0.0-py3-none-linux_")
 
 
 def test_it_holds_the_package_its_types_the_library_and_the_daemon(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {"backhaul/__init__.py", "backhaul/py.typed", "backhaul/libbackhaul.so.0", "backhaul/backhauld"} <= names
+    assert {"backhaul/__init__.py", "backhaul/py.typed", "backhaul/libbackhaul.so.1", "backhaul/backhauld"} <= names
 
 
 def test_it_works_by_itself_with_its_own_library_and_daemon(wheel, tmp_path):
@@ -56,7 +56,7 @@ def test_it_works_by_itself_with_its_own_library_and_daemon(wheel, tmp_path):
     finally:
         child.end(host)
         end_daemons(tmp_path)
-    assert (told, errors) == (["0.4.0", "True", str(installed / "backhaul" / "__init__.py")], "")
+    assert (told, errors) == (["1.0.0", "True", str(installed / "backhaul" / "__init__.py")], "")
     assert programs == [str(installed / "backhaul" / "backhauld")]
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backhaul import (
+    TLS,
     Challenge,
     ChallengeKind,
     Hosting,
@@ -19,8 +20,8 @@ from backhaul import (
     Scheme,
     SessionConfiguration,
     TaskState,
+    TransferRules,
     _writing,
-    _writing_launch,
     _writing_transfers,
 )
 
@@ -82,9 +83,16 @@ def test_what_c_could_not_be_told_is_refused_with_its_number(request_, words):
 
 
 def test_a_configuration_arrives_as_it_was_given():
-    given = SessionConfiguration("gallery", resource_timeout_ms=2**63, ca_file=Path("/ca.pem"))
+    rules, tls = TransferRules(resource_timeout_ms=2**63), TLS(ca_file=Path("/ca"))
+    given = SessionConfiguration("gallery", rules=rules, tls=tls)
     raw = _writing_transfers.configuration(given)
-    assert (raw.identifier, raw.resource_timeout_ms, raw.ca_file) == (b"gallery", 2**63, b"/ca.pem")
+    gc.collect()
+    assert (raw.identifier, raw.rules.resource_timeout_ms, raw.tls.ca_file) == (b"gallery", 2**63, b"/ca")
+
+
+def test_a_part_is_not_guessed_from_other_values():
+    with pytest.raises(InvalidArgument, match="a dict was given instead of a TLS"):
+        _writing_transfers.configuration(SessionConfiguration("s", tls={"ca_file": "/ca"}))
 
 
 def test_a_selection_keeps_its_ids_alive():
@@ -120,7 +128,7 @@ def test_a_launch_command_arrives_in_c_as_it_was_given(arguments, environment):
         Path("/usr/bin/env"), arguments, environment, Path("/srv"), attach_timeout_ms=1, first_delay_ms=2,
         longest_delay_ms=3, maximum_launches=4,
     )
-    pointed = _writing_launch.launch(command)
+    pointed = _writing.launch(command)
     gc.collect()
     raw = pointed.contents
     assert (raw.program, raw.working_directory) == (b"/usr/bin/env", b"/srv")
@@ -143,19 +151,19 @@ def test_a_launch_command_arrives_in_c_as_it_was_given(arguments, environment):
 )
 def test_a_launch_command_that_c_could_not_be_told_is_refused(command, words):
     with pytest.raises(InvalidArgument, match=words):
-        _writing_launch.launch(command)
+        _writing.launch(command)
 
 
 def test_the_options_of_an_application_arrive_as_they_were_given():
     command = LaunchCommand("/bin/a", ["b"])
-    raw = _writing_launch.application_options("app", Path("/store"), Hosting.EMBEDDED, Path("/d"), command, True)
+    raw = _writing.application_options("app", Path("/store"), Hosting.EMBEDDED, Path("/d"), command, True)
     gc.collect()
     assert (raw.identifier, raw.store, raw.hosting, raw.daemon) == (b"app", b"/store", 2, b"/d")
     assert (raw.flags, raw.launch.contents.program, raw.launch.contents.arguments[0]) == (1, b"/bin/a", b"b")
 
 
 def test_without_options_the_library_chooses():
-    raw = _writing_launch.application_options("app", None, Hosting.DEFAULT, None, None, False)
+    raw = _writing.application_options("app", None, Hosting.DEFAULT, None, None, False)
     assert (raw.store, raw.hosting, raw.flags, raw.daemon, bool(raw.launch)) == (None, 0, 0, None, False)
 
 

@@ -14,6 +14,7 @@ import sys
 
 import backhaul
 from testbed.journal import Journal
+from testbed.settings import in_parts
 
 
 def main(plan):
@@ -35,7 +36,7 @@ def open_session(application, plan):
     try:
         return application.attach(plan["session"])
     except backhaul.NotFound:
-        return application.session(plan["session"], **plan["configuration"])
+        return application.session(plan["session"], **in_parts(**plan["configuration"]))
 
 
 def hand_over(session, plan, journal):

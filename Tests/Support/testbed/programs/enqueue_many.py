@@ -6,15 +6,15 @@ requests share their texts, so that what grows is the library's.
 
 import sys
 import time
-from ctypes import byref, c_size_t, memmove, sizeof
+from ctypes import byref, memmove, sizeof
 from pathlib import Path
 
 import backhaul
-from backhaul._ctypes import bh_enqueued, bh_request
-from backhaul._handles import call
+from backhaul._constants import RequestFlags
+from backhaul._ctypes import bh_batch, bh_request
+from backhaul._handles import BatchHandle, take
 from backhaul._library import library
-
-ENQUEUE_STARTS_SUSPENDED = 1
+from backhaul._reading_transfers import enqueued
 
 
 def resident(field):
@@ -27,21 +27,17 @@ def resident(field):
 def main(store, count):
     with backhaul.Application("org.example.many", store, hosting=backhaul.Hosting.EMBEDDED) as application:
         with application.session("many") as session:
-            request = bh_request(sizeof(bh_request), b"http://127.0.0.1:9/one/of/many", None, None, None, 0, None, 0,
-                                 0, 0, ENQUEUE_STARTS_SUSPENDED, 0)
+            request = bh_request(sizeof(bh_request), b"http://127.0.0.1:9/one/of/many",
+                                 flags=RequestFlags.STARTS_SUSPENDED)
             requests = (bh_request * count)()
             for index in range(count):
                 memmove(byref(requests, index * sizeof(bh_request)), byref(request), sizeof(bh_request))
-            results, applied = (bh_enqueued * count)(), c_size_t()
-            memmove(results, bytes(sizeof(results)), sizeof(results))
             # The most so far was while the interpreter started.
             Path("/proc/self/clear_refs").write_text("5")
             before, start = resident("VmRSS"), time.monotonic()
-            call(library.bh_session_enqueue, session._handle.pointer, requests, count, sizeof(bh_request), 600_000,
-                 results, byref(applied))
+            results = take(bh_batch, library.bh_session_enqueue, session._handle.pointer, requests, count, 600_000)
             seconds, most = time.monotonic() - start, resident("VmHWM")
-            assert applied.value == count
-            assert len({item.task_id for item in results}) == count
+            assert len({item.task_id for item in enqueued(BatchHandle(results))}) == count
             print(before, most, f"{seconds:.1f}")
 
 

@@ -19,6 +19,7 @@ import time
 import traceback
 
 import backhaul
+from testbed.settings import in_parts
 
 
 def plain(value):
@@ -48,7 +49,7 @@ class Hands:
 
     def session(self, identifier="gallery", **options):
         """Creates or attaches; from now on the session that methods go to."""
-        self.sessions.insert(0, self.application.session(identifier, **options))
+        self.sessions.insert(0, self.application.session(identifier, **in_parts(**options)))
         return self.sessions[0].created
 
     def attach(self, identifier="gallery", **options):
@@ -60,7 +61,8 @@ class Hands:
 
     def reconfigure(self, **fields):
         """Changes these of the session, and leaves the others."""
-        self.sessions[0].update(dataclasses.replace(self.sessions[0].configuration(), **fields))
+        now = self.sessions[0].configuration()
+        self.sessions[0].set_configuration(dataclasses.replace(now, **in_parts(parts=vars(now), **fields)))
 
     def all_sessions(self):
         return self.application.sessions()

@@ -80,10 +80,11 @@ from ._event import Event
 from ._events import EventStream
 from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import version
-from ._numbers import BUDGET_NOTHING, HISTORY_NONE, PRIORITY_NOW, START_UNCHANGED
+from ._numbers import BUDGET_NOTHING, HISTORY_NONE, PRIORITY_NOW, TIME_UNCHANGED
 from ._progress import ProgressStream
 from ._reading import Events
-from ._requests import Enqueued, Part, Policy, Request
+from ._requests import Enqueued, Part, Request
+from ._rules import TLS, Budget, Constraints, Policy, Proxy, RetryPolicy, TransferRules
 from ._session import Session
 from ._task import Task
 from ._tickets import Ticket
@@ -100,6 +101,7 @@ __all__ = [
     "AuthenticationRequired",
     "BUDGET_NOTHING",
     "BackhaulError",
+    "Budget",
     "BodySource",
     "Challenge",
     "ChallengeKind",
@@ -108,6 +110,7 @@ __all__ = [
     "ConditionKind",
     "Conflict",
     "Connectivity",
+    "Constraints",
     "Cookies",
     "DaemonUnavailable",
     "Disposition",
@@ -145,6 +148,7 @@ __all__ = [
     "Preset",
     "Progress",
     "ProgressStream",
+    "Proxy",
     "QualityOfService",
     "Reason",
     "Redirects",
@@ -152,14 +156,16 @@ __all__ = [
     "Request",
     "ResourceError",
     "RetryErrors",
+    "RetryPolicy",
     "Role",
-    "START_UNCHANGED",
     "Scheme",
     "Session",
     "SessionConfiguration",
     "SessionInfo",
     "Status",
     "StoreError",
+    "TIME_UNCHANGED",
+    "TLS",
     "TLSVersion",
     "Task",
     "TaskInfo",
@@ -170,6 +176,7 @@ __all__ = [
     "Timeout",
     "Tolerances",
     "TransferError",
+    "TransferRules",
     "Wait",
     "WrongState",
     "version",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctypes import byref
 from typing import TYPE_CHECKING, Any
 
-from . import _writing_launch
+from . import _writing
 from ._application_verbs import ApplicationVerbs
 from ._attention import AttentionStream, poll_attention
 from ._conditions import Condition, Hold, Network
@@ -85,7 +85,7 @@ class Application:
         observes: bool,
     ) -> None:
         # With a wait of 0 the first verb tells whether an engine answers, and verbs can be interrupted and awaited.
-        options = _writing_launch.application_options(identifier, store, hosting, daemon, launch, observes)
+        options = _writing.application_options(identifier, store, hosting, daemon, launch, observes)
         self._handle = ApplicationHandle(take(bh_application, library.bh_application_open, byref(options), 0))
         self.identifier = identifier
         #: As it was given; ``engine().store`` is its path.

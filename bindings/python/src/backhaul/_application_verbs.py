@@ -11,7 +11,6 @@ from . import (
     _reading_transfers,
     _writing,
     _writing_conditions,
-    _writing_launch,
     _writing_transfers,
 )
 from ._conditions import Condition, Hold, Network
@@ -35,37 +34,37 @@ class ApplicationVerbs:
         self._application = application
 
     def sessions(self) -> Ticket[list[SessionInfo]]:
-        return self._listing(_reading.sessions, library.bh_application_sessions_start)
+        return self._listing(_reading.sessions, library.bh_application_sessions)
 
     def engine(self) -> Ticket[EngineInfo]:
-        return self._listing(_reading.engine, library.bh_application_engine_start)
+        return self._listing(_reading.engine, library.bh_store_engine)
 
     def limits(self) -> Ticket[Limits]:
-        return self._listing(_reading_transfers.limits, library.bh_application_get_limits_start)
+        return self._listing(_reading_transfers.limits, library.bh_store_limits)
 
     def set_limits(self, limits: Limits) -> Ticket[None]:
         return Ticket.start(
             self._application,
             wait_only,
-            library.bh_application_set_limits_start,
+            library.bh_store_set_limits,
             self._application.pointer,
             byref(_writing_transfers.limits(limits)),
         )
 
     def conditions(self) -> Ticket[list[Condition]]:
-        return self._listing(_reading_conditions.conditions, library.bh_application_conditions_start)
+        return self._listing(_reading_conditions.conditions, library.bh_store_conditions)
 
     def holds(self) -> Ticket[list[Hold]]:
-        return self._listing(_reading_conditions.holds, library.bh_application_holds_start)
+        return self._listing(_reading_conditions.holds, library.bh_store_holds)
 
     def networks(self) -> Ticket[list[Network]]:
-        return self._listing(_reading_conditions.networks, library.bh_application_networks_start)
+        return self._listing(_reading_conditions.networks, library.bh_store_networks)
 
     def set_network(self, network: Network) -> Ticket[None]:
         return Ticket.start(
             self._application,
             wait_only,
-            library.bh_application_set_network_start,
+            library.bh_store_set_network,
             self._application.pointer,
             byref(_writing_conditions.network(network)),
         )
@@ -74,22 +73,22 @@ class ApplicationVerbs:
         return Ticket.start(
             self._application,
             wait_only,
-            library.bh_application_set_launch_start,
+            library.bh_application_set_launch,
             self._application.pointer,
-            _writing_launch.launch(command),
+            _writing.launch(command),
         )
 
     def launches(self) -> Ticket[list[LaunchInfo]]:
-        return self._listing(_reading.launches, library.bh_application_launches_start)
+        return self._listing(_reading.launches, library.bh_store_launches)
 
     def current_launch(self) -> Ticket[Launch | None]:
-        return self._listing(_reading.launch, library.bh_launch_current_start)
+        return self._listing(_reading.launch, library.bh_application_current_launch)
 
     def create(self, configuration: SessionConfiguration, role: Role = Role.CONSUME) -> Ticket[Session]:
         return Ticket.start(
             self._application,
             self._session_reader(configuration.identifier, role),
-            library.bh_session_create_start,
+            library.bh_session_create,
             self._application.pointer,
             byref(_writing_transfers.configuration(configuration)),
             _writing.role(role),
@@ -99,7 +98,7 @@ class ApplicationVerbs:
         return Ticket.start(
             self._application,
             self._session_reader(identifier, role),
-            library.bh_session_attach_start,
+            library.bh_session_attach,
             self._application.pointer,
             _writing.text("identifier", identifier),
             _writing.role(role),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ._constants import ConditionKind, NetworkKind, Reason
+from ._rules import Budget
 from ._types import moment, moment_or_none
 
 
@@ -96,9 +97,8 @@ class Network:
     metered: bool | None = None
     #: Day on which a month of the budget begins, 1 to 28; 0: 1.
     month_starts_on: int = 0
-    #: Bytes that all sessions may move on it in a day of local time, both ways; 0: no limit; BUDGET_NOTHING: none.
-    daily_budget: int = 0
-    monthly_budget: int = 0
+    #: Of all sessions together.
+    budget: Budget = Budget()
     #: None when it was not seen by this engine.
     kind: NetworkKind | None = None
     #: Whether the default route leads there.

@@ -9,7 +9,7 @@ from ._open_enum import FinalStates, OpenEnum
 
 
 class Status(OpenEnum):
-    """What a call returns; from 40 on also why a task failed."""
+    """What a call returns, and why a task failed."""
 
     #: Success.
     OK = 0
@@ -19,7 +19,7 @@ class Status(OpenEnum):
     INVALID_HANDLE = 2
     #: The handle belongs to the parent process; open the application again in this one.
     FORKED = 3
-    #: There is no such session, task or event.
+    #: There is no such session, task, challenge or activity.
     NOT_FOUND = 4
     #: Something else is already there.
     ALREADY_EXISTS = 5
@@ -43,6 +43,8 @@ class Status(OpenEnum):
     TOO_MANY = 14
     #: The session was completed, which ended this handle; attach again.
     COMPLETED = 15
+    #: The operation was started; ask for its outcome with the ticket.
+    STARTED = 16
     #: The store cannot be opened or made.
     STORE_UNAVAILABLE = 20
     #: The store cannot be written.
@@ -85,7 +87,7 @@ class Status(OpenEnum):
     HTTP_STATUS = 47
     #: A redirect leads nowhere, in circles or to a scheme that is not allowed.
     REDIRECT_REFUSED = 48
-    #: The server's answer breaks the rules of HTTP.
+    #: The server's response breaks the rules of HTTP.
     BAD_RESPONSE = 49
     #: A file with the destination's name is already there.
     DESTINATION_EXISTS = 50
@@ -95,9 +97,9 @@ class Status(OpenEnum):
     DISK_FULL = 52
     #: The disk reported an error.
     DISK_FAILED = 53
-    #: The server's answer is larger than a limit allows.
+    #: The server's response is larger than a limit allows.
     TOO_LARGE = 54
-    #: The server or proxy asks for a credential that was refused or does not serve.
+    #: The server or proxy asks for a credential, and none that it accepts was given.
     AUTHENTICATION_REQUIRED = 55
     #: The bytes have another digest than they should have.
     CHECKSUM_MISMATCH = 56
@@ -112,9 +114,9 @@ class Status(OpenEnum):
 
 
 class Domain(OpenEnum):
-    """What ``detail`` of a ``BackhaulError`` or ``Event`` counts in."""
+    """What the number in ``detail`` or ``error_detail`` is."""
 
-    #: Detail is 0.
+    #: 0.
     NONE = 0
     #: Errno.
     SYSTEM = 1
@@ -129,7 +131,7 @@ class Domain(OpenEnum):
 
 
 class Choice(OpenEnum):
-    """A choice whose default is documented where it is made."""
+    """A truth value with a default, which is documented where it is used."""
 
     DEFAULT = 0
     YES = 1
@@ -137,7 +139,7 @@ class Choice(OpenEnum):
 
 
 class Hosting(OpenEnum):
-    """Where the engine runs when nobody holds the store's lock yet. Whoever holds it is used, wherever he runs."""
+    """Where the engine runs when no process holds the store's lock. An engine that runs is used wherever it runs."""
 
     #: Hosting.DAEMON.
     DEFAULT = 0
@@ -147,58 +149,28 @@ class Hosting(OpenEnum):
     EMBEDDED = 2
 
 
+class ApplicationFlags(IntFlag):
+    """Flags of an application."""
+
+    #: This handle belongs to a tool, not to a host: launches take place as if it were not open.
+    OBSERVES = 1
+
+
 class LaunchState(OpenEnum):
-    """How the launch of an application stands."""
+    """State of an application's launch."""
 
     #: No command is registered, or no session needs its host.
     NONE = 0
     #: At ``next_launch_ms``, unless a host connects before.
     DUE = 1
-    #: A launched host lives and has not completed yet.
+    #: A launched host lives and has not completed.
     RUNNING = 2
-    #: Launched too often without completing: until a host connects of itself.
-    LEFT_ALONE = 3
-
-
-class Role(OpenEnum):
-    """What a handle may do. Reading tasks is open to all."""
-
-    #: Receives the events: one at a time; may also do all the others may.
-    CONSUME = 1
-    #: Enqueues, controls and cancels tasks, answers challenges.
-    PRODUCE = 2
-    #: Lists and watches only.
-    OBSERVE = 3
-    #: As Role.CONSUME, and waits while another handle consumes: that one is asked to yield (Attention.YIELD). A ticket
-    #: that is released waits no longer.
-    CONSUME_WHEN_FREE = 4
-
-
-class HTTPVersion(OpenEnum):
-    """Which version of HTTP is spoken."""
-
-    #: 2 over TLS where the server can, else 1.1.
-    DEFAULT = 0
-    HTTP_1_1 = 1
-    #: Over TLS as the default; without TLS by an upgrade from 1.1 (RFC 7540, 3.2).
-    HTTP_2 = 2
-    #: Also without TLS and without asking (RFC 9113, section 3.3).
-    HTTP_2_PRIOR_KNOWLEDGE = 3
-
-
-class Redirects(OpenEnum):
-    """What becomes of a redirect (RFC 9110, section 15.4). None ever leads from https to http, and the host's own
-    headers and credentials never reach another origin."""
-
-    FOLLOW = 1
-    #: Others fail with Status.REDIRECT_REFUSED.
-    SAME_ORIGIN = 2
-    #: Each is an answer like any other, accepted or not by its status.
-    NONE = 3
+    #: Too many launches without completing: until a host connects by itself.
+    GAVE_UP = 3
 
 
 class RetryErrors(IntFlag):
-    """Which errors are tried again, as bits."""
+    """Which errors are retried."""
 
     #: Status.NAME_NOT_RESOLVED.
     NAME = 1
@@ -208,51 +180,46 @@ class RetryErrors(IntFlag):
     LOST = 4
     #: Status.REQUEST_TIMEOUT.
     TIMEOUT = 8
-    #: A handshake that broke off; a certificate that does not verify never is.
+    #: A broken handshake, but never a certificate that does not verify.
     TLS = 16
-    #: An answer whose status is one of ``retry_statuses``.
+    #: A response whose status is in ``RetryPolicy.statuses``.
     STATUS = 32
     #: Status.BAD_RESPONSE.
     BAD_RESPONSE = 64
-    #: None of them: alone.
-    NOTHING = 128
+    #: None of them; not to be combined.
+    NONE = 128
 
 
-class Tolerances(IntFlag):
-    """Faults of servers that a session accepts, as bits."""
+class HTTPVersion(OpenEnum):
+    """Version of HTTP."""
 
-    #: Over TLS, a response body that ends with the connection is whole, although the server sent no ``close_notify``
-    #: (RFC 9112, section 9.8); without the bit the task fails with Status.TLS_TRUNCATED, because an attacker can cut
-    #: such a body.
-    MISSING_CLOSE_NOTIFY = 1
-    #: A response of success to an upload counts, although it came before the request's body was sent; without the bit
-    #: the body must be sent whole.
-    EARLY_RESPONSE = 2
-
-
-class Cookies(OpenEnum):
-    """Where a session's cookies live (RFC 6265)."""
-
-    NONE = 1
-    #: In the engine, until it leaves.
-    MEMORY = 2
-    #: In the store, but those without an expiry, which live in the engine.
-    PERSISTENT = 3
+    #: 2 over TLS if the server supports it, else 1.1.
+    DEFAULT = 0
+    HTTP_1_1 = 1
+    #: Over TLS as the default; without TLS by an upgrade from 1.1 (RFC 7540, 3.2).
+    HTTP_2 = 2
+    #: Without negotiation, also without TLS (RFC 9113, section 3.3).
+    HTTP_2_PRIOR_KNOWLEDGE = 3
 
 
-class TLSVersion(OpenEnum):
-    """The lowest version of TLS that a session speaks."""
+class Redirects(OpenEnum):
+    """Which redirects are followed (RFC 9110, section 15.4). None leads from https to http. Headers and credentials of
+    the host never reach another origin."""
 
-    TLS_1_2 = 12
-    TLS_1_3 = 13
+    #: Redirects.FOLLOW.
+    DEFAULT = 0
+    FOLLOW = 1
+    #: Others fail with Status.REDIRECT_REFUSED.
+    SAME_ORIGIN = 2
+    #: A redirect is a response like any other, accepted or not by its status.
+    NONE = 3
 
 
 class Preset(OpenEnum):
-    """What a task waits for when it can, in the words that people have for it. A preset stands for the fields named
-    here; a field that is set beside it takes the place of the preset's. What a preset asks for are wishes: they are
-    given up at ``Request.latest_start``. What a field asks for holds always. See docs/conditions.md."""
+    """A set of constraints by its common name. Fields that are set beside it take the place of its own. A preset's
+    constraints end at ``Request.latest_start``; those of fields hold always. docs/conditions.md."""
 
-    #: Nothing.
+    #: No constraints.
     DEFAULT = 0
     #: ``requires_external_power``, ``requires_unmetered``, ``maximum_thermal_state`` ThermalState.FAIR,
     #: ``minimum_bytes_per_second`` 10,000 (Apple: isDiscretionary).
@@ -262,97 +229,180 @@ class Preset(OpenEnum):
 
 
 class ThermalState(OpenEnum):
-    """How hot the machine is, by the trip points of its thermal zones (Apple: ProcessInfo.ThermalState)."""
+    """Heat of the machine, by the trip points of its thermal zones (Apple: ProcessInfo.ThermalState)."""
 
+    DEFAULT = 0
     NOMINAL = 1
-    #: Above a passive or active trip point, or the processor is slowed down to cool it; a fan at work alone is nothing.
+    #: Above a passive or active trip point, or the processor is throttled; a fan alone does not count.
     FAIR = 2
     #: Above a hot trip point, or within 10 degrees of a critical one.
     SERIOUS = 3
-    #: Within 3 degrees of a critical trip point, or above it: nothing is transferred.
+    #: Within 3 degrees of a critical trip point, or above it: no task runs.
     CRITICAL = 4
 
 
 class NetworkKind(IntFlag):
-    """Kinds of network, as bits: that of the default route."""
+    """Kinds of network: that of the default route."""
 
     ETHERNET = 1
     WIFI = 2
     CELLULAR = 4
     BLUETOOTH = 8
-    #: A VPN whose own way is not known.
+    #: A VPN over an unknown network.
     TUNNEL = 16
     OTHER = 32
+
+
+class TLSVersion(OpenEnum):
+    """Oldest version of TLS."""
+
+    #: TLSVersion.TLS_1_2.
+    DEFAULT = 0
+    TLS_1_2 = 12
+    TLS_1_3 = 13
+
+
+class Role(OpenEnum):
+    """What a handle may do. Every role lists tasks."""
+
+    #: Polls, acknowledges and completes; one handle at a time. It may do all that other roles may.
+    CONSUME = 1
+    #: Enqueues, controls, claims, responds, configures, invalidates, sets activities.
+    PRODUCE = 2
+    #: Lists and watches.
+    OBSERVE = 3
+    #: Role.CONSUME, after waiting while another handle consumes. That handle is asked to yield (Attention.YIELD).
+    #: Releasing the ticket ends the wait.
+    CONSUME_WHEN_FREE = 4
+
+
+class Tolerances(IntFlag):
+    """Faults of servers that a session accepts."""
+
+    #: A body that ends with its TLS connection is complete without ``close_notify`` (RFC 9112, section 9.8). Without
+    #: this flag the task fails with Status.TLS_TRUNCATED, because an attacker can cut such a body.
+    MISSING_CLOSE_NOTIFY = 1
+    #: A successful response to an upload counts before its body was sent. Without this flag the whole body must be
+    #: sent.
+    EARLY_RESPONSE = 2
+
+
+class Cookies(OpenEnum):
+    """Where a session's cookies are kept (RFC 6265)."""
+
+    #: Cookies.NONE.
+    DEFAULT = 0
+    NONE = 1
+    #: In the engine, until it exits.
+    MEMORY = 2
+    #: In the store; those without an expiry in the engine.
+    PERSISTENT = 3
 
 
 class SessionDisposition(OpenEnum):
     """What ``session`` did."""
 
     CREATED = 1
-    #: It was there: its remembered configuration stays; change it with ``update``.
+    #: The session existed, and keeps its configuration: ``configuration`` has no effect, and ``set_configuration``
+    #: changes it.
     ATTACHED = 2
 
 
-class Attention(IntFlag):
-    """Why a session needs attention: bits of ``SessionInfo.attention``."""
+class Invalidation(OpenEnum):
+    """What happens to the tasks of a session that is invalidated."""
 
-    #: Events wait to be acknowledged.
+    #: Its tasks run to their end (Apple: finishTasksAndInvalidate).
+    FINISH = 1
+    #: Its tasks are cancelled (Apple: invalidateAndCancel).
+    CANCEL = 2
+
+
+class Attention(IntFlag):
+    """Why a session needs attention."""
+
+    #: Events are not acknowledged.
     EVENTS = 1
-    #: Among them a ``session finished``.
+    #: One of them is EventKind.SESSION_FINISHED.
     FINISHED = 2
     #: A challenge is open.
     CHALLENGE = 4
     #: Another handle waits to consume the session: finish, complete and close.
     YIELD = 8
-    #: Among its events is an EventKind.ACTIVITY.
+    #: One of its events is EventKind.ACTIVITY.
     ACTIVITY = 16
 
 
 class IfExists(OpenEnum):
-    """What to do when a file with the destination's name exists, at enqueue and when the download finishes."""
+    """What happens to a file that has the destination's name, at the enqueue and when the download is finished."""
 
     FAIL = 0
-    #: Replaced in one step by rename(2); a directory is never replaced.
+    #: Replaced atomically by rename(2); a directory is never replaced.
     REPLACE = 1
-    #: When the file there has the request's checksum and ``expected_size``, of which at least one must be given, the
-    #: task succeeds without a request (attempts and ``http_status`` are 0); else it is replaced.
+    #: Requires checksum or ``expected_size``. If the file matches those given, the task succeeds without a request
+    #: (attempts and ``http_status`` are 0). Otherwise the file is replaced.
     SKIP = 2
 
 
-class BodySource(OpenEnum):
-    """What a request's ``body_file`` is to the engine."""
+class RequestFlags(IntFlag):
+    """Flags of a request."""
 
-    #: Read where it is; a change after the enqueue is Status.BODY_CHANGED.
+    STARTS_SUSPENDED = 1
+    #: A conditional request (RFC 9110, section 13.1). It applies to a file that an earlier task with this flag fetched
+    #: from this URL. If the server's representation is the same, the task succeeds with ``http_status`` 304 and the
+    #: file stays. A file that was changed or removed since is fetched. Requires IfExists.REPLACE.
+    IF_CHANGED = 2
+    #: ``destination`` is an existing directory. The file's name is that of Content-Disposition (RFC 6266), else the
+    #: URL's last part: never a path, never hidden, at most 255 bytes. ``Event.path`` has it.
+    NAMED_BY_SERVER = 4
+    #: Repr-Digest and Content-Digest (RFC 9530) are not verified.
+    IGNORES_DIGESTS = 8
+
+
+class BodySource(OpenEnum):
+    """What the engine does with the files of a request's body. docs/uploads.md."""
+
+    #: Reads them where they are; a change after the enqueue is Status.BODY_CHANGED.
     REFERENCE = 0
-    #: Copied into the store at the enqueue, by reflink where the file system can.
+    #: Copies them into the store at the enqueue, by reflink where the file system can.
     SNAPSHOT = 1
-    #: Moved into the store at the enqueue, removed after success. Of a task that ends otherwise it lies at the path
-    #: that its event tells until that is acknowledged; then it is given back: to where it was, or beside what lies
-    #: there by then, with ".~" and the task's id behind its name. Where that cannot be it stays in the store, and is
-    #: tried again. When the acknowledgement returns it is done. ``claim`` moves it elsewhere before. Of a form the
-    #: event has the path of its first file: "….0"; the others lie beside it, ending in ".1" and so on, and each goes
-    #: back to its own place. Symbolic links are not consumed.
+    #: Moves them into the store at the enqueue and removes them after success. When the task ends otherwise,
+    #: ``Event.path`` says where the file is. The files of a form are beside the first, ".0", ending in ".1" and so on.
+    #: When the event is acknowledged, each file returns to its own place, or beside it as "NAME.~TASK" if that name is
+    #: taken. One that cannot be returned stays in the store, and the engine tries again. The acknowledgement returns
+    #: after that. ``claim`` moves a file elsewhere before. Symbolic links are refused.
     CONSUME = 2
 
 
 class Refresh(OpenEnum):
-    """What expires, and what the host is asked for when it has: with ChallengeKind.REFRESH."""
+    """What expires, and what the host is asked for then, by a challenge of the kind ChallengeKind.REFRESH."""
 
     NONE = 0
-    #: Headers: one challenge for all tasks of the session and origin, answered with ResponseKind.HEADERS for all of
-    #: them that were enqueued by then.
+    #: Headers: one challenge for all tasks of the session and origin. ChallengeResponseKind.HEADERS responds for those
+    #: enqueued before.
     HEADERS = 1
-    #: The URL: one challenge for each task, answered with ResponseKind.URL or …_HEADERS. What is here is continued only
-    #: from the same strong entity tag and size.
+    #: The URL: one challenge for each task, for ChallengeResponseKind.URL or …_HEADERS. A partial download continues
+    #: only if the strong entity tag and the size are the same.
     URL = 2
+
+
+class TaskState(FinalStates):
+    """State of a task. The last three are final."""
+
+    #: Not of a task.
+    NONE = 0
+    WAITING = 1
+    RUNNING = 2
+    SUSPENDED = 3
+    SUCCEEDED = 4
+    FAILED = 5
+    CANCELLED = 6
 
 
 class Disposition(OpenEnum):
     """What an enqueue did with one request."""
 
-    NOT_APPLIED = 0
     NEW = 1
-    #: The idempotency key found its task, which may have ended: see ``Enqueued``.
+    #: The idempotency key found an earlier task.
     EXISTING = 2
 
 
@@ -363,30 +413,28 @@ class EventKind(OpenEnum):
     TASK_ENDED = 1
     #: The round's last task has ended (Apple: urlSessionDidFinishEvents).
     SESSION_FINISHED = 2
-    #: A server or proxy asks for a credential: one for each protection space, however many tasks wait. To acknowledge
-    #: it is not to answer it.
+    #: A challenge was opened: one for each protection space. Acknowledging it does not respond to it.
     CHALLENGE = 3
     #: The last live task of a group has ended.
     GROUP_FINISHED = 4
-    #: An activity without a request is due: do its work. It launches. While it is not acknowledged, further windows of
-    #: an activity that repeats make no other.
+    #: An activity without a request is due. It launches. Windows that open before it is acknowledged make no other
+    #: event.
     ACTIVITY = 5
 
 
 class ChallengeKind(OpenEnum):
-    """Who asks."""
+    """Who asks for a credential."""
 
-    #: The origin server: 401.
+    #: A server asks: 401.
     SERVER = 1
-    #: The proxy: 407.
+    #: A proxy asks: 407.
     PROXY = 2
-    #: Ourselves: what ``Request.refresh`` names has expired, or got a 401 or 403.
+    #: The engine asks: what ``Request.refresh`` names has expired, or got a 401 or 403.
     REFRESH = 3
 
 
 class Scheme(IntFlag):
-    """How the credential may be given, as bits: the schemes of WWW-Authenticate or Proxy-Authenticate (RFC 9110,
-    section 11)."""
+    """Authentication schemes that were offered (RFC 9110, section 11)."""
 
     BASIC = 1
     BEARER = 2
@@ -398,65 +446,61 @@ class Scheme(IntFlag):
 class TaskKind(OpenEnum):
     """Whether a task downloads or uploads."""
 
+    NONE = 0
     DOWNLOAD = 1
     UPLOAD = 2
 
 
-class TaskState(FinalStates):
-    """The states of a task; the last three are final."""
+class ChallengeResponseKind(OpenEnum):
+    """How a host responds to a challenge."""
 
-    WAITING = 1
-    RUNNING = 2
-    SUSPENDED = 3
-    SUCCEEDED = 4
-    FAILED = 5
-    CANCELLED = 6
-
-
-class ResponseKind(OpenEnum):
-    """How a challenge is answered."""
-
-    #: The tasks that wait fail with Status.AUTHENTICATION_REQUIRED.
+    #: Tasks that wait fail with Status.AUTHENTICATION_REQUIRED.
     REFUSE = 1
-    #: User and password, for the schemes Basic and Digest; both empty for Negotiate: the user's own Kerberos ticket.
+    #: User and password, for Basic and Digest. Both empty, for Negotiate: the user's Kerberos credentials.
     CREDENTIAL = 2
-    #: Header fields to send instead, such as "Authorization: Bearer …"; of a refresh they take the place of the tasks'
-    #: own with the same names, durably.
+    #: Header fields such as "Authorization: Bearer …". For a refresh they replace the tasks' own of the same name,
+    #: durably.
     HEADERS = 3
-    #: Go on without: the tasks that wait end as their status says (Apple: performDefaultHandling); of a refresh: they
-    #: are sent as they are.
+    #: No credential: tasks that wait end as their status says (Apple: performDefaultHandling). For a refresh: they are
+    #: sent unchanged.
     DEFAULT = 4
-    #: Of a refresh for a URL: the new one, https if the old one was. At another origin the headers of the request and
-    #: of the session are not sent.
+    #: For a refresh of a URL: the new one; https if the old one was. Headers of request and session are not sent to
+    #: another origin.
     URL = 5
 
 
-class Reason(OpenEnum):
-    """Why a task is not moving."""
+class ChallengeResponseFlags(IntFlag):
+    """Flags of a response to a challenge."""
 
-    #: It is moving, or has ended.
+    #: The credential is stored (mode 0600) for later engines.
+    KEEP = 1
+
+
+class Reason(OpenEnum):
+    """Why a task does not move."""
+
+    #: It runs, or has ended.
     NONE = 0
     #: Other tasks run before it: limits on connections or running tasks.
-    TURN = 1
-    #: Until resumed.
+    SLOT = 1
+    #: Until it is resumed.
     SUSPENDED = 2
     #: After an error, until ``next_attempt_ms``.
     RETRY = 3
-    #: The server has not answered yet.
+    #: No response came yet.
     CONNECTING = 4
     #: The server sends nothing.
     STALLED = 5
-    #: All bytes are here and being made durable.
+    #: All bytes are here, and are being made durable.
     FINISHING = 6
-    #: Until there is space for the rest of the file and for a reserve, 32 MiB or a hundredth of the file system,
-    #: whichever is less; looked at again at ``next_attempt_ms``. A file larger than the whole file system is
-    #: Status.TOO_LARGE at once.
+    #: Until there is space for the rest of the file and for a reserve: 32 MiB or 1 % of the file system, the smaller of
+    #: both. Checked again at ``next_attempt_ms``. A file larger than the file system is Status.TOO_LARGE at once.
     DISK_FULL = 7
-    #: Until its challenge is answered: ``challenges``.
+    #: Until its challenge gets a response: ``challenges``.
     CREDENTIAL = 8
-    #: Until there is a route to the server: woken by changes of the network.
+    #: Until there is a route to the server.
     CONNECTIVITY = 9
-    #: Its bytes per second are used up for the moment.
+    #: A limit of bytes per second.
     RATE = 10
     #: ``requires_external_power``, and the machine runs on battery.
     POWER = 11
@@ -464,36 +508,36 @@ class Reason(OpenEnum):
     BATTERY = 12
     #: The machine is hotter than ``maximum_thermal_state``.
     HEAT = 13
-    #: Processor, disk or memory are under more pressure than the limits allow.
+    #: Processors, disks or memory are under more pressure than the limits allow.
     PRESSURE = 14
     #: ``requires_unmetered``, and the network is metered.
     METERED = 15
-    #: The network is of a kind that is not among ``networks``.
+    #: The network's kind is not in ``networks``.
     NETWORK = 16
-    #: Less than ``minimum_bytes_per_second`` came; a probe is made at ``next_attempt_ms``.
+    #: Slower than ``minimum_bytes_per_second``; the next probe is at ``next_attempt_ms``.
     THROUGHPUT = 17
     #: Until ``earliest_start_ms``.
     EARLIEST_START = 18
-    #: Until ``quiet_hours`` are over, at ``next_attempt_ms``.
+    #: Until ``next_attempt_ms``.
     QUIET_HOURS = 19
-    #: The bytes of the day or month are used up on this network, until ``next_attempt_ms``.
+    #: The bytes of the day or month on this network are used up, until ``next_attempt_ms``.
     BUDGET = 20
     #: The machine is about to sleep, or sleeps.
     SLEEP = 21
-    #: All servers fail in the same way: a portal asks for a login, or the uplink is dead.
+    #: All servers fail in the same manner: a portal asks for a login, or the uplink is dead.
     PORTAL = 22
 
 
 class Next(OpenEnum):
-    """What came after an attempt."""
+    """What followed an attempt."""
 
-    #: The task ended.
+    #: The end of the task.
     END = 1
     #: Another attempt, at ``next_attempt_ms``.
     RETRY = 2
     #: A challenge.
     CHALLENGE = 3
-    #: None by itself: it was suspended, or its engine ended.
+    #: Nothing: the task was suspended, or its engine ended.
     STOPPED = 4
 
 
@@ -502,15 +546,15 @@ class ConditionKind(OpenEnum):
 
     #: Value: 1 or 0.
     EXTERNAL_POWER = 1
-    #: Percent of the charge of all batteries together.
+    #: Percentage of the charge of all batteries together.
     BATTERY = 2
     #: ThermalState.
     THERMAL_STATE = 3
-    #: Percent, as ``maximum_cpu_pressure_percent``.
+    #: Percentage, as ``maximum_cpu_pressure_percent``.
     CPU_PRESSURE = 4
     IO_PRESSURE = 5
     MEMORY_PRESSURE = 6
-    #: One of NetworkKind; 0: there is no default route. ``name`` is the network's.
+    #: One of NetworkKind, or 0 without a default route. ``name`` is the network's.
     NETWORK = 7
     #: 1 or 0.
     METERED = 8
@@ -523,7 +567,7 @@ class ConditionKind(OpenEnum):
 
 
 class Connectivity(OpenEnum):
-    """How far the network leads."""
+    """How far the network reaches."""
 
     #: No default route.
     NONE = 1
@@ -535,14 +579,38 @@ class Connectivity(OpenEnum):
 
 
 class QualityOfService(OpenEnum):
-    """What an activity waits for within its window."""
+    """What an activity waits for in its window."""
 
-    #: Preset.DISCRETIONARY. The default.
+    #: QualityOfService.BACKGROUND.
+    DEFAULT = 0
+    #: Preset.DISCRETIONARY.
     BACKGROUND = 1
     #: An unmetered network.
     UTILITY = 2
     #: Nothing: it starts when its window opens.
     USER_INITIATED = 3
+
+
+class ItemKind(OpenEnum):
+    """Kind of the items of a batch."""
+
+    EVENT = 1
+    TASK = 2
+    SESSION = 3
+    CONFIGURATION = 4
+    CHALLENGE = 5
+    PROGRESS = 6
+    LAUNCH = 7
+    LAUNCH_INFO = 8
+    ENGINE = 9
+    ATTEMPT = 10
+    LIMITS = 11
+    WAIT = 12
+    CONDITION = 13
+    HOLD = 14
+    NETWORK = 15
+    ACTIVITY = 16
+    ENQUEUED = 17
 
 
 #: Each enumeration with what the names of its members begin with in the header.
@@ -551,32 +619,37 @@ PREFIXES: tuple[tuple[str, type[IntEnum] | type[IntFlag]], ...] = (
     ("BH_DOMAIN_", Domain),
     ("BH_", Choice),
     ("BH_HOSTING_", Hosting),
+    ("BH_APPLICATION_", ApplicationFlags),
     ("BH_LAUNCH_", LaunchState),
-    ("BH_ROLE_", Role),
+    ("BH_RETRY_", RetryErrors),
     ("BH_HTTP_", HTTPVersion),
     ("BH_REDIRECTS_", Redirects),
-    ("BH_RETRY_", RetryErrors),
-    ("BH_TOLERATE_", Tolerances),
-    ("BH_COOKIES_", Cookies),
-    ("BH_TLS_", TLSVersion),
     ("BH_PRESET_", Preset),
     ("BH_THERMAL_", ThermalState),
     ("BH_NETWORK_", NetworkKind),
+    ("BH_TLS_", TLSVersion),
+    ("BH_ROLE_", Role),
+    ("BH_TOLERATE_", Tolerances),
+    ("BH_COOKIES_", Cookies),
     ("BH_SESSION_", SessionDisposition),
+    ("BH_INVALIDATE_", Invalidation),
     ("BH_ATTENTION_", Attention),
     ("BH_IF_EXISTS_", IfExists),
+    ("BH_REQUEST_", RequestFlags),
     ("BH_BODY_", BodySource),
     ("BH_REFRESH_", Refresh),
+    ("BH_TASK_", TaskState),
     ("BH_ENQUEUE_", Disposition),
     ("BH_EVENT_", EventKind),
     ("BH_CHALLENGE_", ChallengeKind),
     ("BH_SCHEME_", Scheme),
     ("BH_TASK_KIND_", TaskKind),
-    ("BH_TASK_", TaskState),
-    ("BH_RESPOND_", ResponseKind),
+    ("BH_RESPOND_", ChallengeResponseKind),
+    ("BH_RESPOND_AND_", ChallengeResponseFlags),
     ("BH_REASON_", Reason),
     ("BH_NEXT_", Next),
     ("BH_CONDITION_", ConditionKind),
     ("BH_CONNECTIVITY_", Connectivity),
     ("BH_QUALITY_", QualityOfService),
+    ("BH_ITEM_", ItemKind),
 )

@@ -46,14 +46,10 @@ def chosen(raw: int) -> bool | None:
     return {Choice.YES: True, Choice.NO: False}.get(Choice(raw))
 
 
-def items(batch: BatchHandle, at: Callable[[Any, int], Any]) -> list[Any]:
-    pointer = batch.pointer
-    return [at(pointer, index).contents for index in range(library.bh_batch_count(pointer))]
-
-
 def has_more(batch: BatchHandle) -> bool:
     """Whether there was more than the listing allowed."""
-    return bool(library.bh_batch_more(batch.pointer))
+    more: bool = library.bh_batch_more(batch.pointer)
+    return more
 
 
 def released(batch: BatchHandle, read: Callable[[BatchHandle], Result]) -> Result:

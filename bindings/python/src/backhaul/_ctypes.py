@@ -6,6 +6,7 @@ from __future__ import annotations
 from ctypes import (
     POINTER,
     Structure,
+    c_bool,
     c_char,
     c_char_p,
     c_int32,
@@ -14,6 +15,7 @@ from ctypes import (
     c_uint16,
     c_uint32,
     c_uint64,
+    c_uint8,
     c_void_p,
 )
 
@@ -35,7 +37,9 @@ class bh_batch(c_void_p):
 
 
 class bh_error(Structure):
-    """Caller-owned; filled by a call that fails, untouched by one that succeeds."""
+    """Details of a call, owned by the caller. A call that returns Status.OK sets ``status`` to Status.OK and ``ticket``
+    to None, and leaves the rest; any other sets all fields. Release a ticket, or keep it elsewhere, before the struct
+    is used again. An error whose ``struct_size`` is not set counts as None."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -49,7 +53,7 @@ class bh_error(Structure):
 
 
 class bh_launch_command(Structure):
-    """A program to run when sessions need their host. No shell is involved."""
+    """A program that the engine runs when sessions need their host. No shell is involved."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -86,13 +90,14 @@ class bh_engine_info(Structure):
         ("hosting", c_int32),
         ("started_ms", c_int64),
         ("store", c_char_p),
-        ("shares_control_group", c_int32),
         ("connections", c_uint32),
+        ("shares_control_group", c_bool),
+        ("reserved", c_uint8 * 3),
     ]
 
 
 class bh_limits(Structure):
-    """What all sessions of the store may use together. A field that is 0 stands for the default given here."""
+    """What all sessions of the store may use together. 0 is the default."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -100,11 +105,12 @@ class bh_limits(Structure):
         ("maximum_running_tasks", c_uint32),
         ("maximum_connections", c_uint32),
         ("connections_per_origin", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
 class bh_launch_info(Structure):
-    """What is registered and how it fares, for listings."""
+    """A registered launch command and its state."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -124,53 +130,41 @@ class bh_launch_info(Structure):
     ]
 
 
-class bh_header(Structure):
+class bh_retry_policy(Structure):
+    """When a failed attempt is repeated."""
+
     _fields_ = [
-        ("name", c_char_p),
-        ("value", c_char_p),
+        ("maximum_attempts", c_uint32),
+        ("first_delay_ms", c_uint32),
+        ("longest_delay_ms", c_uint32),
+        ("jitter_percent", c_uint32),
+        ("errors", c_uint32),
+        ("unsafe_methods", c_int32),
+        ("statuses", c_char_p),
+        ("reserved", c_uint64 * 2),
     ]
 
 
-class bh_session_configuration(Structure):
-    """Remembered with the session from its creation; attach needs the identifier alone. A field that is 0 or None
-    stands for the default given here."""
+class bh_transfer_rules(Structure):
+    """What is accepted from a server, and for how long it is waited for."""
 
     _fields_ = [
-        ("struct_size", c_size_t),
-        ("identifier", c_char_p),
-        ("connections_per_origin", c_uint32),
-        ("maximum_running_tasks", c_uint32),
-        ("maximum_attempts", c_uint32),
-        ("first_retry_delay_ms", c_uint32),
-        ("longest_retry_delay_ms", c_uint32),
         ("request_timeout_ms", c_uint32),
-        ("resource_timeout_ms", c_uint64),
-        ("ca_file", c_char_p),
-        ("sends_launch_events", c_int32),
-        ("asks_for_credentials", c_int32),
-        ("launch_if_stopped_ms", c_uint32),
-        ("retry_jitter_percent", c_uint32),
-        ("retry_errors", c_uint32),
-        ("retries_unsafe_methods", c_int32),
-        ("retry_statuses", c_char_p),
-        ("accepted_statuses", c_char_p),
         ("http_version", c_int32),
+        ("resource_timeout_ms", c_uint64),
         ("redirects", c_int32),
         ("maximum_redirects", c_uint32),
+        ("accepted_statuses", c_char_p),
         ("maximum_size", c_uint64),
-        ("headers", POINTER(bh_header)),
-        ("header_count", c_size_t),
-        ("bytes_per_second", c_uint64),
-        ("proxy", c_char_p),
-        ("proxy_user", c_char_p),
-        ("proxy_password", c_char_p),
-        ("no_proxy", c_char_p),
-        ("cookies", c_int32),
-        ("minimum_tls", c_int32),
-        ("client_certificate", c_char_p),
-        ("client_key", c_char_p),
-        ("pinned_public_keys", c_char_p),
-        ("history_limit", c_uint32),
+        ("reserved", c_uint64 * 2),
+    ]
+
+
+class bh_constraints(Structure):
+    """Conditions under which tasks run; otherwise they are held. Read back as they were given, 0 as 0. Where session
+    and request both have constraints, the stricter one holds."""
+
+    _fields_ = [
         ("preset", c_int32),
         ("requires_external_power", c_int32),
         ("requires_unmetered", c_int32),
@@ -180,14 +174,96 @@ class bh_session_configuration(Structure):
         ("maximum_cpu_pressure_percent", c_uint32),
         ("maximum_io_pressure_percent", c_uint32),
         ("maximum_memory_pressure_percent", c_uint32),
+        ("reserved_number", c_uint32),
         ("minimum_bytes_per_second", c_uint64),
         ("quiet_hours", c_char_p),
+        ("reserved", c_uint64 * 2),
+    ]
+
+
+class bh_tls_settings(Structure):
+    """Whom a session trusts, and what it shows of itself."""
+
+    _fields_ = [
+        ("ca_file", c_char_p),
+        ("client_certificate", c_char_p),
+        ("client_key", c_char_p),
+        ("pinned_public_keys", c_char_p),
+        ("minimum_version", c_int32),
+        ("reserved_number", c_uint32),
+        ("reserved", c_uint64 * 2),
+    ]
+
+
+class bh_proxy_settings(Structure):
+    """The way to servers."""
+
+    _fields_ = [
+        ("url", c_char_p),
+        ("user", c_char_p),
+        ("password", c_char_p),
+        ("bypass", c_char_p),
+        ("reserved", c_uint64 * 2),
+    ]
+
+
+class bh_budget(Structure):
+    """Bytes that may move on one network, both directions. It never grows."""
+
+    _fields_ = [
+        ("daily", c_uint64),
+        ("monthly", c_uint64),
+    ]
+
+
+class bh_header(Structure):
+    """A header field (RFC 9110, section 5). It never grows."""
+
+    _fields_ = [
+        ("name", c_char_p),
+        ("value", c_char_p),
+    ]
+
+
+class bh_policy(Structure):
+    """How one task differs from its session. 0 and None: as the session's configuration says."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("retry", bh_retry_policy),
+        ("rules", bh_transfer_rules),
+        ("constraints", bh_constraints),
+        ("bytes_per_second", c_uint64),
+    ]
+
+
+class bh_session_configuration(Structure):
+    """Settings of a session, stored with it. 0 and None are the defaults."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("identifier", c_char_p),
+        ("retry", bh_retry_policy),
+        ("rules", bh_transfer_rules),
+        ("constraints", bh_constraints),
+        ("tls", bh_tls_settings),
+        ("proxy", bh_proxy_settings),
+        ("budget", bh_budget),
+        ("bytes_per_second", c_uint64),
+        ("headers", POINTER(bh_header)),
+        ("header_count", c_size_t),
+        ("connections_per_origin", c_uint32),
+        ("maximum_running_tasks", c_uint32),
+        ("history_limit", c_uint32),
+        ("cookies", c_int32),
+        ("tolerances", c_uint32),
+        ("sends_launch_events", c_int32),
+        ("asks_for_credentials", c_int32),
+        ("discretionary_if_launched", c_int32),
+        ("launch_if_stopped_ms", c_uint32),
         ("slow_after_ms", c_uint32),
         ("slow_pause_ms", c_uint32),
-        ("discretionary_if_launched", c_int32),
-        ("tolerances", c_uint32),
-        ("daily_budget", c_uint64),
-        ("monthly_budget", c_uint64),
+        ("reserved", c_uint32),
     ]
 
 
@@ -198,27 +274,28 @@ class bh_session_info(Structure):
         ("round", c_uint64),
         ("live_tasks", c_uint64),
         ("events", c_uint64),
-        ("attention", c_uint32),
-        ("invalidating", c_int32),
-        ("consumer", c_int64),
-        ("created_ms", c_int64),
         ("open_challenges", c_uint64),
+        ("created_ms", c_int64),
+        ("consumer", c_int64),
         ("consumer_stopped_ms", c_int64),
-        ("waiting_consumers", c_uint32),
-        ("launch_state", c_int32),
         ("next_launch_ms", c_int64),
+        ("attention", c_uint32),
+        ("launch_state", c_int32),
+        ("waiting_consumers", c_uint32),
+        ("is_invalidated", c_bool),
+        ("reserved", c_uint8 * 3),
     ]
 
 
 class bh_launch(Structure):
-    """The launch that a host was started by."""
+    """A launch, for the host that it started."""
 
     _fields_ = [
         ("struct_size", c_size_t),
         ("id", c_uint64),
         ("launches", c_uint32),
-        ("reasons", c_uint32),
-        ("sessions", POINTER(bh_session_info)),
+        ("attention", c_uint32),
+        ("sessions", POINTER(POINTER(bh_session_info))),
         ("session_count", c_size_t),
     ]
 
@@ -227,6 +304,7 @@ class bh_part(Structure):
     """One part of a multipart/form-data body (RFC 7578): a file or a value."""
 
     _fields_ = [
+        ("struct_size", c_size_t),
         ("name", c_char_p),
         ("file", c_char_p),
         ("value", c_void_p),
@@ -236,46 +314,10 @@ class bh_part(Structure):
     ]
 
 
-class bh_policy(Structure):
-    """How a task differs from its session. A field that is 0 or None: as the session's configuration says. Of the
-    fields from ``preset`` on the stricter of session and task holds: a task cannot loosen what its session asks for."""
-
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("maximum_attempts", c_uint32),
-        ("first_retry_delay_ms", c_uint32),
-        ("longest_retry_delay_ms", c_uint32),
-        ("retry_jitter_percent", c_uint32),
-        ("retry_errors", c_uint32),
-        ("retries_unsafe_methods", c_int32),
-        ("retry_statuses", c_char_p),
-        ("accepted_statuses", c_char_p),
-        ("request_timeout_ms", c_uint32),
-        ("http_version", c_int32),
-        ("resource_timeout_ms", c_uint64),
-        ("redirects", c_int32),
-        ("maximum_redirects", c_uint32),
-        ("maximum_size", c_uint64),
-        ("bytes_per_second", c_uint64),
-        ("preset", c_int32),
-        ("requires_external_power", c_int32),
-        ("requires_unmetered", c_int32),
-        ("networks", c_uint32),
-        ("minimum_battery_percent", c_uint32),
-        ("maximum_thermal_state", c_int32),
-        ("maximum_cpu_pressure_percent", c_uint32),
-        ("maximum_io_pressure_percent", c_uint32),
-        ("maximum_memory_pressure_percent", c_uint32),
-        ("minimum_bytes_per_second", c_uint64),
-        ("quiet_hours", c_char_p),
-    ]
-
-
 class bh_request(Structure):
-    """A download, or an upload: a request with a body (``body_file``, body or parts) and without a destination is an
-    upload, and its event carries the answer's body. With both it is a download by that method, which begins anew after
-    each break: ranges are for GET (RFC 9110, section 14.2). Fields that contradict each other are refused, both named.
-    """
+    """A download or an upload. A request with a body and without a destination is an upload, whose event has the
+    response's body. One with both is a download with that method; it starts from its first byte after each break.
+    Fields that contradict each other are refused, and the message names both."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -286,10 +328,6 @@ class bh_request(Structure):
         ("header_count", c_size_t),
         ("user_data", c_void_p),
         ("user_data_size", c_size_t),
-        ("if_exists", c_int32),
-        ("priority", c_int32),
-        ("flags", c_uint32),
-        ("mode", c_uint32),
         ("method", c_char_p),
         ("group", c_char_p),
         ("checksum", c_char_p),
@@ -299,44 +337,38 @@ class bh_request(Structure):
         ("body_size", c_size_t),
         ("parts", POINTER(bh_part)),
         ("part_count", c_size_t),
-        ("body_source", c_int32),
-        ("refresh", c_int32),
-        ("expires_ms", c_int64),
         ("policy", POINTER(bh_policy)),
+        ("expires_ms", c_int64),
         ("earliest_start_ms", c_int64),
         ("latest_start_ms", c_int64),
         ("expected_bytes_received", c_uint64),
         ("expected_bytes_sent", c_uint64),
+        ("flags", c_uint32),
+        ("if_exists", c_int32),
+        ("body_source", c_int32),
+        ("refresh", c_int32),
+        ("priority", c_int32),
+        ("mode", c_uint32),
     ]
 
 
 class bh_enqueued(Structure):
-    _fields_ = [
-        ("task_id", c_uint64),
-        ("disposition", c_int32),
-        ("status", c_int32),
-    ]
-
-
-class bh_existing_task(Structure):
-    """A task that the idempotency key of a request found, as it was when the request was applied. The key of a success
-    still finds its task after the event was acknowledged, until the end of the round is, too: then no event of the task
-    comes again, and a transfer that is wanted once more needs another key."""
+    """The task of one request."""
 
     _fields_ = [
         ("struct_size", c_size_t),
         ("request", c_uint64),
         ("task_id", c_uint64),
         ("event_id", c_uint64),
-        ("state", c_int32),
-        ("reserved", c_int32),
+        ("disposition", c_int32),
+        ("task_state", c_int32),
     ]
 
 
 class bh_challenge(Structure):
-    """A question for a credential, for one protection space: the origin and the realm (RFC 9110, section 11.5). It
-    stays open until it is answered with ``bh_session_respond``, whatever happens to its event, and its tasks wait with
-    Reason.CREDENTIAL."""
+    """A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5). It is open until
+    ``respond``, or until no task waits for it; acknowledging its event does not end it. When the server refuses the
+    credential, a new challenge opens with a new id, whose ``failures`` is one more. docs/credentials.md."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -345,142 +377,132 @@ class bh_challenge(Structure):
         ("schemes", c_uint32),
         ("origin", c_char_p),
         ("realm", c_char_p),
-        ("failures", c_uint32),
-        ("time_ms", c_int64),
-        ("waiting_tasks", c_uint64),
-        ("task_id", c_uint64),
         ("url", c_char_p),
+        ("task_id", c_uint64),
+        ("waiting_tasks", c_uint64),
+        ("time_ms", c_int64),
+        ("failures", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
 class bh_event(Structure):
+    """A durable fact. All kinds have id, ``time_ms``, kind and round. Fields that a kind does not set are 0 or None."""
+
     _fields_ = [
         ("struct_size", c_size_t),
         ("id", c_uint64),
-        ("task_id", c_uint64),
-        ("round", c_uint64),
         ("time_ms", c_int64),
+        ("round", c_uint64),
+        ("task_id", c_uint64),
         ("kind", c_int32),
+        ("task_kind", c_int32),
         ("task_state", c_int32),
         ("status", c_int32),
         ("error_domain", c_int32),
+        ("http_status", c_int32),
         ("error_detail", c_int64),
         ("error_message", c_char_p),
         ("url", c_char_p),
         ("final_url", c_char_p),
         ("path", c_char_p),
         ("media_type", c_char_p),
+        ("checksum", c_char_p),
         ("idempotency_key", c_char_p),
-        ("http_status", c_int32),
-        ("attempts", c_uint32),
-        ("size", c_uint64),
-        ("bytes_received", c_uint64),
         ("user_data", c_void_p),
         ("user_data_size", c_size_t),
+        ("size", c_uint64),
+        ("bytes_received", c_uint64),
+        ("bytes_sent", c_uint64),
         ("headers", POINTER(bh_header)),
         ("header_count", c_size_t),
         ("error_body", c_void_p),
         ("error_body_size", c_size_t),
+        ("response_body", c_void_p),
+        ("response_body_size", c_size_t),
+        ("attempts", c_uint32),
+        ("reserved", c_uint32),
         ("challenge", POINTER(bh_challenge)),
         ("group", c_char_p),
         ("group_succeeded", c_uint64),
         ("group_failed", c_uint64),
         ("group_cancelled", c_uint64),
-        ("checksum", c_char_p),
-        ("bytes_sent", c_uint64),
-        ("response_body", c_void_p),
-        ("response_body_size", c_size_t),
-        ("task_kind", c_int32),
-        ("reserved", c_int32),
         ("activity", c_char_p),
     ]
 
 
-class bh_response(Structure):
-    """An answer to a challenge. It is used for the challenge's origin (or proxy) and this session only, is kept in the
-    engine's memory and nowhere else unless asked to, and is asked for again when an engine that had it is gone."""
+class bh_challenge_response(Structure):
+    """The response to a challenge. The engine uses it for the challenge's origin or proxy and for this session only,
+    and keeps it in memory. A later engine asks for it again."""
 
     _fields_ = [
         ("struct_size", c_size_t),
         ("kind", c_int32),
+        ("flags", c_uint32),
         ("user", c_char_p),
         ("password", c_char_p),
         ("headers", POINTER(bh_header)),
         ("header_count", c_size_t),
         ("url", c_char_p),
         ("expires_ms", c_int64),
-        ("flags", c_uint32),
     ]
 
 
-class bh_progress(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("task_id", c_uint64),
-        ("state", c_int32),
-        ("reason", c_int32),
-        ("offset", c_uint64),
-        ("size", c_uint64),
-        ("bytes_per_second", c_uint64),
-        ("body_sent", c_uint64),
-        ("body_size", c_uint64),
-    ]
-
-
-class bh_task(Structure):
+class bh_task_info(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
         ("id", c_uint64),
         ("round", c_uint64),
+        ("kind", c_int32),
         ("state", c_int32),
         ("reason", c_int32),
+        ("status", c_int32),
         ("reason_text", c_char_p),
+        ("error_message", c_char_p),
         ("next_attempt_ms", c_int64),
         ("url", c_char_p),
         ("destination", c_char_p),
+        ("path", c_char_p),
         ("idempotency_key", c_char_p),
+        ("group", c_char_p),
         ("user_data", c_void_p),
         ("user_data_size", c_size_t),
         ("priority", c_int32),
-        ("status", c_int32),
-        ("error_message", c_char_p),
         ("http_status", c_int32),
         ("attempts", c_uint32),
+        ("reserved", c_uint32),
         ("offset", c_uint64),
         ("size", c_uint64),
-        ("bytes_per_second", c_uint64),
-        ("enqueued_ms", c_int64),
-        ("kind", c_int32),
-        ("reserved", c_int32),
-        ("group", c_char_p),
         ("body_sent", c_uint64),
         ("body_size", c_uint64),
+        ("bytes_per_second", c_uint64),
+        ("enqueued_ms", c_int64),
         ("ended_ms", c_int64),
-        ("path", c_char_p),
         ("earliest_start_ms", c_int64),
         ("latest_start_ms", c_int64),
         ("expected_bytes_received", c_uint64),
         ("expected_bytes_sent", c_uint64),
-        ("constraints", POINTER(bh_policy)),
+        ("constraints", POINTER(bh_constraints)),
     ]
 
 
 class bh_task_selection(Structure):
-    """Which tasks: those with one of ``ids``, or all when ``id_count`` is 0, that are in one of ``states`` (bits 1 <<
-    TaskState; 0: any) and in ``group`` (None: any). A None selection means all."""
+    """Which tasks: those that are among ``ids`` (all if ``id_count`` is 0), in one of ``states`` (0: any) and in
+    ``group`` (None: any). A None selection is all tasks."""
 
     _fields_ = [
         ("struct_size", c_size_t),
         ("ids", POINTER(c_uint64)),
         ("id_count", c_size_t),
-        ("states", c_uint32),
         ("group", c_char_p),
+        ("states", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
 class bh_attempt(Structure):
-    """One request of a task, redirects included (Apple: URLSessionTaskTransactionMetrics). Times that end in _us are
-    microseconds after the start, or -1 when that was not reached, or not needed because a connection was used again."""
+    """One request of a task, redirects included (Apple: URLSessionTaskTransactionMetrics). Fields that end in _us are
+    microseconds after the start, or -1 when that was not reached, or not needed on a connection that was open."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -506,32 +528,46 @@ class bh_attempt(Structure):
         ("response_start_us", c_int64),
         ("response_end_us", c_int64),
         ("protocol", c_char_p),
-        ("reused_connection", c_int32),
-        ("proxy_connection", c_int32),
         ("local_address", c_char_p),
         ("remote_address", c_char_p),
-        ("local_port", c_uint16),
-        ("remote_port", c_uint16),
-        ("reserved", c_uint32),
         ("tls_version", c_char_p),
         ("tls_cipher", c_char_p),
         ("request_header_bytes", c_uint64),
         ("request_body_bytes", c_uint64),
         ("response_header_bytes", c_uint64),
         ("response_body_bytes", c_uint64),
+        ("local_port", c_uint16),
+        ("remote_port", c_uint16),
+        ("reused_connection", c_bool),
+        ("proxy_connection", c_bool),
+        ("reserved", c_uint8 * 2),
     ]
 
 
-class bh_wait(Structure):
-    """A time in which a task did not move, and why."""
+class bh_wait_record(Structure):
+    """A time in which a task did not run."""
 
     _fields_ = [
         ("struct_size", c_size_t),
         ("reason", c_int32),
-        ("reserved", c_int32),
+        ("reserved", c_uint32),
         ("reason_text", c_char_p),
         ("began_ms", c_int64),
         ("ended_ms", c_int64),
+    ]
+
+
+class bh_progress(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("task_id", c_uint64),
+        ("state", c_int32),
+        ("reason", c_int32),
+        ("offset", c_uint64),
+        ("size", c_uint64),
+        ("bytes_per_second", c_uint64),
+        ("body_sent", c_uint64),
+        ("body_size", c_uint64),
     ]
 
 
@@ -539,7 +575,8 @@ class bh_condition(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
         ("kind", c_int32),
-        ("is_known", c_int32),
+        ("is_known", c_bool),
+        ("reserved", c_uint8 * 3),
         ("value", c_int64),
         ("name", c_char_p),
         ("text", c_char_p),
@@ -549,17 +586,16 @@ class bh_condition(Structure):
 
 
 class bh_hold(Structure):
-    """Tasks of a session that are held back for one reason; each task is in one of these, by the reason of its
-    ``Task``."""
+    """Tasks of a session that are held for one reason."""
 
     _fields_ = [
         ("struct_size", c_size_t),
         ("application", c_char_p),
         ("session", c_char_p),
         ("origin", c_char_p),
-        ("reason", c_int32),
-        ("reserved", c_int32),
         ("reason_text", c_char_p),
+        ("reason", c_int32),
+        ("reserved", c_uint32),
         ("began_ms", c_int64),
         ("next_look_ms", c_int64),
         ("tasks", c_uint64),
@@ -567,18 +603,18 @@ class bh_hold(Structure):
 
 
 class bh_network(Structure):
-    """A network, and what its administrator says of it: NetworkManager's connection, else the interface of the default
-    route. Fields from ``kind`` on are only read."""
+    """A network and its administrator's settings: NetworkManager's connection, else the interface of the default route.
+    ``bh_store_set_network`` ignores read-only fields."""
 
     _fields_ = [
         ("struct_size", c_size_t),
         ("name", c_char_p),
         ("metered", c_int32),
         ("month_starts_on", c_uint32),
-        ("daily_budget", c_uint64),
-        ("monthly_budget", c_uint64),
-        ("kind", c_int32),
-        ("is_current", c_int32),
+        ("budget", bh_budget),
+        ("kind", c_uint32),
+        ("is_current", c_bool),
+        ("reserved", c_uint8 * 3),
         ("used_today", c_uint64),
         ("used_this_month", c_uint64),
         ("day_ends_ms", c_int64),
@@ -612,20 +648,21 @@ GROWING: tuple[type[Structure], ...] = (
     bh_engine_info,
     bh_limits,
     bh_launch_info,
+    bh_policy,
     bh_session_configuration,
     bh_session_info,
     bh_launch,
-    bh_policy,
+    bh_part,
     bh_request,
-    bh_existing_task,
+    bh_enqueued,
     bh_challenge,
     bh_event,
-    bh_response,
-    bh_progress,
-    bh_task,
+    bh_challenge_response,
+    bh_task_info,
     bh_task_selection,
     bh_attempt,
-    bh_wait,
+    bh_wait_record,
+    bh_progress,
     bh_condition,
     bh_hold,
     bh_network,
@@ -635,7 +672,11 @@ GROWING: tuple[type[Structure], ...] = (
 
 #: Structs without a size of their own, whose layout never changes.
 FIXED: tuple[type[Structure], ...] = (
+    bh_retry_policy,
+    bh_transfer_rules,
+    bh_constraints,
+    bh_tls_settings,
+    bh_proxy_settings,
+    bh_budget,
     bh_header,
-    bh_part,
-    bh_enqueued,
 )

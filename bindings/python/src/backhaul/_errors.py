@@ -44,11 +44,11 @@ class BackhaulError(Exception):
         self.domain = domain
         #: The code below the status, or 0.
         self.detail = detail
-        #: Position of the first item that was wrong, where several were given.
+        #: Number of the first wrong item, where several were given.
         self.index = index
         #: Of a verb that was not answered in time, which goes on: ask it for the outcome, do not repeat the verb.
         self.ticket: Outcome | None = None
-        #: For an enqueue: what had been applied before the refused request, in order.
+        #: For an enqueue that was refused: the results of the requests that were applied, in their order.
         self.applied: Sequence[Enqueued] = ()
 
     def __str__(self) -> str:

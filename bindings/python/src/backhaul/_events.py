@@ -34,7 +34,7 @@ class EventSource:
         """What is there now; does not wait for events."""
         cursor, size = _writing.cursor(after), _writing.maximum(maximum)
         return Ticket.start(
-            self._application, self._read, library.bh_session_poll_start, self._handle.pointer, cursor, size
+            self._application, self._read, library.bh_session_poll, self._handle.pointer, cursor, size
         )
 
     def poll(self, after: int, maximum: int, timeout: float | None) -> Events:

@@ -10,14 +10,14 @@ from ._constants import Status
 from ._ctypes import bh_application, bh_batch, bh_error, bh_session, bh_ticket
 from ._errors import error_for, error_from
 from ._library import library
-from ._numbers import NO_INDEX
+from ._numbers import START
 
 Pointer = TypeVar("Pointer", bound=c_void_p)
 
 
 def new_error() -> bh_error:
-    """A bh_error as BH_ERROR_INIT makes it."""
-    return bh_error(sizeof(bh_error), 0, 0, 0, NO_INDEX)
+    """A bh_error as BH_INIT makes it."""
+    return bh_error(sizeof(bh_error))
 
 
 def call(function: Callable[..., int], *arguments: Any) -> None:
@@ -26,6 +26,17 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
     status = function(*arguments, byref(details))
     if status != Status.OK:
         raise error_from(status, details)
+
+
+def start(function: Callable[..., int], *arguments: Any) -> TicketHandle:
+    """Starts an operation: calls its function with BH_START as the time-out, and NULL for each result."""
+    details = new_error()
+    # Behind the time-out are the results and the error.
+    results = len(function.argtypes) - len(arguments) - 2  # type: ignore[attr-defined]
+    status = function(*arguments, START, *[None] * results, byref(details))
+    if status != Status.STARTED:
+        raise error_from(status, details)
+    return TicketHandle(details.ticket)
 
 
 class Handle(Generic[Pointer]):

@@ -72,9 +72,9 @@ class Launch:
     id: int
     #: How many in a row, this one included: 1 unless earlier ones did not complete.
     launches: int
-    #: Attention.FINISHED, CHALLENGE and ACTIVITY, as any of the sessions has.
-    reasons: Attention
-    #: All that are concerned and not completed yet, as they are now.
+    #: Attention.FINISHED, CHALLENGE and ACTIVITY of its sessions.
+    attention: Attention
+    #: Those that need their host and are not completed.
     sessions: tuple[SessionInfo, ...]
 
 
@@ -83,7 +83,7 @@ class EngineInfo:
     """Who runs the transfers of a store."""
 
     process_id: int
-    #: Of its library, such as "0.4.0".
+    #: Of its library, such as "1.0.0".
     version: str
     #: Hosting.DAEMON or Hosting.EMBEDDED.
     hosting: Hosting

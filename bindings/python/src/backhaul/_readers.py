@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from ctypes import Structure
+from ctypes import Structure, sizeof
 from operator import attrgetter
 from typing import Any, Callable, Generic, TypeVar
 
-from . import _constants
-from ._copying import chosen, data, header_pairs, text, texts, words
+from . import _constants, _rules
+from ._constants import ItemKind
+from ._copying import chosen, data, header_pairs, something, text, texts, words
+from ._handles import BatchHandle
+from ._library import library
 
 Value = TypeVar("Value")
 Conversion = Callable[[Any], Any]
@@ -17,6 +20,7 @@ Conversion = Callable[[Any], Any]
 #: Annotation -> how such a field is made of what C has; None: it is that itself.
 _CONVERSIONS: Mapping[str, Conversion | None] = {
     "int": None,
+    "int | None": something,
     "str": words,
     "str | None": text,
     "Path | None": text,
@@ -55,7 +59,19 @@ def enumeration(annotation: str) -> Any:
     return next((vars(_constants)[word] for word in annotation.split(" | ") if word in vars(_constants)), None)
 
 
-def _conversion(annotation: str) -> Conversion | None:
+def part(annotation: str) -> Any:
+    """The part of a configuration that an annotation names, such as ``RetryPolicy``; None: it names none."""
+    kind = vars(_rules).get(annotation)
+    return kind if dataclasses.is_dataclass(kind) else None
+
+
+def field_types(struct: type[Structure]) -> dict[str, Any]:
+    return {name: kind for name, kind, *_ in struct._fields_}
+
+
+def _conversion(annotation: str, kind_of_c: Any) -> Conversion | None:
+    if part(annotation):
+        return Reader(kind_of_c, part(annotation))
     kind = enumeration(annotation)
     if kind is None:
         return _CONVERSIONS[annotation]
@@ -71,15 +87,6 @@ def _member(kind: Any) -> Conversion:
 def _optional(convert: Conversion) -> Conversion:
     """0 stands for nothing."""
     return lambda raw: convert(raw) if raw else None
-
-
-def places(struct: type[Structure], path: str = "") -> dict[str, tuple[str, Any]]:
-    """Each field of the struct, and of the structs in it: its path, such as ``constraints.preset``, and its type."""
-    found: dict[str, tuple[str, Any]] = {}
-    for name, kind, *_ in struct._fields_:
-        if isinstance(kind, type) and issubclass(kind, Structure):
-            found = {**places(kind, f"{path}{name}."), **found}
-    return {**found, **{name: (path + name, kind) for name, kind, *_ in struct._fields_}}
 
 
 class Reader(Generic[Value]):
@@ -99,19 +106,19 @@ class Reader(Generic[Value]):
         computed: Mapping[str, Conversion] | None = None,
     ) -> None:
         self.struct = struct
-        self._value = value
+        self._value = _by_position(value)
         names: list[str] = []
         self._conversions: list[tuple[int, Conversion]] = []
         self._computations: list[tuple[int, Conversion]] = []
-        of_struct, of_field, where = computed or {}, converted or {}, places(struct)
+        of_struct, of_field, types = computed or {}, converted or {}, field_types(struct)
         for position, (field, annotation) in enumerate(_fields(value)):
-            name = where[(renamed or {}).get(field, field)][0]
+            name = (renamed or {}).get(field, field)
             computation = of_struct.get(field) or (_PAIRS[annotation](name) if annotation in _PAIRS else None)
             if computation:
                 # Any field does in its place.
-                name = "struct_size"
+                name = next(iter(types))
                 self._computations.append((position, computation))
-            elif conversion := of_field.get(field) or _conversion(annotation):
+            elif conversion := of_field.get(field) or _conversion(annotation, types[name]):
                 self._conversions.append((position, conversion))
             names.append(name)
         # One call for all fields: half the time of a listing is spent on them.
@@ -123,11 +130,27 @@ class Reader(Generic[Value]):
             values[position] = convert(values[position])
         for position, compute in self._computations:
             values[position] = compute(raw)
-        return self._value(*values, *more)
+        made: Value = self._value(*values, *more)
+        return made
 
 
 def _fields(value: Any) -> list[tuple[str, str]]:
     """Name and annotation of each field that is not given by the caller."""
     if not dataclasses.is_dataclass(value):
-        return [(name, getattr(kind, "__forward_arg__", kind)) for name, kind in value.__annotations__.items()]
+        return [(name, kind.__forward_arg__) for name, kind in value.__annotations__.items()]
     return [(field.name, str(field.type)) for field in dataclasses.fields(value) if not field.name.startswith("_")]
+
+
+def _by_position(value: Any) -> Any:
+    """The initializer for fields in their order: that of a part takes keywords only."""
+    if part(value.__name__) is not value:
+        return value
+    names = [field.name for field in dataclasses.fields(value)]
+    return lambda *values: value(**dict(zip(names, values)))
+
+
+def items(batch: BatchHandle, kind: ItemKind, read: Reader[Value], *more: Any) -> list[Value]:
+    """The items of a batch. ``more`` are the fields that the caller gives."""
+    pointer, struct, size = batch.pointer, read.struct, sizeof(read.struct)
+    addresses = [library.bh_batch_item(pointer, index, kind, size) for index in range(library.bh_batch_count(pointer))]
+    return [read(struct.from_address(address), *more) for address in addresses]

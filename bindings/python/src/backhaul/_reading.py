@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from ctypes import Array, addressof
 from typing import NamedTuple
 
-from ._constants import Attention, Disposition, Status, TaskState
-from ._copying import has_more, items, known_size, something, texts
+from ._constants import ItemKind
+from ._copying import has_more, known_size, texts
 from ._ctypes import (
     bh_challenge,
+    bh_constraints,
     bh_engine_info,
-    bh_enqueued,
     bh_event,
     bh_launch,
     bh_launch_info,
     bh_progress,
     bh_session_info,
-    bh_task,
+    bh_task_info,
 )
 from ._event import Acknowledging, Event
 from ._handles import BatchHandle
 from ._launch import EngineInfo, Launch, LaunchInfo
-from ._library import library
-from ._readers import Reader
-from ._reading_transfers import _policy
-from ._requests import Enqueued
+from ._readers import Reader, items
+from ._rules import Constraints
 from ._values import Challenge, Progress, SessionInfo, TaskInfo
 
 
 class Events(NamedTuple):
-    """What one poll handed out."""
+    """What one poll returned."""
 
     items: list[Event]
     #: Whether there was more than the poll allowed.
@@ -40,6 +37,11 @@ def _additions(raw: bh_launch_info) -> dict[str, str]:
     """Of the environment."""
     additions = texts(raw.environment, raw.environment_count)
     return {name: value for name, _, value in (addition.partition("=") for addition in additions)}
+
+
+def _concerned(raw: bh_launch) -> tuple[SessionInfo, ...]:
+    """The sessions of a launch."""
+    return tuple(_session_info(raw.sessions[index].contents) for index in range(raw.session_count))
 
 
 def _version(raw: int) -> str:
@@ -53,75 +55,47 @@ _event = Reader(
     renamed={"key": "idempotency_key", "state": "task_state"},
     converted={"challenge": lambda raw: _challenge(raw.contents) if raw else None},
 )
+_constraints = Reader(bh_constraints, Constraints)
 _task = Reader(
-    bh_task,
+    bh_task_info,
     TaskInfo,
     renamed={"key": "idempotency_key"},
-    converted={
-        "size": known_size,
-        "expected_bytes_received": something,
-        "expected_bytes_sent": something,
-        "constraints": lambda raw: _policy(raw.contents) if raw else None,
-    },
+    converted={"size": known_size, "constraints": lambda raw: _constraints(raw.contents) if raw else None},
 )
-_session_info = Reader(bh_session_info, SessionInfo, converted={"consumer": something})
+_session_info = Reader(bh_session_info, SessionInfo)
 _progress = Reader(bh_progress, Progress, converted={"size": known_size})
-_launch_info = Reader(
-    bh_launch_info, LaunchInfo, converted={"process_id": something}, computed={"environment": _additions}
-)
+_launch_info = Reader(bh_launch_info, LaunchInfo, computed={"environment": _additions})
+_launch = Reader(bh_launch, Launch, computed={"sessions": _concerned})
 _engine = Reader(bh_engine_info, EngineInfo, converted={"version": _version})
 
 
-def _launch(raw: bh_launch) -> Launch:
-    # The array has no stride of its own: a newer library's items are as large as they say.
-    sessions, first = [], addressof(raw.sessions.contents) if raw.session_count else 0
-    for index in range(raw.session_count):
-        sessions.append(_session_info(bh_session_info.from_address(first + index * raw.sessions[0].struct_size)))
-    return Launch(raw.id, raw.launches, Attention(raw.reasons), tuple(sessions))
-
-
 def events(batch: BatchHandle, session: Acknowledging) -> Events:
-    return Events([_event(raw, session) for raw in items(batch, library.bh_batch_event_at)], has_more(batch))
+    return Events(items(batch, ItemKind.EVENT, _event, session), has_more(batch))
 
 
 def tasks(batch: BatchHandle) -> list[TaskInfo]:
-    return [_task(raw) for raw in items(batch, library.bh_batch_task_at)]
+    return items(batch, ItemKind.TASK, _task)
 
 
 def sessions(batch: BatchHandle) -> list[SessionInfo]:
-    return [_session_info(raw) for raw in items(batch, library.bh_batch_session_at)]
+    return items(batch, ItemKind.SESSION, _session_info)
 
 
 def challenges(batch: BatchHandle) -> list[Challenge]:
-    return [_challenge(raw) for raw in items(batch, library.bh_batch_challenge_at)]
+    return items(batch, ItemKind.CHALLENGE, _challenge)
 
 
 def progress(batch: BatchHandle) -> list[Progress]:
-    return [_progress(raw) for raw in items(batch, library.bh_batch_progress_at)]
+    return items(batch, ItemKind.PROGRESS, _progress)
 
 
 def launches(batch: BatchHandle) -> list[LaunchInfo]:
-    return [_launch_info(raw) for raw in items(batch, library.bh_batch_launch_info_at)]
+    return items(batch, ItemKind.LAUNCH_INFO, _launch_info)
 
 
 def launch(batch: BatchHandle) -> Launch | None:
-    return next((_launch(raw) for raw in items(batch, library.bh_batch_launch_at)), None)
+    return next(iter(items(batch, ItemKind.LAUNCH, _launch)), None)
 
 
 def engine(batch: BatchHandle) -> EngineInfo:
-    return [_engine(raw) for raw in items(batch, library.bh_batch_engine_at)][0]
-
-
-def enqueued(raw: Array[bh_enqueued], count: int) -> list[Enqueued]:
-    return [
-        Enqueued(item.task_id, Disposition(item.disposition), Status(item.status))
-        for item in (raw[index] for index in range(count))
-    ]
-
-
-def found(batch: BatchHandle, results: list[Enqueued]) -> None:
-    """Adds how the tasks stand that were there."""
-    for raw in items(batch, library.bh_batch_existing_task_at):
-        results[raw.request] = results[raw.request]._replace(
-            state=TaskState(raw.state), event_id=raw.event_id or None
-        )
+    return items(batch, ItemKind.ENGINE, _engine)[0]

@@ -4,39 +4,34 @@ from __future__ import annotations
 
 from ._activity import ActivityInfo
 from ._conditions import Condition, Hold, Network, Wait
-from ._copying import chosen, items, something
-from ._ctypes import bh_activity, bh_condition, bh_hold, bh_network, bh_wait
+from ._constants import ItemKind
+from ._copying import chosen
+from ._ctypes import bh_activity, bh_condition, bh_hold, bh_network, bh_wait_record
 from ._handles import BatchHandle
-from ._library import library
-from ._readers import Reader
+from ._readers import Reader, items
 
-
-_wait = Reader(bh_wait, Wait)
+_wait = Reader(bh_wait_record, Wait)
 _condition = Reader(bh_condition, Condition, computed={"value": lambda raw: raw.value if raw.is_known else None})
 _hold = Reader(bh_hold, Hold)
 _network = Reader(bh_network, Network)
-_activity = Reader(
-    bh_activity,
-    ActivityInfo,
-    converted={"repeats": lambda raw: chosen(raw) is not False, "last_task": something},
-)
+_activity = Reader(bh_activity, ActivityInfo, converted={"repeats": lambda raw: chosen(raw) is not False})
 
 
 def waits(batch: BatchHandle) -> list[Wait]:
-    return [_wait(raw) for raw in items(batch, library.bh_batch_wait_at)]
+    return items(batch, ItemKind.WAIT, _wait)
 
 
 def conditions(batch: BatchHandle) -> list[Condition]:
-    return [_condition(raw) for raw in items(batch, library.bh_batch_condition_at)]
+    return items(batch, ItemKind.CONDITION, _condition)
 
 
 def holds(batch: BatchHandle) -> list[Hold]:
-    return [_hold(raw) for raw in items(batch, library.bh_batch_hold_at)]
+    return items(batch, ItemKind.HOLD, _hold)
 
 
 def networks(batch: BatchHandle) -> list[Network]:
-    return [_network(raw) for raw in items(batch, library.bh_batch_network_at)]
+    return items(batch, ItemKind.NETWORK, _network)
 
 
 def activities(batch: BatchHandle) -> list[ActivityInfo]:
-    return [_activity(raw) for raw in items(batch, library.bh_batch_activity_at)]
+    return items(batch, ItemKind.ACTIVITY, _activity)

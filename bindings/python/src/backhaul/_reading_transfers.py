@@ -1,4 +1,4 @@
-"""From the library's structs to configurations, limits and attempts."""
+"""From the library's structs to configurations, limits, attempts and the results of an enqueue."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from dataclasses import fields
 
 from ._attempt import Attempt
 from ._configuration import Limits, SessionConfiguration
-from ._copying import items
-from ._ctypes import bh_attempt, bh_limits, bh_policy, bh_session_configuration
+from ._constants import ItemKind
+from ._ctypes import bh_attempt, bh_enqueued, bh_limits, bh_session_configuration
 from ._handles import BatchHandle
-from ._library import library
-from ._readers import Reader
-from ._requests import Policy
+from ._readers import Reader, items
+from ._requests import Enqueued
 
 
 def _reached(microseconds: int) -> int | None:
     return None if microseconds < 0 else microseconds
 
 
-_policy = Reader(bh_policy, Policy)
 _configuration = Reader(bh_session_configuration, SessionConfiguration)
 _limits = Reader(bh_limits, Limits)
 _attempt = Reader(
@@ -26,15 +24,20 @@ _attempt = Reader(
     Attempt,
     converted={field.name: _reached for field in fields(Attempt) if field.name.endswith("_us")},
 )
+_enqueued = Reader(bh_enqueued, Enqueued, renamed={"state": "task_state"})
 
 
 def configuration(batch: BatchHandle) -> SessionConfiguration:
-    return [_configuration(raw) for raw in items(batch, library.bh_batch_configuration_at)][0]
+    return items(batch, ItemKind.CONFIGURATION, _configuration)[0]
 
 
 def limits(batch: BatchHandle) -> Limits:
-    return [_limits(raw) for raw in items(batch, library.bh_batch_limits_at)][0]
+    return items(batch, ItemKind.LIMITS, _limits)[0]
 
 
 def attempts(batch: BatchHandle) -> list[Attempt]:
-    return [_attempt(raw) for raw in items(batch, library.bh_batch_attempt_at)]
+    return items(batch, ItemKind.ATTEMPT, _attempt)
+
+
+def enqueued(batch: BatchHandle) -> list[Enqueued]:
+    return items(batch, ItemKind.ENQUEUED, _enqueued)

@@ -1,4 +1,4 @@
-"""What to transfer, and how it differs from its session."""
+"""What to transfer, and what an enqueue did with it."""
 
 from __future__ import annotations
 
@@ -6,74 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypedDict
 
-from ._constants import (
-    BodySource,
-    Disposition,
-    HTTPVersion,
-    IfExists,
-    NetworkKind,
-    Preset,
-    Redirects,
-    Refresh,
-    RetryErrors,
-    Status,
-    TaskState,
-    ThermalState,
-)
+from ._constants import BodySource, Disposition, IfExists, Refresh, TaskState
+from ._rules import Policy
 from ._types import Headers, Moment, Path
-
-
-@dataclass(frozen=True)
-class Policy:
-    """How a task differs from its session. 0 or None: as the session's configuration says. Of the fields from
-    ``preset`` on the stricter of session and task holds: a task cannot loosen what its session asks for."""
-
-    #: Tries in a row without new durable bytes.
-    maximum_attempts: int = 0
-    #: Doubles with each try, with jitter.
-    first_retry_delay_ms: int = 0
-    longest_retry_delay_ms: int = 0
-    #: How much of each delay is random; 1 to 100.
-    retry_jitter_percent: int = 0
-    retry_errors: RetryErrors | None = None
-    #: Whether a POST or PATCH is repeated although the server may have done what it asks.
-    retries_unsafe_methods: bool | None = None
-    #: "408,425,429,500,502-504"
-    retry_statuses: str | None = None
-    #: "200-299": others are failures.
-    accepted_statuses: str | None = None
-    #: Without a byte from the server.
-    request_timeout_ms: int = 0
-    #: From enqueue.
-    resource_timeout_ms: int = 0
-    http_version: HTTPVersion = HTTPVersion.DEFAULT
-    #: "follow", "same_origin" or "none".
-    redirects: str | Redirects | None = None
-    maximum_redirects: int = 0
-    #: Bytes that a file may have, else Status.TOO_LARGE.
-    maximum_size: int = 0
-    #: Of this task, beside the session's limit; changed with ``set_rate``.
-    bytes_per_second: int = 0
-    #: "discretionary" or "overnight": what it waits for when it can. A field that is set beside it takes its place.
-    preset: str | Preset | None = None
-    #: Whether it waits while the machine runs on battery.
-    requires_external_power: bool | None = None
-    #: Whether it waits while the network is metered.
-    requires_unmetered: bool | None = None
-    #: Kinds of network on which it runs; None: as the session.
-    networks: NetworkKind | None = None
-    #: Waits on battery with less, and then until it has 5 more; 1 to 100.
-    minimum_battery_percent: int = 0
-    #: "nominal", "fair" or "serious": waits while the machine is hotter.
-    maximum_thermal_state: str | ThermalState | None = None
-    #: Of the last ten seconds in which some process waited for a processor, a disk, memory; 1 to 100.
-    maximum_cpu_pressure_percent: int = 0
-    maximum_io_pressure_percent: int = 0
-    maximum_memory_pressure_percent: int = 0
-    #: When less has come for the session's ``slow_after_ms``, from an origin or from all, it pauses and probes.
-    minimum_bytes_per_second: int = 0
-    #: Hours of local time in which it waits: "22:00-06:30", or "mon-fri 08:00-18:00, sat 10:00-14:00".
-    quiet_hours: str | None = None
 
 
 @dataclass(frozen=True)
@@ -187,19 +122,20 @@ class DownloadOptions(TransferOptions, total=False):
 
 
 class Enqueued(NamedTuple):
-    """What an enqueue did with one request."""
+    """The task of one request."""
 
+    #: Number of the request, from 0.
+    request: int
     task_id: int
     disposition: Disposition
-    status: Status
-    #: How the task stood that the idempotency key found. None: it is new, or the call has failed.
+    #: Of a task that the idempotency key found; None: it is new.
     state: TaskState | None = None
-    #: Of the end of that task, while it is not acknowledged.
+    #: Of the end of a found task, while it is not acknowledged.
     event_id: int | None = None
 
     @property
     def is_new(self) -> bool:
-        """False when the idempotency key found a task that was there."""
+        """False when the idempotency key found an earlier task."""
         return self.disposition is Disposition.NEW
 
     @property
@@ -209,5 +145,5 @@ class Enqueued(NamedTuple):
 
     @property
     def is_acknowledged(self) -> bool:
-        """Whether its end was acknowledged: no event of the task comes any more."""
+        """Whether its event was acknowledged. No event of the task comes again; another transfer needs another key."""
         return self.has_ended and self.event_id is None

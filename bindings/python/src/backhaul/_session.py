@@ -86,9 +86,9 @@ class Session(SessionTasks):
     def enqueue(
         self, requests: Iterable[Request], *, chunk: int = ENQUEUE_CHUNK, timeout: float | None = None
     ) -> list[Enqueued]:
-        """Hands over many requests, read from the iterable in chunks. Each chunk is checked whole before any of it is
+        """Enqueues many requests, read from the iterable in chunks. Each chunk is checked whole before any of it is
         applied, and ``timeout`` holds for each. When a request is refused, the error's ``index`` is its number and
-        ``applied`` has the results of those before it; with idempotency keys everything may simply be said again."""
+        ``applied`` has the results of those that were applied; with idempotency keys the call may be repeated."""
         done: list[Enqueued] = []
         remaining = iter(requests)
         while True:
@@ -203,14 +203,14 @@ class Session(SessionTasks):
     # The session itself
 
     def configuration(self, *, timeout: float | None = None) -> SessionConfiguration:
-        """The remembered configuration with its defaults filled in."""
+        """The stored configuration with its defaults filled in."""
         return self.start.configuration().result(timeout)
 
-    def update(self, configuration: SessionConfiguration, *, timeout: float | None = None) -> None:
-        """Replaces the remembered configuration; ``dataclasses.replace(session.configuration(), …)`` makes a changed
-        one. Holds for attempts that start
-        from now on; ``bytes_per_second`` and the limits on tasks and connections hold at once."""
-        self.start.update(configuration).result(timeout)
+    def set_configuration(self, configuration: SessionConfiguration, *, timeout: float | None = None) -> None:
+        """Replaces the stored configuration; ``dataclasses.replace(session.configuration(), …)`` makes a changed one.
+        It applies to attempts that start after that; ``bytes_per_second``, the limits on tasks, connections and
+        history, and shorter delays and time-outs apply at once."""
+        self.start.set_configuration(configuration).result(timeout)
 
     def invalidate(self, *, cancel: bool = False, timeout: float | None = None) -> None:
         """No further task can be enqueued. Tasks end, or are cancelled; when all events are acknowledged the session is

@@ -9,8 +9,8 @@ from ._attempt import Attempt
 from ._conditions import Wait
 from ._constants import IfExists, TaskState
 from ._identity import Among, Identity
-from ._numbers import START_UNCHANGED
-from ._requests import Policy
+from ._numbers import TIME_UNCHANGED
+from ._rules import Constraints
 from ._session_verbs import PAGE, SessionVerbs
 from ._types import Moment, Path
 from ._values import TaskInfo
@@ -54,7 +54,7 @@ class SessionTasks:
 
     def waits(self, task: Identity, *, timeout: float | None = None) -> list[Wait]:
         """When and why a task that is listed or in the history has waited, oldest first; of many the newest 1,000.
-        Waits for a turn, for a rate and for an answer are too short and too many to be kept. Raises NotFound."""
+        Waits for a slot, for a rate and for a response are too short and too many to be recorded. Raises NotFound."""
         return self.start.waits(task).result(timeout)
 
     def history(self, after: Identity = 0, *, timeout: float | None = None) -> Iterator[TaskInfo]:
@@ -113,23 +113,22 @@ class SessionTasks:
 
     def set_constraints(
         self,
-        policy: Policy | None,
+        constraints: Constraints | None,
         tasks: Iterable[Identity] | None = None,
         *,
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """What each of these tasks (None: all) demands of the conditions from now on, in the place of what it was
-        enqueued with: the fields of ``policy`` from ``preset`` on, its others left out; None: nothing. The session's
-        own demands stay. Returns how many changed."""
-        return self.start.set_constraints(policy, tasks, **among).result(timeout)
+        """Replaces the own constraints of each of these tasks (None: all); constraints of None removes them. Those of
+        the session stay. Returns how many changed."""
+        return self.start.set_constraints(constraints, tasks, **among).result(timeout)
 
     def reschedule(
         self,
         tasks: Iterable[Identity] | None = None,
         *,
-        earliest_start: Moment | None = START_UNCHANGED,
-        latest_start: Moment | None = START_UNCHANGED,
+        earliest_start: Moment | None = TIME_UNCHANGED,
+        latest_start: Moment | None = TIME_UNCHANGED,
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:

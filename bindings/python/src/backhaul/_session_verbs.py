@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from ctypes import byref, c_size_t, sizeof
+from ctypes import byref
 from typing import TYPE_CHECKING, Any, Callable, Protocol, TypeVar
 
 from . import (
@@ -18,17 +18,18 @@ from ._activity import Activity, ActivityInfo
 from ._attempt import Attempt
 from ._conditions import Wait
 from ._configuration import SessionConfiguration
-from ._constants import IfExists, TaskState
+from ._constants import IfExists, Invalidation, Status, TaskState
 from ._copying import released
-from ._ctypes import bh_batch, bh_enqueued, bh_request
-from ._errors import BackhaulError, invalid
+from ._ctypes import bh_batch
+from ._errors import BackhaulError, error_from, invalid
 from ._event import Acknowledging
 from ._events import EventSource
-from ._handles import ApplicationHandle, BatchHandle, SessionHandle, TicketHandle, call, take
+from ._handles import ApplicationHandle, BatchHandle, SessionHandle, TicketHandle, new_error
 from ._identity import Among, Identity
 from ._library import library
-from ._numbers import INVALIDATE_CANCEL, INVALIDATE_FINISH, START_UNCHANGED
-from ._requests import DownloadOptions, Enqueued, Part, Policy, Request, TransferOptions
+from ._numbers import TIME_UNCHANGED
+from ._requests import DownloadOptions, Enqueued, Part, Request, TransferOptions
+from ._rules import Constraints
 from ._task import Controlling, Task
 from ._tickets import AnsweredTicket, Ticket, count_only, from_batch, wait_only
 from ._types import Headers, Moment, Path
@@ -95,24 +96,23 @@ class SessionVerbs:
     def _enqueue(
         self, requests: Sequence[Request], first: int, transform: Callable[[list[Enqueued]], Result]
     ) -> Ticket[Result]:
-        count = len(requests)
         array = _writing_transfers.requests(requests, first)
 
         def read(ticket: TicketHandle) -> Result:
-            results, applied = (bh_enqueued * count)(), c_size_t()
-            try:
-                call(library.bh_ticket_enqueued, ticket.pointer, results, count, byref(applied))
-            except BackhaulError as error:
-                error.applied = _reading.enqueued(results, min(count, applied.value))
+            # A refused enqueue has results, too: those of the requests that were applied.
+            batch, details = bh_batch(), new_error()
+            status = library.bh_ticket_batch(ticket.pointer, byref(batch), byref(details))
+            results = released(BatchHandle(batch), _reading_transfers.enqueued) if batch else []
+            results = [result._replace(request=result.request + first) for result in results]
+            if status != Status.OK:
+                error = error_from(status, details)
+                error.applied = results
                 _renumber(error, first)
-                raise
-            done = _reading.enqueued(results, count)
-            batch = BatchHandle(take(bh_batch, library.bh_ticket_batch, ticket.pointer))
-            released(batch, lambda batch: _reading.found(batch, done))
-            return transform(done)
+                raise error
+            return transform(results)
 
         try:
-            return self._start(read, library.bh_session_enqueue_start, array, count, sizeof(bh_request))
+            return self._start(read, library.bh_session_enqueue, array, len(requests))
         except BackhaulError as error:
             _renumber(error, first)
             raise
@@ -125,16 +125,16 @@ class SessionVerbs:
         ids = _writing.identities(events)
         if not ids:
             return AnsweredTicket(0)
-        return self._start(count_only, library.bh_session_acknowledge_start, ids, len(ids))
+        return self._start(count_only, library.bh_session_acknowledge, ids, len(ids))
 
     def acknowledge_through(self, event: Identity) -> Ticket[int]:
-        return self._start(count_only, library.bh_session_acknowledge_through_start, _writing.identity(event))
+        return self._start(count_only, library.bh_session_acknowledge_through, _writing.identity(event))
 
     def complete(self) -> Ticket[None]:
-        return self._start(wait_only, library.bh_session_complete_start)
+        return self._start(wait_only, library.bh_session_complete)
 
     def challenges(self) -> Ticket[list[Challenge]]:
-        return self._start(from_batch(_reading.challenges), library.bh_session_challenges_start)
+        return self._start(from_batch(_reading.challenges), library.bh_session_challenges)
 
     def respond(
         self,
@@ -159,32 +159,32 @@ class SessionVerbs:
             keep=keep,
             expires=expires,
         )
-        return self._start(wait_only, library.bh_session_respond_start, _writing.challenge(challenge), byref(answer))
+        return self._start(wait_only, library.bh_session_respond, _writing.challenge(challenge), byref(answer))
 
     def watch_progress(self, interval: float) -> Ticket[None]:
-        return self._start(wait_only, library.bh_session_watch_progress_start, _writing.interval_ms(interval))
+        return self._start(wait_only, library.bh_session_watch_progress, _writing.interval_ms(interval))
 
     def configuration(self) -> Ticket[SessionConfiguration]:
-        return self._start(from_batch(_reading_transfers.configuration), library.bh_session_get_configuration_start)
+        return self._start(from_batch(_reading_transfers.configuration), library.bh_session_get_configuration)
 
-    def update(self, configuration: SessionConfiguration) -> Ticket[None]:
+    def set_configuration(self, configuration: SessionConfiguration) -> Ticket[None]:
         value = _writing_transfers.configuration(configuration)
-        return self._start(wait_only, library.bh_session_update_start, byref(value))
+        return self._start(wait_only, library.bh_session_set_configuration, byref(value))
 
     def invalidate(self, *, cancel: bool = False) -> Ticket[None]:
-        mode = INVALIDATE_CANCEL if cancel else INVALIDATE_FINISH
-        return self._start(wait_only, library.bh_session_invalidate_start, mode)
+        mode = Invalidation.CANCEL if cancel else Invalidation.FINISH
+        return self._start(wait_only, library.bh_session_invalidate, mode)
 
     def set_activity(self, activity: Activity) -> Ticket[None]:
         value = _writing_conditions.activity(activity)
-        return self._start(wait_only, library.bh_session_set_activity_start, byref(value))
+        return self._start(wait_only, library.bh_session_set_activity, byref(value))
 
     def remove_activity(self, identifier: str) -> Ticket[None]:
         name = _writing.text("activity's identifier", identifier)
-        return self._start(wait_only, library.bh_session_remove_activity_start, name)
+        return self._start(wait_only, library.bh_session_remove_activity, name)
 
     def activities(self) -> Ticket[list[ActivityInfo]]:
-        return self._start(from_batch(_reading_conditions.activities), library.bh_session_activities_start)
+        return self._start(from_batch(_reading_conditions.activities), library.bh_session_activities)
 
     def tasks(
         self,
@@ -201,7 +201,7 @@ class SessionVerbs:
             return AnsweredTicket([])
         return self._start(
             from_batch(_reading.tasks),
-            library.bh_session_tasks_start,
+            library.bh_session_tasks,
             _writing.selection(chosen, states, group),
             _writing.cursor(after),
             _writing.maximum(maximum),
@@ -209,66 +209,66 @@ class SessionVerbs:
 
     def task(self, task: Identity) -> Ticket[TaskInfo]:
         return self._start(
-            from_batch(lambda batch: _reading.tasks(batch)[0]), library.bh_task_info_start, _writing.identity(task)
+            from_batch(lambda batch: _reading.tasks(batch)[0]), library.bh_session_task, _writing.identity(task)
         )
 
     def attempts(self, task: Identity) -> Ticket[list[Attempt]]:
         return self._start(
-            from_batch(_reading_transfers.attempts), library.bh_task_attempts_start, _writing.identity(task)
+            from_batch(_reading_transfers.attempts), library.bh_task_attempts, _writing.identity(task)
         )
 
     def waits(self, task: Identity) -> Ticket[list[Wait]]:
         return self._start(
-            from_batch(_reading_conditions.waits), library.bh_task_waits_start, _writing.identity(task)
+            from_batch(_reading_conditions.waits), library.bh_task_waits, _writing.identity(task)
         )
 
     def history(self, after: int = 0, maximum: int = PAGE) -> Ticket[list[TaskInfo]]:
         """One page of the history: tasks with ids greater than ``after``."""
         return self._start(
             from_batch(_reading.tasks),
-            library.bh_session_history_start,
+            library.bh_session_history,
             _writing.cursor(after),
             _writing.maximum(maximum),
         )
 
     def cancel(self, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]) -> Ticket[int]:
-        return self._control(library.bh_tasks_cancel_start, tasks, among)
+        return self._control(library.bh_tasks_cancel, tasks, among)
 
     def suspend(self, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]) -> Ticket[int]:
-        return self._control(library.bh_tasks_suspend_start, tasks, among)
+        return self._control(library.bh_tasks_suspend, tasks, among)
 
     def resume(self, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]) -> Ticket[int]:
-        return self._control(library.bh_tasks_resume_start, tasks, among)
+        return self._control(library.bh_tasks_resume, tasks, among)
 
     def set_priority(
         self, priority: int, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]
     ) -> Ticket[int]:
         value = _writing.number("priority", priority, _writing.INT32)
-        return self._control(library.bh_tasks_set_priority_start, tasks, among, value)
+        return self._control(library.bh_tasks_set_priority, tasks, among, value)
 
     def set_rate(
         self, bytes_per_second: int, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]
     ) -> Ticket[int]:
         value = _writing.number("bytes per second", bytes_per_second, _writing.UINT64)
-        return self._control(library.bh_tasks_set_rate_start, tasks, among, value)
+        return self._control(library.bh_tasks_set_rate, tasks, among, value)
 
     def set_constraints(
-        self, policy: Policy | None, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]
+        self, constraints: Constraints | None, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]
     ) -> Ticket[int]:
-        slot = None if policy is None else byref(_writing_transfers.policy(policy))
-        return self._control(library.bh_tasks_set_constraints_start, tasks, among, slot)
+        slot = None if constraints is None else byref(_writing_transfers.constraints(constraints))
+        return self._control(library.bh_tasks_set_constraints, tasks, among, slot)
 
     def reschedule(
         self,
         tasks: Iterable[Identity] | None = None,
         *,
-        earliest_start: Moment | None = START_UNCHANGED,
-        latest_start: Moment | None = START_UNCHANGED,
+        earliest_start: Moment | None = TIME_UNCHANGED,
+        latest_start: Moment | None = TIME_UNCHANGED,
         **among: Unpack[Among],
     ) -> Ticket[int]:
         earliest = _writing.start_ms("earliest start", earliest_start)
         latest = _writing.start_ms("latest start", latest_start)
-        return self._control(library.bh_tasks_reschedule_start, tasks, among, earliest, latest)
+        return self._control(library.bh_tasks_reschedule, tasks, among, earliest, latest)
 
     def _control(
         self, function: Callable[..., int], tasks: Iterable[Identity] | None, among: Among, *arguments: Any
@@ -283,7 +283,7 @@ class SessionVerbs:
     def claim(self, task: Identity, destination: Path, *, if_exists: str | IfExists = IfExists.FAIL) -> Ticket[None]:
         return self._start(
             wait_only,
-            library.bh_task_claim_start,
+            library.bh_task_claim,
             _writing.identity(task),
             _writing.path("destination", destination),
             _writing.if_exists(if_exists),

@@ -9,8 +9,9 @@ from ._attempt import Attempt
 from ._conditions import Wait
 from ._constants import IfExists
 from ._identity import Identity
-from ._numbers import START_UNCHANGED
-from ._requests import Enqueued, Policy
+from ._numbers import TIME_UNCHANGED
+from ._requests import Enqueued
+from ._rules import Constraints
 from ._types import Moment, Path
 from ._values import TaskInfo
 
@@ -37,15 +38,15 @@ class Controlling(Protocol):
     ) -> int: ...
 
     def set_constraints(
-        self, policy: Policy | None, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None
+        self, constraints: Constraints | None, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None
     ) -> int: ...
 
     def reschedule(
         self,
         tasks: Iterable[Identity] | None = None,
         *,
-        earliest_start: Moment | None = START_UNCHANGED,
-        latest_start: Moment | None = START_UNCHANGED,
+        earliest_start: Moment | None = TIME_UNCHANGED,
+        latest_start: Moment | None = TIME_UNCHANGED,
         timeout: float | None = None,
     ) -> int: ...
 
@@ -108,16 +109,15 @@ class Task:
         """Limits it to so many bytes per second from now on; 0: to no less than its session and the engine."""
         return self._session.set_rate(bytes_per_second, [self.id], timeout=timeout) > 0
 
-    def set_constraints(self, policy: Policy | None, *, timeout: float | None = None) -> bool:
-        """What it demands of the conditions from now on, in the place of what it was enqueued with: the fields of
-        ``policy`` from ``preset`` on; None: nothing beside its session."""
-        return self._session.set_constraints(policy, [self.id], timeout=timeout) > 0
+    def set_constraints(self, constraints: Constraints | None, *, timeout: float | None = None) -> bool:
+        """Replaces its own constraints; None removes them. Those of its session stay."""
+        return self._session.set_constraints(constraints, [self.id], timeout=timeout) > 0
 
     def reschedule(
         self,
         *,
-        earliest_start: Moment | None = START_UNCHANGED,
-        latest_start: Moment | None = START_UNCHANGED,
+        earliest_start: Moment | None = TIME_UNCHANGED,
+        latest_start: Moment | None = TIME_UNCHANGED,
         timeout: float | None = None,
     ) -> bool:
         """When it is to start from now on; None: at once, and no latest start. Raises InvalidArgument where the latest

@@ -10,7 +10,7 @@ from typing import Any, Callable, Generic, TypeVar
 from ._constants import Status
 from ._ctypes import bh_batch, bh_ticket
 from ._errors import BackhaulError, error_for, error_from
-from ._handles import ApplicationHandle, BatchHandle, TicketHandle, call, new_error, take
+from ._handles import ApplicationHandle, BatchHandle, TicketHandle, call, new_error, start, take
 from ._library import library
 from ._copying import released
 from ._waiting import DEFAULT_SECONDS, Deadline, Patience, readable
@@ -46,8 +46,8 @@ class Ticket(Generic[Result]):
         function: Callable[..., int],
         *arguments: Any,
     ) -> Ticket[Result]:
-        """Calls a ``_start`` function; ``read`` takes the result out of the answered ticket."""
-        return cls(application, TicketHandle(take(bh_ticket, function, *arguments)), read)
+        """Starts the operation of a function; ``read`` takes the result out of the ended ticket."""
+        return cls(application, start(function, *arguments), read)
 
     def _is_answered(self, wait_ms: int = 0) -> bool:
         if self._outcome is not None:

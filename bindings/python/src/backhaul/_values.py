@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import NamedTuple, Optional
 
 from ._constants import Attention, ChallengeKind, LaunchState, Reason, Scheme, Status, TaskKind, TaskState
-from ._requests import Policy
+from ._rules import Constraints
 from ._types import moment, moment_or_none
 
 
@@ -59,9 +59,8 @@ class TaskInfo:
     #: As its request told.
     expected_bytes_received: int | None
     expected_bytes_sent: int | None
-    #: What the task itself demands of the conditions, in the fields from ``preset`` on: as it was enqueued, or as
-    #: ``set_constraints`` has said since. None: nothing, and in the history.
-    constraints: Policy | None = None
+    #: The task's own, as enqueued or set since; None: none, and in the history.
+    constraints: Constraints | None = None
 
     @property
     def next_attempt(self) -> datetime | None:
@@ -154,7 +153,7 @@ class SessionInfo:
     events: int
     attention: Attention
     #: Whether it was invalidated and still has tasks or events.
-    invalidating: bool
+    is_invalidated: bool
     #: Process id of the consumer, or None.
     consumer: int | None
     #: Unix time in milliseconds.

@@ -10,7 +10,8 @@ from operator import attrgetter
 from typing import Any, Callable, Generic, TypeVar
 
 from ._ctypes import bh_header
-from ._readers import enumeration, places
+from ._errors import invalid
+from ._readers import enumeration, field_types, part
 from ._writing import INT32, UINT32, UINT64, choice, copied, header_array, moment_ms, number, path, text, word
 
 Struct = TypeVar("Struct", bound=Structure)
@@ -23,7 +24,6 @@ _RANGES: Mapping[Any, range] = {c_int32: INT32, c_uint32: UINT32, c_uint64: UINT
 _CONVERSIONS: Mapping[str, Callable[[str, Any, int | None], Any]] = {
     "str": text,
     "str | None": text,
-    "Path": path,
     "Path | None": path,
     "bool | None": choice,
     "Moment | None": moment_ms,
@@ -95,7 +95,8 @@ class Writer(Generic[Struct]):
         omitted: Collection[str] = (),
     ) -> None:
         self._struct = struct
-        where = places(struct)
+        self._value = value
+        self._is_growing = "struct_size" in field_types(struct)
         fields = [field for field in dataclasses.fields(value) if field.name not in omitted]
         self._get = attrgetter(*(field.name for field in fields))
         self._writings: list[tuple[Any, Writing]] = []
@@ -103,29 +104,29 @@ class Writer(Generic[Struct]):
             writing = (special or {}).get(field.name)
             if writing is None:
                 name = (renamed or {}).get(field.name, field.name)
-                writing = _writing(name, (words or {}).get(field.name, field.name), str(field.type), where)
+                writing = _writing(name, str(field.type), field_types(struct), words or {}, field.name)
             self._writings.append((field.default, writing))
 
     def __call__(self, value: Any, index: int | None = None) -> Struct:
+        if not isinstance(value, self._value):
+            raise invalid(f"a {type(value).__name__} was given instead of a {self._value.__name__}", index)
         slot = self._struct()
         self.fill(slot, value, index)
         return slot
 
     def fill(self, slot: Struct, value: Any, index: int | None = None) -> None:
-        slot.struct_size = sizeof(self._struct)
+        if self._is_growing:
+            slot.struct_size = sizeof(self._struct)
         for given, (default, write) in zip(self._get(value), self._writings):
             if given is not default:
                 write(slot, given, index)
 
 
-def _writing(name: str, what: str, annotation: str, where: Mapping[str, tuple[str, Any]]) -> Writing:
+def _writing(name: str, annotation: str, types: Mapping[str, Any], words: Mapping[str, str], field: str) -> Writing:
+    what = words.get(field, field)
     name = f"{name}_ms" if annotation == "Moment | None" else name
-    path, kind = where[name]
-    writing = _plain_writing(name, what, annotation, kind)
-    return writing if path == name else _within(path.rpartition(".")[0], writing)
-
-
-def _plain_writing(name: str, what: str, annotation: str, kind: Any) -> Writing:
+    if part(annotation):
+        return _whole(name, Writer(types[name], part(annotation), words=words))
     choices = enumeration(annotation)
     if annotation in _CONVERSIONS:
         return _converted(name, what, _CONVERSIONS[annotation])
@@ -134,11 +135,10 @@ def _plain_writing(name: str, what: str, annotation: str, kind: Any) -> Writing:
     if annotation in ("bytes", "bytes | None"):
         return _sized(name, what)
     if choices is None or issubclass(choices, IntFlag):
-        return _numeric(name, what, _RANGES[kind])
+        return _numeric(name, what, _RANGES[types[name]])
     return _chosen(name, what, choices)
 
 
-def _within(path: str, write: Writing) -> Writing:
-    """Writes into a struct of the struct."""
-    inner = attrgetter(path)
-    return lambda slot, value, index: write(inner(slot), value, index)
+def _whole(name: str, writer: Writer[Any]) -> Writing:
+    """Of a struct in the struct."""
+    return lambda slot, value, index: setattr(slot, name, writer(value, index))

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from ctypes import POINTER, Array, c_char, c_uint64, c_void_p, cast, create_string_buffer, pointer, sizeof
+from ctypes import POINTER, Array, c_char, c_char_p, c_uint64, c_void_p, cast, create_string_buffer, pointer, sizeof
 from datetime import datetime
 from enum import IntEnum
 from typing import Any
 
-from ._constants import Choice, IfExists, ResponseKind, TaskState
-from ._ctypes import bh_header, bh_response, bh_task_selection
+from ._constants import (
+    ApplicationFlags,
+    ChallengeResponseFlags,
+    ChallengeResponseKind,
+    Choice,
+    Hosting,
+    IfExists,
+    TaskState,
+)
+from ._ctypes import (
+    bh_application_options,
+    bh_challenge_response,
+    bh_header,
+    bh_launch_command,
+    bh_task_selection,
+)
 from ._errors import invalid
 from ._identity import Identity
-from ._numbers import RESPONSE_KEEP, START_UNCHANGED
+from ._launch import LaunchCommand
+from ._numbers import TIME_UNCHANGED
 from ._types import Headers, Moment, Path
 from ._values import Challenge
 
@@ -114,8 +129,8 @@ def moment_ms(what: str, value: Moment | None, index: int | None = None) -> int:
 
 
 def start_ms(what: str, value: Moment | None) -> int:
-    """Unix milliseconds; 0 for None; START_UNCHANGED as it is."""
-    return START_UNCHANGED if value == START_UNCHANGED else moment_ms(what, value)
+    """Unix milliseconds; 0 for None; TIME_UNCHANGED as it is."""
+    return TIME_UNCHANGED if value == TIME_UNCHANGED else moment_ms(what, value)
 
 
 def identity(value: Identity) -> int:
@@ -143,6 +158,68 @@ def choice(what: str, value: bool | None, index: int | None = None) -> int:
     return {None: Choice.DEFAULT, True: Choice.YES, False: Choice.NO}[value]
 
 
+def launch(command: LaunchCommand | None) -> Any:
+    """A pointer to a bh_launch_command, or None."""
+    if command is None:
+        return None
+    if isinstance(command.arguments, (str, bytes)):
+        raise invalid("the launch command's arguments are one text; give a list of them")
+    arguments = _texts(path("launch command's argument", value) for value in command.arguments)
+    additions = _texts(_addition(name, value) for name, value in command.environment.items())
+
+    def positive(name: str) -> int:
+        return number(name, getattr(command, name), UINT32)
+
+    return pointer(
+        bh_launch_command(
+            sizeof(bh_launch_command),
+            path("launch command's program", command.program),
+            arguments,
+            len(arguments),
+            additions,
+            len(additions),
+            path("launch command's working directory", command.working_directory),
+            positive("attach_timeout_ms"),
+            positive("first_delay_ms"),
+            positive("longest_delay_ms"),
+            positive("maximum_launches"),
+        )
+    )
+
+
+def _addition(name: str, value: str) -> bytes:
+    # What is said as one text in C could smuggle another name in.
+    if not name or "=" in name:
+        raise invalid(f"{name!r} is no name of an environment variable; give one without '='")
+    encoded = text(f"environment variable {name}", f"{name}={value}")
+    assert encoded is not None
+    return encoded
+
+
+def _texts(values: Iterable[bytes | None]) -> Array[c_char_p]:
+    texts = list(values)
+    return (c_char_p * len(texts))(*texts)
+
+
+def application_options(
+    identifier: str,
+    store: Path | None,
+    hosting: Hosting,
+    daemon: Path | None,
+    launch_command: LaunchCommand | None,
+    observes: bool,
+) -> bh_application_options:
+    return bh_application_options(
+        sizeof(bh_application_options),
+        text("application's identifier", identifier),
+        path("store", store),
+        number("hosting", hosting, INT32),
+        ApplicationFlags.OBSERVES if observes else 0,
+        path("daemon", daemon),
+        launch(launch_command),
+    )
+
+
 def challenge(value: Challenge | int) -> int:
     """The id of a challenge. An event has an id, too, which is another."""
     if not isinstance(value, (int, Challenge)):
@@ -160,32 +237,32 @@ def response(
     default: bool = False,
     keep: bool = False,
     expires: Moment | None = None,
-) -> bh_response:
+) -> bh_challenge_response:
     """Exactly one answer: a user with a password, headers, a URL, a refusal, or to go on without."""
     has_credential = user is not None or password is not None
     if has_credential + (headers is not None) + (url is not None) + bool(refuse) + bool(default) != 1:
         raise invalid(
             "answer with user and password, headers, url, refuse=True or default=True; give exactly one of them"
         )
-    answer = bh_response(sizeof(bh_response))
+    answer = bh_challenge_response(sizeof(bh_challenge_response))
     if refuse:
-        answer.kind = ResponseKind.REFUSE
+        answer.kind = ChallengeResponseKind.REFUSE
     elif default:
-        answer.kind = ResponseKind.DEFAULT
+        answer.kind = ChallengeResponseKind.DEFAULT
     elif url is not None:
-        answer.kind = ResponseKind.URL
+        answer.kind = ChallengeResponseKind.URL
         answer.url = text("URL", url)
     elif headers is not None:
-        answer.kind = ResponseKind.HEADERS
+        answer.kind = ChallengeResponseKind.HEADERS
         fields = header_array(headers)
         answer.headers = cast(fields, POINTER(bh_header))
         answer.header_count = len(fields)
     else:
-        answer.kind = ResponseKind.CREDENTIAL
+        answer.kind = ChallengeResponseKind.CREDENTIAL
         answer.user = text("user", user)
         answer.password = text("password", "" if password is None else password)
     answer.expires_ms = moment_ms("expiry of the answer", expires)
-    answer.flags = RESPONSE_KEEP if keep else 0
+    answer.flags = ChallengeResponseFlags.KEEP if keep else 0
     return answer
 
 
@@ -206,9 +283,9 @@ def selection(
     bits = 0
     for state in states:
         bits |= 1 << TaskState(state)
-    ids = None if tasks is None else identities(tasks)
-    chosen = bh_task_selection(sizeof(bh_task_selection), None, 0, bits, text("group", group))
-    if ids is not None:
+    chosen = bh_task_selection(sizeof(bh_task_selection), group=text("group", group), states=bits)
+    if tasks is not None:
+        ids = identities(tasks)
         chosen.ids = cast(ids, POINTER(c_uint64))
         chosen.id_count = len(ids)
     return pointer(chosen)

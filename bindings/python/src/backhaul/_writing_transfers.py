@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ctypes import POINTER, Array, cast, pointer
+from ctypes import POINTER, Array, cast, pointer, sizeof
 from typing import Any
 
 from ._configuration import Limits, SessionConfiguration
-from ._ctypes import bh_limits, bh_part, bh_policy, bh_request, bh_session_configuration
-from ._numbers import (
-    REQUEST_IF_CHANGED,
-    REQUEST_IGNORES_DIGESTS,
-    REQUEST_NAMED_BY_SERVER,
-    REQUEST_STARTS_SUSPENDED,
-)
-from ._requests import Part, Policy, Request
+from ._constants import RequestFlags
+from ._ctypes import bh_constraints, bh_limits, bh_part, bh_policy, bh_request, bh_session_configuration
+from ._requests import Part, Request
+from ._rules import Constraints, Policy
 from ._writers import Writer, flag
 from ._writing import copied, path, text
 
@@ -23,7 +19,7 @@ _WORDS = {
     "http_version": "HTTP version",
     "redirects": "policy for redirects",
     "cookies": "policy for cookies",
-    "minimum_tls": "lowest version of TLS",
+    "minimum_version": "lowest version of TLS",
     "ca_file": "CA file",
 }
 
@@ -31,6 +27,7 @@ _WORDS = {
 def _parts(values: Sequence[Part], index: int | None) -> Array[bh_part]:
     array = (bh_part * len(values))()
     for slot, part in zip(array, values):
+        slot.struct_size = sizeof(bh_part)
         slot.name = text("name of a part", part.name, index)
         slot.file = path("file of a part", part.file, index)
         if part.value is not None:
@@ -48,6 +45,7 @@ def _fill_parts(slot: bh_request, values: Sequence[Part], index: int | None) -> 
         slot.part_count = len(parts)
 
 
+constraints = Writer(bh_constraints, Constraints)
 policy = Writer(bh_policy, Policy, words=_WORDS)
 configuration = Writer(bh_session_configuration, SessionConfiguration, words=_WORDS)
 limits = Writer(bh_limits, Limits)
@@ -67,10 +65,10 @@ _request = Writer(
         "latest_start": "latest start",
     },
     special={
-        "suspended": flag(REQUEST_STARTS_SUSPENDED),
-        "if_changed": flag(REQUEST_IF_CHANGED),
-        "named_by_server": flag(REQUEST_NAMED_BY_SERVER),
-        "ignores_digests": flag(REQUEST_IGNORES_DIGESTS),
+        "suspended": flag(RequestFlags.STARTS_SUSPENDED),
+        "if_changed": flag(RequestFlags.IF_CHANGED),
+        "named_by_server": flag(RequestFlags.NAMED_BY_SERVER),
+        "ignores_digests": flag(RequestFlags.IGNORES_DIGESTS),
         "parts": _fill_parts,
     },
     # A list of thousands has mostly one policy, which `requests` writes once.

@@ -1,0 +1,285 @@
+"""Every field of every struct that a host passes reaches the store, and comes back from it after the engine's end."""
+
+from ctypes import POINTER, Structure, byref, c_char_p, c_void_p, cast, pointer, sizeof
+
+import pytest
+from backhaul import Status, _ctypes, _numbers
+from backhaul._constants import Choice
+from backhaul._library import library
+
+CONSUME, EMBEDDED = 1, 2
+YES, NO = Choice.YES, Choice.NO
+
+
+def leaves(struct, path=""):
+    """The fields of a struct, and in place of an embedded struct its fields: `retry.first_delay_ms`."""
+    for name, kind, *_ in struct._fields_:
+        if isinstance(kind, type) and issubclass(kind, Structure):
+            yield from leaves(kind, f"{path}{name}.")
+        elif name != "struct_size" and not name.startswith("reserved"):
+            yield path + name
+
+
+def fill(struct, values):
+    filled = struct()
+    filled.struct_size = sizeof(struct)
+    for path, value in values.items():
+        owner = filled
+        *parts, name = path.split(".")
+        for part in parts:
+            owner = getattr(owner, part)
+        setattr(owner, name, value)
+    return filled
+
+
+def read(struct, path):
+    for name in path.split("."):
+        struct = getattr(struct, name)
+    return struct
+
+
+def items(pairs):
+    return cast((_ctypes.bh_header * len(pairs))(*pairs), POINTER(_ctypes.bh_header))
+
+
+def texts(*words):
+    return cast((c_char_p * len(words))(*words), POINTER(c_char_p))
+
+
+HEADERS = [(b"Accept", b"image/png"), (b"X-Empty", b"")]
+CONSTRAINTS = {
+    "preset": 2, "requires_external_power": NO, "requires_unmetered": YES, "networks": 3,
+    "minimum_battery_percent": 20, "maximum_thermal_state": 2, "maximum_cpu_pressure_percent": 50,
+    "maximum_io_pressure_percent": 60, "maximum_memory_pressure_percent": 70, "minimum_bytes_per_second": 999,
+    "quiet_hours": b"22:00-06:30",
+}
+PARTS = {
+    "retry.maximum_attempts": 3, "retry.first_delay_ms": 1_500, "retry.longest_delay_ms": 90_000,
+    "retry.jitter_percent": 10, "retry.errors": 13, "retry.unsafe_methods": YES, "retry.statuses": b"500-502",
+    "rules.request_timeout_ms": 11_000, "rules.http_version": 1, "rules.resource_timeout_ms": 86_400_000,
+    "rules.redirects": 2, "rules.maximum_redirects": 7, "rules.accepted_statuses": b"200,404",
+    "rules.maximum_size": 1 << 40,
+    **{f"constraints.{name}": value for name, value in CONSTRAINTS.items()},
+}
+CONFIGURATION = {
+    "identifier": b"gallery", **PARTS,
+    "tls.ca_file": b"/etc/ca.pem", "tls.client_certificate": b"/etc/client.pem", "tls.client_key": b"/etc/client.key",
+    "tls.pinned_public_keys": b"sha256//" + b"A" * 43 + b"=", "tls.minimum_version": 13,
+    "proxy.url": b"http://proxy.example:3128", "proxy.user": b"ann", "proxy.password": b"secret",
+    "proxy.bypass": b"localhost,.example", "budget.daily": 1 << 33, "budget.monthly": _numbers.BUDGET_NOTHING,
+    "bytes_per_second": 123_456, "headers": items(HEADERS), "header_count": len(HEADERS), "connections_per_origin": 3,
+    "maximum_running_tasks": 5, "history_limit": 77, "cookies": 3, "tolerances": 3, "sends_launch_events": NO,
+    "asks_for_credentials": YES, "discretionary_if_launched": YES, "launch_if_stopped_ms": 60_000,
+    "slow_after_ms": 30_000, "slow_pause_ms": 40_000,
+}
+LIMITS = {"bytes_per_second": 9_999, "maximum_running_tasks": 11, "maximum_connections": 12,
+          "connections_per_origin": 4}
+NETWORK = {"name": b"Hotspot", "metered": YES, "month_starts_on": 17, "budget.daily": 1 << 30,
+           "budget.monthly": 1 << 34}
+ACTIVITY = {"identifier": b"feed", "interval_ms": 7_200_000, "tolerance_ms": 60_000, "repeats": NO,
+            "quality_of_service": 3}
+LAUNCH = {"program": b"/bin/true", "arguments": texts(b"one", b""), "argument_count": 2,
+          "environment": texts(b"A=1", b"B="), "environment_count": 2, "working_directory": b"/usr"}
+
+
+class Host:
+    """A process's application on the store, whose engine ends with it."""
+
+    def __init__(self, store):
+        options = fill(_ctypes.bh_application_options, {
+            "identifier": b"org.example.fields", "store": str(store).encode(), "hosting": EMBEDDED})
+        self.error = fill(_ctypes.bh_error, {})
+        self.application = _ctypes.bh_application()
+        self.call("bh_application_open", byref(options), 20_000, byref(self.application))
+
+    def call(self, name, *arguments, expected=Status.OK):
+        status = getattr(library, name)(*arguments, byref(self.error))
+        assert status == expected, (name, Status(status), self.error.message.decode())
+
+    def session(self):
+        session = _ctypes.bh_session()
+        self.call("bh_session_attach", self.application, b"gallery", CONSUME, 20_000, byref(session))
+        return session
+
+    def item(self, name, handle, kind, struct):
+        """The one item of a listing."""
+        batch = _ctypes.bh_batch()
+        self.call(name, handle, 20_000, byref(batch))
+        assert library.bh_batch_count(batch) == 1
+        return cast(library.bh_batch_item(batch, 0, kind, sizeof(struct)), POINTER(struct)).contents
+
+    def close(self):
+        library.bh_application_close(self.application)
+
+
+@pytest.fixture
+def hosts(store):
+    opened = []
+
+    def host():
+        for earlier in opened:
+            earlier.close()
+        opened[:] = [Host(store)]
+        return opened[0]
+
+    yield host
+    for last in opened:
+        last.close()
+
+
+def values(struct, paths):
+    """What can be compared: arrays as lists."""
+    found = {}
+    for path in paths:
+        value = read(struct, path)
+        if path == "headers":
+            value = [(value[i].name, value[i].value) for i in range(struct.header_count)]
+        elif path in ("arguments", "environment"):
+            value = [value[i] for i in range(getattr(struct, f"{path.removesuffix('s')}_count"))]
+        found[path] = value
+    return found
+
+
+def kept(given, struct, but=()):
+    """Every field of the struct is given a value of its own; those that come back are compared."""
+    assert set(leaves(struct)) - set(but) == set(given), "each field has a value here, or a reason"
+    return values(fill(struct, given), given)
+
+
+def test_a_configuration_comes_back_from_the_store_with_every_field(hosts):
+    struct = _ctypes.bh_session_configuration
+    expected = kept(CONFIGURATION, struct)
+    first, session = hosts(), _ctypes.bh_session()
+    first.call("bh_session_create", first.application, byref(fill(struct, CONFIGURATION)), CONSUME, 20_000,
+               byref(session), None)
+    later = hosts()
+    back = later.item("bh_session_get_configuration", later.session(), 4, struct)
+    assert values(back, CONFIGURATION) == expected
+
+
+def test_the_limits_of_a_store_come_back_with_every_field(hosts):
+    first = hosts()
+    expected = kept(LIMITS, _ctypes.bh_limits)
+    first.call("bh_store_set_limits", first.application, byref(fill(_ctypes.bh_limits, LIMITS)), 20_000)
+    later = hosts()
+    assert values(later.item("bh_store_limits", later.application, 11, _ctypes.bh_limits), LIMITS) == expected
+
+
+def test_the_settings_of_a_network_come_back_with_every_field(hosts):
+    only_read = {"kind", "is_current", "used_today", "used_this_month", "day_ends_ms", "month_ends_ms"}
+    expected = kept(NETWORK, _ctypes.bh_network, but=only_read)
+    first = hosts()
+    first.call("bh_store_set_network", first.application, byref(fill(_ctypes.bh_network, NETWORK)), 20_000)
+    later, batch = hosts(), _ctypes.bh_batch()
+    later.call("bh_store_networks", later.application, 20_000, byref(batch))
+    listed = [cast(library.bh_batch_item(batch, i, 15, sizeof(_ctypes.bh_network)),
+                   POINTER(_ctypes.bh_network)).contents for i in range(library.bh_batch_count(batch))]
+    assert expected in [values(network, NETWORK) for network in listed]
+
+
+def test_an_activity_comes_back_with_every_field(hosts):
+    # The request is enqueued, and the first window is the next one by then.
+    not_kept = {"request", "first_ms", "next_ms", "next_ends_ms", "last_started_ms", "last_task", "url"}
+    expected = kept(ACTIVITY, _ctypes.bh_activity, but=not_kept)
+    first, session = hosts(), _ctypes.bh_session()
+    configuration = fill(_ctypes.bh_session_configuration, {"identifier": b"gallery"})
+    first.call("bh_session_create", first.application, byref(configuration), CONSUME, 20_000, byref(session), None)
+    first.call("bh_session_set_activity", session, byref(fill(_ctypes.bh_activity, ACTIVITY)), 20_000)
+    later = hosts()
+    back = later.item("bh_session_activities", later.session(), 16, _ctypes.bh_activity)
+    assert values(back, ACTIVITY) == expected
+
+
+def test_a_launch_command_comes_back_with_every_field_that_is_listed(hosts):
+    not_listed = {"attach_timeout_ms", "first_delay_ms", "longest_delay_ms", "maximum_launches"}
+    expected = kept(LAUNCH, _ctypes.bh_launch_command, but=not_listed)
+    first = hosts()
+    first.call("bh_application_set_launch", first.application, byref(fill(_ctypes.bh_launch_command, LAUNCH)), 20_000)
+    later = hosts()
+    back = later.item("bh_store_launches", later.application, 8, _ctypes.bh_launch_info)
+    assert values(back, LAUNCH) == expected
+
+
+# A request is compared by the engine itself: with its idempotency key, another value of a field is a conflict, or the
+# field is one of those that may change later.
+
+POLICY = {**PARTS, "bytes_per_second": 4_321}
+DATA = b"any\0bytes"
+REQUEST = {
+    "url": b"http://127.0.0.1:9/file", "destination": b"/tmp/every-field", "idempotency_key": b"key",
+    "headers": items(HEADERS), "header_count": len(HEADERS), "user_data": cast(c_char_p(DATA), c_void_p),
+    "user_data_size": len(DATA),
+    "method": b"REPORT", "group": b"holiday", "checksum": b"sha-256:" + b"ab" * 32, "expected_size": 4_096,
+    "body_file": None, "body": cast(c_char_p(b"body"), c_void_p), "body_size": 4, "parts": None, "part_count": 0,
+    "policy": None, "expires_ms": 4_000_000_000_000, "earliest_start_ms": 4_000_000_000_000,
+    "latest_start_ms": 4_100_000_000_000, "expected_bytes_received": 9_000, "expected_bytes_sent": 8_000,
+    "flags": 1 | 8, "if_exists": 1, "body_source": 0, "refresh": 1, "priority": -7, "mode": 0o600,
+}
+#: Another value of each; the names of fields that may differ are those that verbs change later.
+OTHERS = {
+    "url": b"http://127.0.0.1:9/other", "headers": items(HEADERS[:1]),
+    "user_data": cast(c_char_p(b"ANY\0BYTES"), c_void_p),
+    "method": b"PUT", "group": b"work", "checksum": b"sha-256:" + b"cd" * 32, "expected_size": 4_097,
+    "body": cast(c_char_p(b"BODY"), c_void_p), "flags": 8, "if_exists": 0, "refresh": 2, "mode": 0o640,
+    "expected_bytes_received": 9_001, "expected_bytes_sent": 8_001,
+}
+OTHER_POLICY = {
+    "retry.maximum_attempts": 4, "retry.first_delay_ms": 1_501, "retry.longest_delay_ms": 90_001,
+    "retry.jitter_percent": 11, "retry.errors": 5, "retry.unsafe_methods": NO, "retry.statuses": b"500-503",
+    "rules.request_timeout_ms": 11_001, "rules.http_version": 2, "rules.resource_timeout_ms": 86_400_001,
+    "rules.redirects": 1, "rules.maximum_redirects": 8, "rules.accepted_statuses": b"200,410",
+    "rules.maximum_size": 1 << 41,
+}
+MAY_CHANGE = {"earliest_start_ms", "latest_start_ms", "priority"}
+LISTED = {*MAY_CHANGE, "url", "idempotency_key", "group", "expected_bytes_received", "expected_bytes_sent"}
+#: Fields that go with another one, and `expires_ms`, which only says when that other one is asked for.
+TOGETHER = {"expires_ms", "header_count", "user_data_size", "body_size", "part_count", "idempotency_key", "destination",
+            "body_file", "parts", "body_source", "policy"}
+
+
+def enqueue(host, session, request, expected=Status.OK):
+    host.call("bh_session_enqueue", session, byref(request), 1, 20_000, None, expected=expected)
+    return host.error.message.decode()
+
+
+def request_with(changes, policy):
+    request = fill(_ctypes.bh_request, {**REQUEST, **changes})
+    if "headers" in changes:
+        request.header_count = 1
+    request.policy = pointer(policy)
+    return request
+
+
+@pytest.fixture
+def enqueued(hosts):
+    """A host of a later engine, whose store has the request with every field."""
+    assert set(leaves(_ctypes.bh_request)) == set(REQUEST)
+    assert set(leaves(_ctypes.bh_policy)) == set(POLICY)
+    first, session = hosts(), _ctypes.bh_session()
+    configuration = fill(_ctypes.bh_session_configuration, {"identifier": b"gallery"})
+    first.call("bh_session_create", first.application, byref(configuration), CONSUME, 20_000, byref(session), None)
+    enqueue(first, session, request_with({}, fill(_ctypes.bh_policy, POLICY)))
+    return hosts()
+
+
+def test_a_request_is_in_the_store_with_every_field(enqueued):
+    session = enqueued.session()
+    enqueue(enqueued, session, request_with({}, fill(_ctypes.bh_policy, POLICY)))
+    assert set(REQUEST) == set(OTHERS) | MAY_CHANGE | TOGETHER
+    for name, value in OTHERS.items():
+        message = enqueue(enqueued, session, request_with({name: value}, fill(_ctypes.bh_policy, POLICY)),
+                          expected=Status.KEY_CONFLICT)
+        assert "key" in message, name
+    for path, value in OTHER_POLICY.items():
+        policy = fill(_ctypes.bh_policy, {**POLICY, path: value})
+        enqueue(enqueued, session, request_with({}, policy), expected=Status.KEY_CONFLICT)
+    assert set(POLICY) == set(OTHER_POLICY) | {"bytes_per_second"} | {f"constraints.{name}" for name in CONSTRAINTS}
+
+
+def test_what_may_change_of_a_task_is_listed_as_it_was_enqueued(enqueued):
+    session, batch = enqueued.session(), _ctypes.bh_batch()
+    enqueued.call("bh_session_tasks", session, None, 0, 10, 20_000, byref(batch))
+    task = cast(library.bh_batch_item(batch, 0, 2, sizeof(_ctypes.bh_task_info)),
+                POINTER(_ctypes.bh_task_info)).contents
+    assert {name: getattr(task, name) for name in LISTED} == {name: REQUEST[name] for name in LISTED}
+    assert values(task.constraints.contents, CONSTRAINTS) == CONSTRAINTS

@@ -1,0 +1,26 @@
+"""Short spellings of what a session or a task is configured with."""
+
+from dataclasses import fields, replace
+
+from backhaul import TLS, Budget, Constraints, Policy, Proxy, RetryPolicy, TransferRules
+
+_PARTS = {"retry": RetryPolicy, "rules": TransferRules, "constraints": Constraints, "tls": TLS, "proxy": Proxy,
+          "budget": Budget}
+_PART_OF = {field.name: name for name, part in _PARTS.items() for field in fields(part)}
+
+
+def in_parts(*, parts=None, **given):
+    """A session's settings, of which those of a part may be given by their own name: ``in_parts(maximum_attempts=3,
+    history_limit=9)`` is ``{"retry": RetryPolicy(maximum_attempts=3), "history_limit": 9}``. So a test can add one to
+    those of its suite. A part that is given keeps its other fields; ``parts`` has those that are not given."""
+    found = {name: value for name, value in given.items() if name not in _PART_OF}
+    for name, value in given.items():
+        if name in _PART_OF:
+            part = _PART_OF[name]
+            found[part] = replace(found.get(part) or (parts or {}).get(part) or _PARTS[part](), **{name: value})
+    return found
+
+
+def policy(**given):
+    """The same of a task: ``policy(maximum_attempts=3)`` is ``Policy(retry=RetryPolicy(maximum_attempts=3))``."""
+    return Policy(**in_parts(**given))

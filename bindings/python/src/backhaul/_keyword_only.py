@@ -1,0 +1,17 @@
+"""``dataclass`` with ``kw_only`` also before Python 3.10, which does not have it: there, only the type hints say so."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING or sys.version_info >= (3, 10):
+    from dataclasses import dataclass
+else:
+
+    def dataclass(*, kw_only: bool, **options: Any) -> Any:
+        return dataclasses.dataclass(**options)
+
+
+__all__ = ["dataclass"]
