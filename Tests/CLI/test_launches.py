@@ -132,7 +132,8 @@ def test_the_doctor_warns_of_a_program_that_was_started_in_vain(backhaul, serve,
     failing = script("exit 1")
     backhaul("register", "--first-delay", "600", failing)
     backhaul("add", f"{server.url}/a")
-    until(lambda: backhaul.json("launches")[0]["launches"] == 1, "the first launch")
+    until(lambda: [(one["launches"], one["state"]) for one in backhaul.json("launches")] == [(1, "due")],
+          "the end of the first launch")
     (found,) = [one for one in backhaul.json("doctor") if one["subject"] == "launch"]
     assert found["level"] == "warning" and "1 launch that did not complete" in found["text"]
     assert found["advice"] == backhaul.json("launches")[0]["error_message"] is not None
