@@ -26,6 +26,14 @@ EXTENDED = {
     "StoreDirectory": "a path and a descriptor, both constant; its files, its lock and its displacement",
 }
 
+MOST_USING_FILES = 3
+#: Classes whose variables more files use, and why.
+WIDELY_USED = {
+    "ClientConnection": "the state of one connection, which the commands of its client change",
+    "EngineLoop": "makes the parts and applies their effects; commands reach the parts through it",
+    "RunningAttempt": "what downloads and uploads share: a value that a runner has, in place of a base class",
+}
+
 FUNCTION = re.compile(
     r"^( *)(?:@\w+(?:\([^)]*\))? )*(?:(?:public|private|fileprivate|static|final|override|mutating|convenience"
     r"|nonisolated) )*(?:func (\w+)|(init)[?!]?\(|(deinit)|(subscript))")
@@ -104,3 +112,33 @@ def test_a_type_is_extended_in_few_files():
     many = {name: files for name, files in extending_files().items() if len(files) > MOST_EXTENDING_FILES}
     assert {name: files for name, files in many.items() if name not in EXTENDED} == {}
     assert set(EXTENDED) <= set(many), "a reason that is not needed any more"
+
+
+def variables(text):
+    """The class of a file and its stored variables that other files can see."""
+    begin = CLASS.search(text)
+    if not begin:
+        return None, []
+    body = text[begin.start():].split("\n}\n")[0]
+    visible = r"^    (?:(?:public|unowned|weak|lazy|private\(set\)) )*var (\w+)(?!.*\{ )[^{\n]*$"
+    return begin.group(1), re.findall(visible, body, re.M)
+
+
+def using_files(module):
+    """Each class of a module -> the other files that use one of its variables, as far as names tell it: those that are
+    declared once in the module."""
+    texts = {path: path.read_text() for path in sources() if path.is_relative_to(PROJECT / "Sources" / module)}
+    declared = [name for text in texts.values() for name in re.findall(r"\b(?:var|let|func) (\w+)", text)]
+    found = {}
+    for path, text in texts.items():
+        name, visible = variables(text)
+        own = [one for one in visible if declared.count(one) == 1]
+        found[name] = {other for other, used in texts.items() for one in own
+                       if other != path and re.search(rf"\.{one}\b", used)}
+    return found
+
+
+def test_the_variables_of_a_class_are_used_in_few_files():
+    modules = ("BackhaulEngine", "BackhaulStore", "BackhaulClient", "BackhaulTransport", "BackhaulDisk")
+    wide = {name for module in modules for name, files in using_files(module).items() if len(files) > MOST_USING_FILES}
+    assert wide == set(WIDELY_USED)
