@@ -69,7 +69,7 @@
  *           return 0;
  *       }
  *
- * Who talks to whom
+ * How the parts talk
  *
  *       host process                    engine                               elsewhere
  *       ------------------------        -------------------------------      ----------------
@@ -643,7 +643,7 @@ BH_ENUM(bh_tls_version) {
     BH_TLS_1_3 = 13
 };
 
-/* Whom a session trusts, and what it shows of itself. */
+/* Certificates that a session trusts, and its own. */
 typedef struct bh_tls_settings {
     const char *ca_file;            /* absolute path of PEM certificates in place of the system's */
     const char *client_certificate; /* absolute path of PEM: a certificate and its chain */

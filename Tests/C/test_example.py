@@ -20,7 +20,7 @@ WAIT = 120
 def example():
     """The program, without the comment's margin."""
     text = HEADER.read_text(encoding="utf-8").split("*/", 1)[0]
-    block = re.search(r"^ \* A complete host\n(.*?)^ \* Who talks to whom", text, flags=re.M | re.S)
+    block = re.search(r"^ \* A complete host\n(.*?)^ \* How the parts talk", text, flags=re.M | re.S)
     lines = [line.removeprefix(" *") for line in block.group(1).splitlines()]
     first = next(index for index, line in enumerate(lines) if "#include" in line)
     return textwrap.dedent("\n".join(lines[first:]).rstrip()) + "\n"

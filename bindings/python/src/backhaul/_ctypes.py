@@ -182,7 +182,7 @@ class bh_constraints(Structure):
 
 
 class bh_tls_settings(Structure):
-    """Whom a session trusts, and what it shows of itself."""
+    """Certificates that a session trusts, and its own."""
 
     _fields_ = [
         ("ca_file", c_char_p),

@@ -81,7 +81,7 @@ class Constraints:
 
 @dataclass(frozen=True, kw_only=True)
 class TLS:
-    """Whom a session trusts, and what it shows of itself."""
+    """Certificates that a session trusts, and its own."""
 
     #: Absolute path of PEM certificates in place of the system's.
     ca_file: Path | None = None

@@ -6,7 +6,7 @@ public enum TLSVersion: Int32, Hashable, Sendable {
     case tls1_3 = 13
 }
 
-/// Whom a session trusts, and what it shows of itself. Nil stands for the default.
+/// Certificates that a session trusts, and its own. Nil stands for the default.
 public struct TLS: Hashable, Sendable {
     /// Absolute path of PEM certificates in place of the system's.
     public var caFile: String?
