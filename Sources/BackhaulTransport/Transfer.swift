@@ -65,13 +65,11 @@ public final class Transfer {
     /// The next request of this hop gets a connection of its own.
     private(set) var needsNewConnection = false
     private var reconnects = 0
-    private var hasRepeatedForMemory = false
+    private var repeats: RepeatReasons = []
     /// libcurl lost this server's response over HTTP/2, so the request is repeated over HTTP/1.1.
     private(set) var needsHTTP1 = false
     /// The request of this hop goes over HTTP/1.1 only because HTTP/2 failed before.
     var fallsBack = false
-    /// A response had status 421 (Misdirected Request).
-    private var wasMisdirected = false
     /// Whether the end of a body was marked that has no length.
     private var bodyEnd = ConnectionEndedBody.no
     /// Method and body.
@@ -204,14 +202,17 @@ public final class Transfer {
         needsNewConnection = true
     }
 
-    /// libcurl 7.88.1 reports a header line of more than 100 KiB as a lack of memory. One more request tells a lack
-    /// that has passed from such a line.
-    var mayRepeatForMemory: Bool { (request.canBeRepeated || !mayHaveBeenSent) && !hasRepeatedForMemory }
+    func mayRepeat(for reason: RepeatReasons) -> Bool {
+        (request.canBeRepeated || !mayHaveBeenSent) && !repeats.contains(reason)
+    }
 
-    func repeatForMemory() {
-        hasRepeatedForMemory = true
+    func repeatOnce(for reason: RepeatReasons) {
+        repeats.insert(reason)
         reconnect()
     }
+
+    /// Over HTTP/1.x, not the first request on its connection, and without a whole response head.
+    var waitsOnUsedConnection: Bool { !headIsWhole && !isOverHTTP2 && timing.isConnected && !timing.isFirstOnConnection }
 
     /// Bytes that came over the connection since the request began; nil when it had no connection yet.
     var receivedBytes: Int64? { socket?.received.map { $0 - receivedBefore } }
@@ -407,9 +408,7 @@ public final class Transfer {
     private func takeHead() -> Bool {
         if let jar, head.fields.contains(where: { $0.isNamed("Set-Cookie") }) { jar.onChange() }
         noteAccepted(head.status)
-        // RFC 9110, section 15.5.20: another connection may lead to the right server.
-        if head.status == 421, !wasMisdirected {
-            wasMisdirected = true
+        if head.status == 421, repeats.insert(.misdirected).inserted {
             wasNotProcessed()
             phase = .reconnecting
             return false

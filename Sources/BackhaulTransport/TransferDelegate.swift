@@ -28,6 +28,8 @@ public enum TransferEnd: Equatable, Sendable {
     case refused
     /// `isTransient`: the same request may succeed later.
     case failed(Failure, isTransient: Bool, FailureCircumstances = FailureCircumstances())
+
+    var status: Status? { if case .failed(let failure, _, _) = self { failure.status } else { nil } }
 }
 
 /// What only the transport knows of a failure, for whoever decides about another try.

@@ -174,6 +174,7 @@ public final class Transport {
         if result == CURLE_OK { transfer.takeHeldHead() }
         let isWhole = result == CURLE_OK && transfer.headIsWhole
         let failure = isWhole ? nil : failure(of: transfer, result)
+        let isRestOfEarlierResponse = transfer.waitsOnUsedConnection && failure?.status == .badResponse
         transfer.takeMetrics()
         let (socket, hasUnmarkedEnd) = (transfer.socket, transfer.hasUnmarkedEnd)
         detach(transfer)
@@ -190,8 +191,11 @@ public final class Transport {
         case .reconnecting:
             transfer.reconnect()
             begin(transfer)
-        case .waitingForHead where result == CURLE_OUT_OF_MEMORY && transfer.mayRepeatForMemory:
-            transfer.repeatForMemory()
+        case .waitingForHead where result == CURLE_OUT_OF_MEMORY && transfer.mayRepeat(for: .lackOfMemory):
+            transfer.repeatOnce(for: .lackOfMemory)
+            begin(transfer)
+        case .waitingForHead where isRestOfEarlierResponse && transfer.mayRepeat(for: .brokenResponse):
+            transfer.repeatOnce(for: .brokenResponse)
             begin(transfer)
         case .waitingForHead where hasLostResponse && transfer.request.canBeRepeated:
             transfer.repeatOverHTTP1()

@@ -98,7 +98,7 @@ struct Browser: Sendable {
     }
 
     func fetch(
-        _ request: TransferRequest, cookies: CookieBox? = nil,
+        _ request: TransferRequest, cookies: CookieBox? = nil, bodySize: UInt64? = nil,
         prepare: @escaping @Sendable (Recorder, Client) -> Void = { _, _ in }
     ) async -> Record {
         await event { client, done in
@@ -111,7 +111,8 @@ struct Browser: Sendable {
             prepare(recorder, client)
             do throws(Failure) {
                 if let cookies, cookies.jar == nil { cookies.jar = try CookieJar() }
-                recorder.transfer = try client.transport.start(request, cookies: cookies?.jar, recorder)
+                let body = bodySize.map { Zeros($0) }
+                recorder.transfer = try client.transport.start(request, body: body, cookies: cookies?.jar, recorder)
             } catch {
                 recorder.record.end = .failed(error, isTransient: false)
                 done(recorder.record)

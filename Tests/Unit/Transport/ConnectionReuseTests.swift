@@ -47,6 +47,44 @@ struct ConnectionReuseTests {
         }
     }
 
+    /// Serves a good response to the first request of each connection, and the bytes to each later one.
+    private func withBrokenReuse(
+        by bytes: String, _ body: (RawServer, Browser) async throws -> Void
+    ) async throws {
+        try await withServer({ connection in
+            guard connection.readRequest() != nil else { return }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
+            while connection.readRequest() != nil { connection.send(bytes) }
+        }, body)
+    }
+
+    /// They may be the rest of an earlier response that arrived behind the request.
+    @Test("whose next response is no HTTP is left for a new one", arguments: [
+        "0123456789\r\n", "\r\n\r\n", "HTTP/1.1 two\r\n\r\n", "HTTP/1.1 200 OK\r\nbroken\r\n\r\n",
+    ])
+    func brokenResponse(bytes: String) async throws {
+        try await withBrokenReuse(by: bytes) { server, browser in
+            _ = await browser.fetch(server.url)
+            let second = await browser.fetch(server.url)
+            #expect(second.end == .complete)
+            #expect(second.text == "good")
+            #expect(!second.metrics.reusedConnection)
+            #expect(server.requests.count == 3)
+        }
+    }
+
+    @Test("whose next response is no HTTP fails a request that must not be repeated")
+    func brokenResponseToPost() async throws {
+        try await withBrokenReuse(by: "0123456789\r\n") { server, browser in
+            _ = await browser.fetch(server.url)
+            var post = request(server.url)
+            (post.method, post.canBeRepeated) = ("POST", false)
+            let second = await browser.fetch(post, bodySize: 5)
+            #expect(second.failure?.status == .badResponse)
+            #expect(server.requests.count == 2)
+        }
+    }
+
     @Test("on which more came with a response than belongs to it is not used again", arguments: [
         "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood",

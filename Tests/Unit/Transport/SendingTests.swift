@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 /// So many equal bytes.
-private final class Zeros: TransferBody {
+final class Zeros: TransferBody {
     let size: UInt64
     private var sent: UInt64 = 0
 

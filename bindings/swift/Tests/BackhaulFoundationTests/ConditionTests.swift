@@ -94,7 +94,8 @@ struct ConditionTests {
         #expect(info.earliestStartMilliseconds == 4_000_000_001_000)
         await application.close()
         task.earliestBeginDate = nil
-        #expect(await recorder.untilCompleted()?.error == nil)
+        let error = await recorder.untilCompleted()?.error
+        #expect(error == nil)
         session.invalidateAndCancel()
     }
 
@@ -107,7 +108,8 @@ struct ConditionTests {
         let task = session.downloadTask(with: try World.url("now"))
         task.earliestBeginDate = Date(timeIntervalSince1970: seconds)
         task.resume()
-        #expect(await recorder.untilCompleted()?.error == nil)
+        let error = await recorder.untilCompleted()?.error
+        #expect(error == nil)
         session.invalidateAndCancel()
     }
 }

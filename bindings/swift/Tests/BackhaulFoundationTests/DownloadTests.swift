@@ -47,7 +47,8 @@ struct DownloadTests {
         let session = BackgroundURLSession(
             configuration: World.configuration("moved"), delegate: recorder, delegateQueue: nil)
         session.downloadTask(with: try World.url("moved.jpg")).resume()
-        #expect(await recorder.untilCompleted()?.error == nil)
+        let error = await recorder.untilCompleted()?.error
+        #expect(error == nil)
         session.invalidateAndCancel()
         _ = await recorder.messages { if case .invalid = $0 { true } else { false } }
         #expect(try Data(contentsOf: World.server.folder.appendingPathComponent("moved.jpg")) == content(10))

@@ -44,7 +44,8 @@ struct UploadTests {
         let session = BackgroundURLSession(configuration: World.configuration("put"), delegate: recorder)
         let task = session.uploadTask(with: try request("in/2"), from: Data("from memory".utf8))
         task.resume()
-        #expect(await recorder.untilCompleted()?.error == nil)
+        let error = await recorder.untilCompleted()?.error
+        #expect(error == nil)
         #expect(task.responseBody.map { String(decoding: $0, as: UTF8.self) } == "PUT /in/2 None\nfrom memory")
         session.invalidateAndCancel()
     }
@@ -112,7 +113,8 @@ struct UploadTests {
         #expect(transaction.isProxyConnection == false)
         let (start, end) = (try #require(transaction.fetchStartDate), try #require(transaction.responseEndDate))
         #expect(start <= end && metrics.taskInterval.start == start)
-        #expect(await recorder.untilCompleted()?.error == nil)
+        let error = await recorder.untilCompleted()?.error
+        #expect(error == nil)
         session.invalidateAndCancel()
     }
 
@@ -181,7 +183,8 @@ struct ConfigurationTests {
         request.httpMethod = "PUT"
         let task = session.uploadTask(with: request, from: Data("x".utf8))
         task.resume()
-        #expect(await recorder.untilCompleted()?.error == nil)
+        let error = await recorder.untilCompleted()?.error
+        #expect(error == nil)
         let answer = task.responseBody.map { String(decoding: $0, as: UTF8.self) }
         #expect(answer?.hasPrefix("PUT http://origin.invalid/through ") == true)
         session.invalidateAndCancel()

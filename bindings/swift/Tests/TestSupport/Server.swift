@@ -132,7 +132,8 @@ public final class Server: Sendable {
 
     /// Serves this content under the name and gives its URL.
     public func serve(_ name: String, _ content: Data) throws -> String {
-        try content.write(to: folder.appendingPathComponent("served").appendingPathComponent(name))
+        // In one step: the cases of one test serve the same name at once.
+        try content.write(to: folder.appendingPathComponent("served").appendingPathComponent(name), options: .atomic)
         return url(name)
     }
 
