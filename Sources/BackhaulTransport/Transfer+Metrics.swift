@@ -10,6 +10,8 @@ struct HopTiming {
     private(set) var isConnected = false
     /// The connection was made for this request.
     private(set) var isFirstOnConnection = false
+    /// It has a connection that was made for an earlier one.
+    var isReused: Bool { isConnected && !isFirstOnConnection }
     private var connections = 0
     private(set) var tls: TLSAgreement?
     /// Microseconds after the start.
