@@ -100,6 +100,11 @@ final class CredentialController {
         credentials[session]?.mayOpen(space) ?? true
     }
 
+    /// Nil when none is open, or its end is already known.
+    func openChallenge(of space: ProtectionSpace, in session: SessionID) -> ChallengeID? {
+        credentials[session]?.openChallenge(of: space)
+    }
+
     func verdict(
         on space: ProtectionSpace, of task: StoredTask, sent: Set<UInt64>
     ) -> SessionCredentials.Verdict? {

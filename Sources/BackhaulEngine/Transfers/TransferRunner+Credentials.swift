@@ -75,32 +75,39 @@ extension TransferRunner {
                 record.attempt?.next = .retry
                 commit(record)
             }
-        case .ask(let failures, let replacing): park(demand, record, failures, replacing)
-        case nil: park(demand, record, 0, nil)
+        case .ask(let failures, let replacing): park(demand, checkpoint, record, failures, replacing)
+        case nil: park(demand, checkpoint, record, 0, nil)
         }
     }
 
     private func park(
-        _ demand: AuthenticationDemand, _ record: AttemptRecord, _ failures: UInt32, _ replacing: ChallengeID?
+        _ demand: AuthenticationDemand, _ checkpoint: Checkpoint?, _ record: AttemptRecord, _ failures: UInt32,
+        _ replacing: ChallengeID?
     ) {
         let (context, id, session) = (attempt.context, attempt.task.id, attempt.task.session)
         let now = context.calendar.milliseconds
+        let known = context.credentials.openChallenge(of: demand.space, in: session)
         attempt.store({ (transaction) throws(Failure) in
             try transaction.challenges.park(
-                id, record, for: demand, failures: failures, replacing: replacing,
+                id, record, for: demand, failures: failures, known: known, replacing: replacing,
                 bootMilliseconds: Clock.bootMilliseconds, now: now)
         }, then: { [self] result in
             switch result {
-            case .success(let parked):
+            case .success(.superseded):
+                context.apply(context.credentials.closed(known.map { [$0] } ?? [], of: session))
+                park(demand, checkpoint)
+            case .success(let parking):
                 attempt.authentication.demand = nil
-                context.apply(context.credentials.settled(demand.space, parked?.challenge, session))
+                context.apply(context.credentials.settled(demand.space, parking.parked?.challenge, session))
                 take(.concluded)
-                guard let parked else { return }
+                guard let parked = parking.parked else { return }
                 context.scheduler.due(at: parked.nextDue)
                 context.scheduler.tasksWait(in: parked.change.lanes, reload: true)
                 if parked.isNew { context.apply([.announce(parked.change)]) }
             case .failure(let failure):
-                attempt.commitAgain(after: failure) { [unowned self] in park(demand, record, failures, replacing) }
+                attempt.commitAgain(after: failure) { [unowned self] in
+                    park(demand, checkpoint, record, failures, replacing)
+                }
             }
         })
     }

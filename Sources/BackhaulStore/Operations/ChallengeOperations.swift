@@ -9,19 +9,22 @@ public struct ChallengeOperations {
     private var rounds: RoundOperations { RoundOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Records the attempt and lets the task wait for the challenge of the space, which is opened with its event unless
-    /// it is open. `replacing`: an answered challenge whose answer did not serve: the tasks that it had released wait
-    /// again, too. Nil when the task does not wait for its turn any more (suspended, ended): then nothing is opened.
+    /// Records the attempt, and makes the task wait for the open challenge of the space. Without one, opens a challenge
+    /// and inserts its event.
+    ///
+    /// - known: the challenge that was open when the caller decided.
+    /// - replacing: a challenge whose response did not serve. The tasks that it had released wait again.
     public func park(
         _ task: TaskID, _ record: AttemptRecord, for demand: AuthenticationDemand, failures: UInt32 = 0,
-        replacing: ChallengeID? = nil, bootMilliseconds: Int64, now: Int64
-    ) throws(Failure) -> ParkedTask? {
+        known: ChallengeID? = nil, replacing: ChallengeID? = nil, bootMilliseconds: Int64, now: Int64
+    ) throws(Failure) -> Parking {
+        if let known, try find(known) == nil { return .superseded }
         try attempts.record(task, record)
-        guard let place = try tables.delays.waitingPlace(of: task) else { return nil }
+        guard let place = try tables.delays.waitingPlace(of: task) else { return .notWaiting }
         let moment = DelayMoment(boot: bootMilliseconds, calendar: now)
         let parked = try park([task], at: place, for: demand, failures: failures, replacing: replacing, moment)
         if replacing != nil { try tables.keptAnswers.remove(demand.space, of: place.session) }
-        return parked
+        return .parked(parked)
     }
 
     /// Opens a challenge before any request, because an answer or what a request carries is too old, and lets these

@@ -24,9 +24,16 @@ struct ChallengeTests {
         _ store: TestStore, _ task: TaskID, realm: String? = "staff", failures: UInt32 = 0,
         replacing: ChallengeID? = nil
     ) throws -> ParkedTask? {
+        try parking(store, task, realm: realm, failures: failures, replacing: replacing).parked
+    }
+
+    private func parking(
+        _ store: TestStore, _ task: TaskID, realm: String? = "staff", failures: UInt32 = 0,
+        known: ChallengeID? = nil, replacing: ChallengeID? = nil
+    ) throws -> Parking {
         try store.run { (transaction) throws(Failure) in
             try transaction.challenges.park(
-                task, Self.record, for: .example(realm: realm), failures: failures, replacing: replacing,
+                task, Self.record, for: .example(realm: realm), failures: failures, known: known, replacing: replacing,
                 bootMilliseconds: 10, now: 2_500)
         }
     }
@@ -91,6 +98,23 @@ struct ChallengeTests {
             }
         }
         #expect(failure?.status == .notFound)
+    }
+
+    @Test("open no second challenge when the known one was answered meanwhile")
+    func answeredMeanwhile() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
+        try park(store, ids[0])
+        let open = try challenges(store, session)[0]
+        #expect(try parking(store, ids[1], known: open.id).parked?.challenge == open.id)
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.challenges.releaseTasks(of: open, in: session)
+        }
+        #expect(try parking(store, ids[1], known: open.id) == .superseded)
+        #expect(try challenges(store, session).isEmpty)
+        #expect(try store.events(of: session).isEmpty)
+        #expect(try waiting(store) == ids)
     }
 
     @Test("wait all again when the first of them finds that the answer does not serve")

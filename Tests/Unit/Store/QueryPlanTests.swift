@@ -59,7 +59,7 @@ struct QueryPlanTests {
             let demand = AuthenticationDemand.example()
             let record = AttemptRecord(attempts: 1, attemptsWithoutProgress: 0, bytesReceived: 0)
             let parked = try transaction.challenges.park(
-                ids[6], record, for: demand, replacing: ChallengeID(rawValue: 7), bootMilliseconds: 1, now: 1)
+                ids[6], record, for: demand, replacing: ChallengeID(rawValue: 7), bootMilliseconds: 1, now: 1).parked
             let open = try transaction.challenges.find(parked?.challenge ?? ChallengeID(rawValue: 0))
             if let open {
                 _ = try transaction.challenges.parkUnasked([ids[7]], for: open.id, bootMilliseconds: 1, now: 1)

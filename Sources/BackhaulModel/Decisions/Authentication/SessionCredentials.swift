@@ -86,6 +86,8 @@ public struct SessionCredentials: Sendable {
 
     public func knows(_ space: ProtectionSpace) -> Bool { spaces[space] != nil }
 
+    public func openChallenge(of space: ProtectionSpace) -> ChallengeID? { spaces[space]?.open }
+
     // MARK: What happens
 
     /// A task of the lane was asked for a credential.
