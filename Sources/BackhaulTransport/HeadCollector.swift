@@ -23,7 +23,8 @@ struct HeadCollector {
     /// libcurl takes any version for one that it knows.
     private var hasKnownVersion = true
     private var hasStatusLine = false
-    private var isOver = false
+    /// The head of a final response has arrived whole.
+    private(set) var isComplete = false
     private var size = 0
     private var count = 0
 
@@ -44,7 +45,7 @@ struct HeadCollector {
         guard count <= HeadCollector.fieldLimit else {
             return .broken("sent more than \(HeadCollector.fieldLimit) header lines")
         }
-        if isOver { return .more }
+        if isComplete { return .more }
         let content = line.prefix { $0 != 0x0D && $0 != 0x0A }
         let isStatusLine = content.starts(with: "HTTP/".utf8)
         // libcurl 7.88.1 takes anything for the first line of a response to CONNECT.
@@ -94,7 +95,7 @@ struct HeadCollector {
         case 100..<200:
             return .more
         default:
-            isOver = true
+            isComplete = true
             return .complete
         }
     }

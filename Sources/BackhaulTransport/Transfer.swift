@@ -212,7 +212,7 @@ public final class Transfer {
     }
 
     /// Over HTTP/1.x, not the first request on its connection, and without a whole response head.
-    var waitsOnUsedConnection: Bool { !hasResponse && !isOverHTTP2 && timing.isReused }
+    var waitsOnUsedConnection: Bool { !hasResponse && !head.isComplete && !isOverHTTP2 && timing.isReused }
 
     /// Bytes that came over the connection since the request began; nil when it had no connection yet.
     var receivedBytes: Int64? { socket?.received.map { $0 - receivedBefore } }
