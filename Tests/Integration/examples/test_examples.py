@@ -38,6 +38,8 @@ def test_an_example_that_is_killed_in_the_middle_finishes_and_then_brings_what_h
         *events, last = kill_and_finish(command, server, tmp_path).splitlines()
         assert events and all(re.fullmatch(r"done \d+ \d+ /.*", event) for event in events)
         assert last == "round 1 finished"
+        # The last response may be whole before its request is in the log.
+        server.wait_until_idle()
         asked, (store, listing) = len(server.requests()), (tmp_path / "store", tmp_path / "list")
         server.files["/1"].write_bytes(b"changed")
         for number in (2, 3):
