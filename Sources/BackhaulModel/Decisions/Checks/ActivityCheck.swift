@@ -1,4 +1,4 @@
-/// Checks of an activity. Its request is checked as any other.
+/// Checks of an activity. Its request is checked like any other, elsewhere.
 public enum ActivityCheck {
     public static func check(_ activity: Activity) throws(Failure) {
         let size = activity.identifier.utf8.count
@@ -18,7 +18,7 @@ public enum ActivityCheck {
         if let request = activity.request { try check(request) }
     }
 
-    /// What is made again and again.
+    /// Checks the request from which the activity makes a task each time.
     private static func check(_ request: Request) throws(Failure) {
         guard request.idempotencyKey == nil else {
             throw invalid("the activity's request has an idempotency_key: each of its tasks would be the first one")

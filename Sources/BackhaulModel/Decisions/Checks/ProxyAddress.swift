@@ -2,7 +2,8 @@
 enum ProxyAddress {
     static let schemes = ["http", "https", "socks5", "socks5h"]
 
-    /// scheme://server[:port], and nothing behind it. No message repeats the text: it may hold a password.
+    /// Checks the form scheme://server[:port] with nothing after it. No message repeats the text, which may have a
+    /// password.
     static func check(_ text: String) throws(Failure) {
         let bytes = Array(text.utf8)
         guard let scheme = schemes.first(where: { text.utf8.starts(with: "\($0)://".utf8) }) else {
