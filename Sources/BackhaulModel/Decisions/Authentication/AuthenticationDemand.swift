@@ -83,8 +83,8 @@ extension ProtectionSpace {
     public var sentence: String {
         if kind == .refresh {
             return task == nil
-                ? "the headers of requests to \(origin) have expired, and new ones are asked for"
-                : "the URL of the request to \(origin) has expired, and a new one is asked for"
+                ? "the headers of requests to \(origin) have expired, and the host must give new ones"
+                : "the URL of the request to \(origin) has expired, and the host must give a new one"
         }
         let who = kind == .server ? "the server" : "the proxy"
         guard let realm else { return "\(who) \(origin) asks for a credential and names no realm" }
@@ -96,7 +96,7 @@ extension ProtectionSpace {
     /// The failure of tasks that get no credential.
     public var failure: Failure {
         guard kind != .refresh else {
-            return Failure(.authenticationRequired, "\(sentence); none that serves was given")
+            return Failure(.authenticationRequired, "\(sentence); it gave none that works")
         }
         return Failure(
             .authenticationRequired, "\(sentence), and none that it accepts was given", domain: .http,

@@ -21,14 +21,14 @@ public enum ActivityCheck {
     /// Checks the request from which the activity makes a task each time.
     private static func check(_ request: Request) throws(Failure) {
         guard request.idempotencyKey == nil else {
-            throw invalid("the activity's request has an idempotency_key: each of its tasks would be the first one")
+            throw invalid("the activity's request has an idempotency_key, which only one task can have")
         }
         let options = request.options
         guard options.earliestStartMilliseconds == nil, options.latestStartMilliseconds == nil else {
-            throw invalid("the activity's request has an earliest_start_ms or latest_start_ms: its window says both")
+            throw invalid("the activity's request has an earliest_start_ms or latest_start_ms: the window sets both")
         }
         guard !request.startsSuspended else {
-            throw invalid("the activity's request has BH_REQUEST_STARTS_SUSPENDED: nobody would resume it")
+            throw invalid("the activity's request has BH_REQUEST_STARTS_SUSPENDED: its tasks would stay suspended")
         }
         if request.destination != nil, !options.isNamedByServer, request.ifExists != .replace {
             throw invalid(

@@ -79,7 +79,7 @@ enum OptionsCheck {
                 (options.isNamedByServer, "BH_REQUEST_NAMED_BY_SERVER"),
             ]
             if let name = given.first(where: \.0)?.1 {
-                throw invalid("\(name) is about a file to make, but the request has a body and no destination")
+                throw invalid("\(name) is for downloads, but the request is an upload: a body without a destination")
             }
             return
         }
@@ -113,7 +113,7 @@ enum OptionsCheck {
             guard request.ifExists != .skip, !options.isOnlyIfChanged else {
                 throw invalid(
                     "BH_REQUEST_NAMED_BY_SERVER cannot be joined with BH_IF_EXISTS_SKIP or BH_REQUEST_IF_CHANGED: the "
-                        + "name is known after the answer only")
+                        + "name is known only after the response")
             }
         }
     }

@@ -8,7 +8,7 @@ public enum ResponseCheck {
             try FieldCheck.time(expires, "response.expires_ms")
             // Otherwise the engine would open a new challenge at once, again and again.
             guard expires > now else {
-                throw invalid("response.expires_ms is \(expires), which has passed; give an answer that is still good")
+                throw invalid("response.expires_ms is \(expires), which has passed; give a later time")
             }
         }
         switch response {
@@ -23,7 +23,7 @@ public enum ResponseCheck {
                 throw invalid("the user name or the password has more than \(Limits.credentialSize) bytes")
             }
             guard !user.isEmpty || password.isEmpty else {
-                throw invalid("the user name is empty; leave the password empty, too, for your own Kerberos ticket")
+                throw invalid("the user name is empty; leave the password empty, too, to use your Kerberos login")
             }
             // A colon ends the user name (RFC 7617, section 2).
             guard !user.utf8.contains(UInt8(ascii: ":")) else { throw invalid("the user name contains a colon") }
@@ -54,7 +54,7 @@ public enum ResponseCheck {
         case (.url, _) where challenge.space.task == nil:
             throw invalid("only a refresh of one task's URL is answered with a URL; answer with headers, or refuse")
         case (.url(let url), _) where challenge.url?.isEncryptedURL == true && !url.isEncryptedURL:
-            throw invalid("the task's URL is an https one, and the new one is not; the encryption is not given up")
+            throw invalid("the task's URL is an https one, and the new one is not; give an https URL")
         default: break
         }
     }
@@ -63,7 +63,7 @@ public enum ResponseCheck {
         guard challenge.schemes.isDisjoint(with: usable) else { return }
         let what =
             usable == .negotiate
-            ? "an empty user name and password stand for a Kerberos ticket, which is shown"
+            ? "an empty user name and password stand for your Kerberos login, which is used"
             : "a user name and password are sent"
         throw invalid(
             "\(what) with \(usable.names), and \(challenge.space.origin) offers \(challenge.schemes.names); "

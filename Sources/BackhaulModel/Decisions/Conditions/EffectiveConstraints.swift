@@ -63,8 +63,8 @@ public struct EffectiveConstraints: Hashable, Sendable {
     public var needs: ConditionNeeds { needs() }
 
     /// The conditions that must be read before a task with these constraints starts. These are only the ones of which
-    /// it demands more than every task does, so that a program that downloads a small file opens no bus. A budget,
-    /// which is not known here, needs the network, too.
+    /// it demands more than every task does: a program that downloads a small file opens no bus. A budget, which is not
+    /// known here, needs the network, too.
     public func neededAtStart(isLocal: Bool = false) -> ConditionNeeds {
         var needs = needs(isLocal: isLocal).subtracting(.sleep)
         if maximumThermalState >= .serious { needs.remove(.heat) }

@@ -39,8 +39,8 @@ struct ThroughputPause: Equatable, Sendable {
         return pause
     }
 
-    /// Whether the pause can be forgotten: the transfers were fast for longer than it lasted, or a probe was due for
-    /// long and no task was there to make it.
+    /// Whether the pause can be forgotten. Either the transfers were fast for longer than it lasted, or no task made a
+    /// probe that was due for long.
     func isForgotten(now: Int64) -> Bool {
         probeAt.map { now - $0 > max(milliseconds, 3_600_000) } ?? (now - since > milliseconds)
     }

@@ -49,7 +49,7 @@ public struct DownloadTerms: Equatable, Sendable {
         if let maximumSize, size > maximumSize {
             return Failure(
                 .tooLarge,
-                "the file has \(size) bytes, more than maximum_size, \(maximumSize); allow more, or leave it")
+                "the file has \(size) bytes, more than maximum_size, \(maximumSize); raise maximum_size to accept it")
         }
         guard let expectedSize, size != expectedSize else { return nil }
         return Failure(
