@@ -19,7 +19,7 @@ public struct AuthenticationSchemes: OptionSet, Hashable, Sendable {
 /// What a credential is for (RFC 9110, section 11.5). Each space has at most one open challenge, however many tasks
 /// wait.
 public struct ProtectionSpace: Hashable, Sendable {
-    /// `BH_CHALLENGE_…`
+    /// What demands the credential: `BH_CHALLENGE_…`.
     public enum Kind: Int32, Sendable, CaseIterable {
         case server = 1
         case proxy = 2

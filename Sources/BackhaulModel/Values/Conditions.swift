@@ -96,7 +96,7 @@ public struct NetworkKinds: OptionSet, Hashable, Sendable {
 public struct Network: Equatable, Sendable {
     /// The name of NetworkManager's connection, else of the interface.
     public var name: String
-    /// One kind.
+    /// A set with one kind.
     public var kind: NetworkKinds
 
     public init(name: String, kind: NetworkKinds) {
@@ -113,7 +113,7 @@ public enum ConnectivityState: Int32, Sendable, CaseIterable {
     case full = 4
 }
 
-/// `BH_CONDITION_…`
+/// The kind of a condition: `BH_CONDITION_…`.
 public enum ConditionKind: Int32, Sendable, CaseIterable {
     case externalPower = 1
     case battery = 2

@@ -49,7 +49,7 @@ public struct LaunchToken: Hashable, Sendable {
     public var text: String { "\(id.rawValue)-\(String(secret, radix: 16))" }
 }
 
-/// `BH_LAUNCH_…`
+/// The state of an application's launches: `BH_LAUNCH_…`.
 public enum LaunchState: Int32, Sendable, CaseIterable {
     case none = 0
     case due = 1

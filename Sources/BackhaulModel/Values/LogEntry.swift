@@ -1,5 +1,5 @@
-/// A line of a daemon's log. Its text is safe: it has no control characters, even if a name or path has them. It has no
-/// passwords, no queries of URLs, which may have tokens, and a bounded length.
+/// A line of a daemon's log. Its text is safe, even if a name or path in it is not. It has no control characters and no
+/// passwords. It also has no queries of URLs, because they may have tokens. Its length is bounded.
 public struct LogEntry: Equatable, Sendable {
     /// The values of syslog(3).
     public enum Level: Int32, Sendable {

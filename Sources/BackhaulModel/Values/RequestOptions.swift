@@ -144,11 +144,11 @@ public struct RequestOptions: Equatable, Sendable {
     public var refresh = RefreshKind.none
     /// When the headers or the URL expire, in Unix milliseconds.
     public var expiresMilliseconds: Int64?
-    /// `BH_REQUEST_IF_CHANGED`
+    /// Whether an unchanged file is not downloaded again: `BH_REQUEST_IF_CHANGED`.
     public var isOnlyIfChanged = false
-    /// `BH_REQUEST_NAMED_BY_SERVER`
+    /// Whether the server chooses the file's name: `BH_REQUEST_NAMED_BY_SERVER`.
     public var isNamedByServer = false
-    /// `BH_REQUEST_IGNORES_DIGESTS`
+    /// Whether digests that the server states are not verified: `BH_REQUEST_IGNORES_DIGESTS`.
     public var ignoresDigests = false
     /// The earliest start in Unix milliseconds; nil: at once.
     public var earliestStartMilliseconds: Int64?
@@ -164,7 +164,7 @@ public struct RequestOptions: Equatable, Sendable {
     public static let none = RequestOptions()
 }
 
-/// `BH_TASK_KIND_…`
+/// The kind of a task: `BH_TASK_KIND_…`.
 public enum TaskKind: Int32, Sendable, CaseIterable {
     case download = 1
     case upload = 2

@@ -1,6 +1,6 @@
 /// A change of an earliest or a latest start: an argument of `bh_tasks_reschedule`.
 public enum StartChange: Equatable, Sendable {
-    /// `BH_START_UNCHANGED`
+    /// The start stays as it is: `BH_START_UNCHANGED`.
     case unchanged
     /// The new time in Unix milliseconds; nil: the start is removed.
     case to(Int64?)

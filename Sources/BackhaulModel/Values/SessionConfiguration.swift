@@ -70,7 +70,7 @@ extension ProxyConfiguration: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["url": url as Any]) }
 }
 
-/// `BH_COOKIES_…`
+/// Which cookies a session keeps, and where: `BH_COOKIES_…`.
 public enum CookiePolicy: Int32, Sendable, CaseIterable {
     case none = 1
     case memory = 2
@@ -78,7 +78,7 @@ public enum CookiePolicy: Int32, Sendable, CaseIterable {
 }
 
 public struct TLSConfiguration: Hashable, Sendable {
-    /// `BH_TLS_…`
+    /// A version of TLS: `BH_TLS_…`.
     public enum Version: Int32, Sendable, CaseIterable {
         case tls12 = 12
         case tls13 = 13

@@ -1,4 +1,4 @@
-/// `BH_TASK_…`
+/// The state of a task: `BH_TASK_…`.
 public enum TaskState: Int32, Sendable, CaseIterable {
     case waiting = 1
     case running = 2

@@ -1,4 +1,4 @@
-/// `BH_HTTP_…`
+/// The version of HTTP that a task uses: `BH_HTTP_…`.
 public enum HTTPVersion: Int32, Sendable, CaseIterable {
     case standard = 0
     case http1 = 1
@@ -6,7 +6,7 @@ public enum HTTPVersion: Int32, Sendable, CaseIterable {
     case http2PriorKnowledge = 3
 }
 
-/// `BH_REDIRECTS_…`
+/// Which redirects a task follows: `BH_REDIRECTS_…`.
 public enum RedirectPolicy: Int32, Sendable, CaseIterable {
     case follow = 1
     case sameOrigin = 2

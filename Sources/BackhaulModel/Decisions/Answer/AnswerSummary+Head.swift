@@ -17,8 +17,8 @@ extension AnswerSummary {
         return chosen.contains { $0.lowercased() == name }
     }
 
-    /// `secrets`: what the other headers must not repeat. `SentSecrets.redacted(head)` removes them from the chosen
-    /// ones of `head`.
+    /// `secrets` are removed from the headers that are not chosen. `SentSecrets.redacted(head)` removes them from the
+    /// chosen ones.
     public init(_ head: ResponseHead, _ secrets: SentSecrets = SentSecrets()) {
         self.init()
         httpStatus = head.status

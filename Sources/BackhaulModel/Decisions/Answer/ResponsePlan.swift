@@ -63,7 +63,7 @@ public enum ResponsePlan: Equatable, Sendable {
         _ head: ResponseHead, offset: UInt64, _ known: Checkpoint?, _ terms: DownloadTerms
     ) -> ResponsePlan {
         guard !terms.hasNoBody(head.status) else { return accepted(0, Validator(), terms) }
-        // Only a GET has ranges, and an error page has no use for a validator.
+        // A validator serves to request the rest of a file. Only a GET has ranges, and an error page is not the file.
         let isFile = terms.method == "GET" && (200...299).contains(head.status)
         let validator = isFile ? Validator(of: head) : Validator()
         // A strong entity tag promises the same bytes (RFC 9110, section 8.8.1), and so the same size.

@@ -91,7 +91,7 @@ public struct SessionCredentials: Sendable {
 
     public func knows(_ space: ProtectionSpace) -> Bool { spaces[space] != nil }
 
-    // MARK: Changes
+    // MARK: What happens
 
     /// A task of the lane got a challenge.
     public mutating func met(_ demand: AuthenticationDemand, in lane: String) {

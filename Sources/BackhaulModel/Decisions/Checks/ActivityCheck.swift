@@ -1,4 +1,4 @@
-/// Checks of an activity. Its request is checked like any other, elsewhere.
+/// Checks of an activity. Its request also has to pass the checks of every request.
 public enum ActivityCheck {
     public static func check(_ activity: Activity) throws(Failure) {
         let size = activity.identifier.utf8.count

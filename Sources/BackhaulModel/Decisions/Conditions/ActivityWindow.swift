@@ -39,7 +39,7 @@ public struct ActivityWindow: Hashable, Sendable {
     /// `holds`: the result of `DeferralDecision.holds` for the constraints of the activity's quality of service.
     public func shouldStart(now: Int64, holds: [Hold]) -> Bool { now >= end || now >= begin && holds.isEmpty }
 
-    /// The next time at which time alone may let the activity start, in Unix milliseconds; nil: `end` has passed.
+    /// When the activity may next start without a change of conditions, in Unix milliseconds; nil: `end` has passed.
     public func nextLook(now: Int64) -> Int64? { now < begin ? begin : now < end ? end : nil }
 
     private static func intervals(from begin: Int64, to now: Int64, _ interval: UInt64) -> Int64 {

@@ -1,8 +1,8 @@
 /// For how long transfers have run without a gap: one long transfer, or several in sequence. Times are milliseconds
 /// since boot.
 public struct BusySpans<Key: Hashable & Sendable>: Sendable {
-    /// The duration after which a span counts as lasting, in milliseconds. What causes it then concerns every long
-    /// transfer.
+    /// The duration after which a span counts as lasting, in milliseconds. Conditions that matter to every long
+    /// transfer are read only then.
     public static var lasting: Int64 { 5_000 }
     /// The longest pause that does not end a span, in milliseconds.
     public static var gap: Int64 { 2_000 }

@@ -80,7 +80,7 @@ extension ThroughputWatch {
         restsUntil = Self.bounded(now) + Self.vainProbePause
     }
 
-    /// The next time at which a lane may make a probe that may not now; nil: no lane waits for a time.
+    /// The next time at which a held lane may make a probe; nil: no lane waits for a time.
     public func nextProbe(now: Int64) -> Int64? {
         let times = current(now).map { [$0.began + Self.lostAfter] }
             ?? pauses.values.compactMap(\.probeAt).map { max($0, restsUntil) }

@@ -109,7 +109,7 @@ public struct UplinkWatch: Sendable {
     }
 
     /// Notes what the system reports of the network (`Conditions.connectivity`). The report counts until an origin
-    /// responds; `DeferralDecision.holds` sees to that.
+    /// responds, as `DeferralDecision.holds` ensures.
     public mutating func connectivity(_ state: ConnectivityState?, now: Int64) -> Bool {
         guard state != system else { return false }
         system = state

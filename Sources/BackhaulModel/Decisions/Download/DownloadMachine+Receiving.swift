@@ -1,4 +1,4 @@
-/// The way of the body's bytes through the buffer to the disk.
+/// How the bytes of the body pass through the buffer to the disk.
 extension DownloadMachine {
     mutating func received(_ count: Int) -> [Action] {
         let count = UInt64(clamping: count)

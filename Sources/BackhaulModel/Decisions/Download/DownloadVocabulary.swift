@@ -71,7 +71,7 @@ extension DownloadMachine {
     }
 
     /// What the runner must do, in this order. Operations on the part file run one after the other, whatever else
-    /// happens. When a write or sync fails, the operations behind it fail, too, until the part file is opened or
+    /// happens. When a write or sync fails, the operations after it fail, too, until the part file is opened or
     /// restarted. Otherwise later bytes would be written into the gap.
     public enum Action: Equatable, Sendable {
         /// Results in `lookedForSealed`.

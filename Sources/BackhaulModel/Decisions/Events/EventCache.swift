@@ -76,8 +76,8 @@ public struct EventCache: Equatable, Sendable {
             }
             since = max(since, last)
         } else if !more {
-            // No event follows the cursor, except those pushed since. A cursor may come from elsewhere and lie beyond
-            // all events. Then events up to it do not exist yet, and will be pushed.
+            // No event follows the cursor, except those pushed since. A host may pass a cursor beyond all events. Then
+            // the events up to it do not exist yet, and will be pushed.
             let end = min(after, newest)
             if end > through {
                 drop(through: end)

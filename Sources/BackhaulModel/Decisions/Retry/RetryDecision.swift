@@ -78,7 +78,7 @@ public enum RetryDecision: Equatable, Sendable {
 
 extension FailedAttempt {
     /// Whether the server closed the connection, and either did not read the request or does no harm if it gets it
-    /// twice. A connection that broke before anything was sent is another case: a proxy may break every one.
+    /// twice. A connection that broke before anything was sent does not count: a proxy may break every one.
     fileprivate var isLeftUnseen: Bool {
         failure.status == .connectionLost
             && wentAway && (surelyNotProcessed || HTTPMethod.isIdempotent(method))

@@ -70,7 +70,7 @@ public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable
         }
         var bucket = buckets[level] ?? Bucket(rate: Double(rate), updated: now)
         bucket.refill(now)
-        // A lower rate reduces the bytes moved in advance, too, so that they take no longer to wait for.
+        // A lower rate reduces the bytes moved in advance, too, so that the wait for them gets no longer.
         bucket.balance *= min(1, Double(rate) / bucket.rate)
         bucket.rate = Double(rate)
         buckets[level] = bucket
